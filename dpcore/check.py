@@ -1,0 +1,70 @@
+"""The only argument checks: each names the argument, its value and the condition."""
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+        raise ValueError(f"Expected {name}={value!r} to be a number.")
+    return float(value)
+
+
+def positive(**values: object) -> None:
+    """Raise ValueError unless every value is a finite number above 0.
+
+    >>> positive(sigma=1.5)
+    >>> positive(sigma=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected sigma=0 to be finite and above 0.
+    """
+    for name, value in values.items():
+        if not 0 < _number(name, value) < math.inf:
+            raise ValueError(f"Expected {name}={value!r} to be finite and above 0.")
+
+
+def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> None:
+    """Raise ValueError unless every value lies between low and high; `ends` says which ends belong, as in "(]".
+
+    >>> in_range(0, 1, ends="(]", q=1.7)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected q=1.7 in (0, 1].
+    """
+    for name, value in values.items():
+        number = _number(name, value)
+        above = number > low or (ends[0] == "[" and number == low)
+        below = number < high or (ends[1] == "]" and number == high)
+        if not (above and below):
+            raise ValueError(f"Expected {name}={value!r} in {ends[0]}{low:g}, {high:g}{ends[1]}.")
+
+
+def whole(low: int, high: int | None = None, **values: object) -> None:
+    """Raise ValueError unless every value is a whole number of at least low (and at most high).
+
+    >>> whole(1, steps=2.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected steps=2.5 to be a whole number of at least 1.
+    """
+    for name, value in values.items():
+        right = isinstance(value, Integral) and not isinstance(value, bool) and value >= low
+        if not right or (high is not None and value > high):  # type: ignore[operator]
+            upper = "" if high is None else f" and at most {high}"
+            raise ValueError(f"Expected {name}={value!r} to be a whole number of at least {low}{upper}.")
+
+
+def one_of(choices: Iterable[object], **values: object) -> None:
+    """Raise ValueError unless every value is one of the choices.
+
+    >>> one_of(["sgd", "adam"], optimizer="lion")
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected optimizer='lion' to be one of: sgd, adam.
+    """
+    known = list(choices)
+    for name, value in values.items():
+        if value not in known:
+            raise ValueError(f"Expected {name}={value!r} to be one of: {', '.join(map(str, known))}.")

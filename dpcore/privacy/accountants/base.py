@@ -1,0 +1,119 @@
+"""What an accountant is: a function from a mechanism to a curve that says what kind of number it holds."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpcore import check
+from dpcore.privacy.mechanism import Mechanism
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MAX_STEPS = 10**9
+
+
+class Kind(StrEnum):
+    """How far an epsilon can be trusted."""
+
+    UPPER = "upper"  # a proven upper bound
+    CERTIFIED = "certified"  # proven lower and upper bounds around the exact value
+    APPROXIMATE = "approximate"  # no bound: may err on either side
+    CLAIMED = "claimed"  # a formula whose proof does not cover this case
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Epsilon at each horizon (or, from `profile`, at each delta).
+
+    `epsilon` may be +inf where nothing can be promised; then `note` says why ("" otherwise). Arrays are read-only.
+    """
+
+    steps: IntArray  # (n,) non-decreasing
+    delta: FloatArray  # (n,)
+    epsilon: FloatArray  # (n,) the number to show
+    lower: FloatArray | None  # (n,) proven lower bound, only from a certified accountant
+    kind: Kind
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for array in (self.steps, self.delta, self.epsilon, self.lower):
+            if array is not None:
+                array.setflags(write=False)
+
+
+class Accountant(ABC):
+    """Epsilon of a mechanism; subclasses are final and stateless and give `_account`."""
+
+    name: ClassVar[str]  # the id, as on the command line
+    title: ClassVar[str]  # as on a page
+    source: ClassVar[str]  # the paper, with arXiv id and theorem
+    kind: ClassVar[Kind]  # where its conditions hold; a curve may say less
+    caveat: ClassVar[str]  # what to know before trusting it; "" only for an unconditional bound
+
+    def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
+        """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
+        horizons = _horizons(steps, mechanism)
+        return self._account(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
+
+    def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
+        """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
+        values = _deltas(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))
+        return self._account(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
+
+    @abstractmethod
+    def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        """Epsilon for each pair of (n,) steps and (n,) delta; 0 steps cost nothing."""
+
+
+class AdditiveAccountant(Accountant):
+    """An accountant whose cost adds over uses and is converted to epsilon at the end."""
+
+    @abstractmethod
+    def cost(self, q: float, sigma: float) -> FloatArray:
+        """Cost of ONE use, (K,); +inf where the accountant has none."""
+
+    @abstractmethod
+    def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
+        """Epsilon of total costs (n, K) at (n,) deltas -> (n,)."""
+
+    def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        # The only place where counts multiply costs; 0 uses of an infinite cost are 0.
+        uses = mechanism.uses(steps)  # (n, L)
+        costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
+        finite = np.where(np.isfinite(costs), costs, 0.0)
+        total = uses @ finite  # (n, K)
+        endless = (uses > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
+        total[endless] = np.inf
+        epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))
+        return Curve(steps, delta, epsilon, None, self.kind_of(mechanism), self.note_of(mechanism))
+
+    def kind_of(self, mechanism: Mechanism) -> Kind:
+        """The kind of number this accountant gives for this mechanism."""
+        return self.kind
+
+    def note_of(self, mechanism: Mechanism) -> str:
+        """Why its number cannot be trusted or is infinite here; "" where all is well."""
+        return ""
+
+
+def _horizons(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
+    given = np.atleast_1d(np.asarray(steps))
+    if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
+        raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
+    horizons = given.astype(np.int64)
+    check.whole(0, mechanism.steps, steps=int(horizons.min()))
+    check.whole(0, mechanism.steps, steps=int(horizons.max()))
+    if np.any(np.diff(horizons) < 0):
+        raise ValueError(f"Expected steps={steps!r} not to decrease.")
+    return horizons
+
+
+def _deltas(deltas: FloatArray) -> FloatArray:
+    for value in np.unique(deltas):
+        check.in_range(0, 1, ends="()", delta=float(value))
+    return deltas

@@ -1,0 +1,51 @@
+"""Noise schedules: recipes that turn a first sigma into one sigma per epoch, and so into a mechanism.
+
+Source: Yu et al., "Differentially private model publishing for deep learning", IEEE S&P 2019, section 5.
+"""
+
+import math
+from collections.abc import Callable
+
+from dpcore import check
+from dpcore.privacy.mechanism import Mechanism, Release
+
+# name -> (factor on the first sigma in period e, with the rate k): sigma_e = sigma * factor(k, e)
+RECIPES: dict[str, Callable[[float, int], float]] = {
+    "constant": lambda rate, period: 1.0,
+    "exponential": lambda rate, period: math.exp(-rate * period),
+    "time": lambda rate, period: 1.0 / (1.0 + rate * period),
+    "step": lambda rate, period: rate ** (period // 10),
+    "linear": lambda rate, period: 1.0 - rate * period,
+}
+SCHEDULES = tuple(RECIPES)
+
+
+def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, level_steps: int = 0) -> Mechanism:
+    """The mechanism of `steps` steps whose sigma changes every `level_steps` steps (default: one epoch, round(1/q)).
+
+    constant: sigma; exponential: sigma e^(-rate e); time: sigma / (1 + rate e); step: sigma rate^(e // 10);
+    linear: sigma (1 - rate e), with e the level from 0.
+
+    >>> [round(r.sigma, 3) for r in scheduled("exponential", 0.5, 10.0, 5, rate=0.1, level_steps=2).releases]
+    [10.0, 9.048, 8.187]
+    """
+    check.one_of(SCHEDULES, schedule=name)
+    check.in_range(0, 1, ends="(]", q=q)
+    check.positive(sigma=sigma)
+    check.whole(1, steps=steps)
+    check.in_range(0, math.inf, ends="[)", rate=rate)
+    if name == "constant":
+        return Mechanism.constant(q, sigma, steps)
+    check.whole(0, level_steps=level_steps)
+    length = level_steps or max(1, round(1 / q))
+    releases: list[Release] = []
+    for level, start in enumerate(range(0, steps, length)):
+        value = sigma * RECIPES[name](rate, level)
+        if not 0 < value < math.inf:
+            raise ValueError(f"Expected rate={rate!r} to keep sigma above 0; at step {start} it is {value:g}.")
+        count = min(length, steps - start)
+        if releases and releases[-1].sigma == value:
+            releases[-1] = Release(q, value, releases[-1].count + count)
+        else:
+            releases.append(Release(q, value, count))
+    return Mechanism(tuple(releases))

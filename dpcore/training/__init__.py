@@ -1,0 +1,1 @@
+"""Private training: what is drawn is what is charged."""

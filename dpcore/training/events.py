@@ -1,0 +1,64 @@
+"""What a run says while it goes: plain values that cross processes as JSON."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run has its data, model and device."""
+
+    examples: int  # training examples n
+    steps: int  # T
+    q: float
+    device: str
+    parameters: int
+    engine: str  # "book-keeping", "vmap" or "plain", and why if it fell back
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """Sums over the steps since the last such event."""
+
+    step: int  # steps done
+    epoch: float
+    loss: float  # mean over the examples drawn; NaN is never sent, an empty batch repeats the last value
+    clipped: float  # fraction of examples whose gradient was clipped
+    norms: tuple[float, ...]  # per-example gradient norms before clipping: quantiles 0.05 0.25 0.5 0.75 0.95
+    steps_per_second: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Test set figures after `step` steps."""
+
+    step: int
+    epoch: float
+    accuracy: float  # in [0, 1]
+    loss: float
+    per_class: tuple[float, ...]  # accuracy of each class
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All steps are done."""
+
+    step: int
+    seconds: float
+    accuracy: float
+
+
+Event = Started | Stepped | Evaluated | Finished
+KINDS: dict[str, type] = {"started": Started, "stepped": Stepped, "evaluated": Evaluated, "finished": Finished}
+NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """The event as {"event": name, ...}."""
+    return {"event": NAMES[type(event)], **asdict(event)}
+
+
+def from_json(values: dict[str, Any]) -> Event:
+    """The event that `to_json` wrote."""
+    rest = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "event"}
+    return KINDS[values["event"]](**rest)
