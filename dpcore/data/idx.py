@@ -1,0 +1,47 @@
+"""IDX files: reading, and checking that a file is the one it claims to be."""
+
+import gzip
+import hashlib
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.catalog import IdxFile
+
+
+def find(folder: Path, file: IdxFile) -> Path | None:
+    """The file in the folder, plain or gzipped, or None."""
+    return next((path for path in (folder / file.name, folder / f"{file.name}.gz") if path.is_file()), None)
+
+
+def content(path: Path) -> bytes:
+    """The uncompressed bytes of a file, gzipped or not; ValueError if it cannot be read whole."""
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"Expected {path} to be a readable IDX file; {error}.") from error
+
+
+def checked(raw: bytes, file: IdxFile, path: Path) -> bytes:
+    """The same bytes, if magic number, shape, length and MD5 sum are those of the file; ValueError otherwise."""
+    dimensions = len(file.shape)
+    header = struct.unpack_from(f">{1 + dimensions}I", raw) if len(raw) >= 4 + 4 * dimensions else (0,)
+    if header[0] != file.magic:
+        raise ValueError(f"Expected {path} to start with the IDX magic number {file.magic:#010x}.")
+    if header[1:] != file.shape:
+        raise ValueError(f"Expected {path} to have shape {file.shape}; its header says {header[1:]}.")
+    if len(raw) != file.size:
+        raise ValueError(f"Expected {path} to hold {file.size} bytes uncompressed; it holds {len(raw)}.")
+    md5 = hashlib.md5(raw, usedforsecurity=False).hexdigest()
+    if md5 != file.md5:
+        raise ValueError(f"Expected {path} to have MD5 {file.md5}; it has {md5}.")
+    return raw
+
+
+def array(raw: bytes, file: IdxFile) -> NDArray[np.uint8]:
+    """The bytes of a checked file as an array of its shape."""
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(file.shape)).reshape(file.shape)

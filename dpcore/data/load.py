@@ -1,0 +1,80 @@
+"""The images and labels of a data set as arrays."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore import check
+from dpcore.data import idx
+from dpcore.data.catalog import SOURCES, Dataset, data_root, dataset_of, in_debian_folder, missing, sample_path
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images with their labels."""
+
+    images: NDArray[np.uint8]  # (n, 28, 28)
+    labels: NDArray[np.uint8]  # (n,) from 0
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A data set: what is trained on and what is tested on."""
+
+    train: Images
+    test: Images
+
+
+def load(name: str, source: str) -> Split:
+    """The training and test part of a data set.
+
+    "sample" is the bundled one: 10,000 and 2,000 images, every class equally often. "full" comes through torchvision
+    from the data root, or from Debian's package if that is installed. ValueError if the source is not here.
+
+    >>> split = load("mnist", "sample")
+    >>> split.train.images.shape, len(split.test)
+    ((10000, 28, 28), 2000)
+    """
+    dataset = dataset_of(name)
+    check.one_of(SOURCES, source=source)
+    if source == "sample":
+        return _sample(sample_path(dataset))
+    faults = missing(dataset)
+    if not faults:
+        return Split(_torchvision(dataset, train=True), _torchvision(dataset, train=False))
+    if in_debian_folder(dataset) and dataset.debian_folder:
+        return split_of(dataset, dataset.debian_folder)
+    raise ValueError(
+        f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; "
+        "run 'python -m dpcore data download' or 'data import DIR'."
+    )
+
+
+def split_of(dataset: Dataset, folder: Path) -> Split:
+    """The data set read from a folder of IDX files, gzipped or not, each one checked."""
+    arrays = []
+    for file in dataset.files:
+        path = idx.find(folder, file)
+        if path is None:
+            raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
+        arrays.append(idx.array(idx.checked(idx.content(path), file, path), file))
+    return Split(Images(*arrays[:2]), Images(*arrays[2:]))
+
+
+def _sample(path: Path) -> Split:
+    with np.load(path) as parts:
+        return Split(
+            Images(parts["train_images"], parts["train_labels"]), Images(parts["test_images"], parts["test_labels"])
+        )
+
+
+def _torchvision(dataset: Dataset, *, train: bool) -> Images:
+    from torchvision import datasets  # here, not above: costs seconds, and only the full sets need it
+
+    part = getattr(datasets, dataset.folder)(data_root(), train=train)
+    return Images(part.data.numpy(), part.targets.numpy().astype(np.uint8))
