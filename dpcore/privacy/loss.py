@@ -1,0 +1,303 @@
+"""Privacy-loss laws on a lattice: laws that dominate the sampled Gaussian, and one that it dominates.
+
+One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). All that matters is the law of
+the ratio t = P/Q, or of its logarithm, the privacy loss. A mean-preserving spread of t under Q gives a pair that
+dominates (P, Q) in both directions, a mean-preserving contraction one that is dominated in both.
+
+Source: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022 (arXiv 2207.04380), for the
+spread. The contraction takes the same piecewise linear hockey-stick curve and lowers it until it lies below the true
+one: second order in the mesh as well.
+
+Below, w is the ratio N(1, sigma^2)/N(0, sigma^2), so t = 1 - q + q w. Splitting a cell between its two ends is the
+same linear system for w as for t, and free of the cancellation that 1 - q brings when q is small.
+"""
+
+from dataclasses import dataclass
+from math import expm1, inf, log, log1p
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """A privacy loss: offset + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
+
+    >>> Loss(0.0, 0.5, np.array([0.5, 0.5]), 0.0).log_moments(np.array([0.0, 1.0])).round(4)
+    array([0.    , 0.2809])
+    """
+
+    offset: float
+    mesh: float
+    mass: FloatArray  # (m,)
+    infinite: float
+
+    def log_moments(self, orders: FloatArray) -> FloatArray:
+        """ln E[e^(order loss); loss finite] at (G,) orders -> (G,)."""
+        live = np.flatnonzero(self.mass > 0)
+        if live.size == 0:
+            return np.full(orders.shape, -inf)
+        exponent = np.log(self.mass[live]) + orders[:, None] * (self.offset + self.mesh * live)  # (G, m)
+        top = exponent.max(axis=1, keepdims=True)
+        return top[:, 0] + np.log(np.exp(exponent - top).sum(axis=1))
+
+
+class Laws(NamedTuple):
+    """One step between two proofs: `remove` and `add` dominate it, `lower` is dominated (in the remove direction)."""
+
+    remove: Loss
+    add: Loss
+    lower: Loss
+
+
+class Cells(NamedTuple):
+    """Consecutive pieces of the x line, piece i between the nodes i and i+1 of a lattice of losses."""
+
+    w: FloatArray  # (m,) ratio at the nodes
+    middle: FloatArray  # (m-1,) ratio where the cell is halved
+    left: FloatArray  # (2, m-1) masses of the left halves under N(0) and N(1)
+    right: FloatArray  # (2, m-1)
+
+    @property
+    def width(self) -> FloatArray:
+        """Extent of each cell in w, (m-1,)."""
+        return np.diff(self.w)
+
+    def split(self) -> tuple[FloatArray, FloatArray]:
+        """Masses under N(0) that each cell gives to its two nodes, keeping its masses under both laws."""
+        mass, tilted = self.left + self.right
+        high = np.clip((tilted - mass * self.w[:-1]) / self.width, 0.0, mass)
+        return mass - high, high
+
+    def chord_error(self) -> FloatArray:
+        """Upper bound of how far the chord of the hockey-stick curve lies above it within each cell, in w.
+
+        The gap is concave over the cell, so its tangent at the middle bounds it.
+        """
+        _, high = self.split()
+        mass, tilted = self.right
+        gap = high * (self.w[1:] - self.middle) - (tilted - mass * self.middle)
+        slope = mass - high
+        return np.maximum(gap, 0.0) + np.maximum(
+            slope * (self.w[1:] - self.middle), -slope * (self.middle - self.w[:-1])
+        )
+
+
+def spread(q: float, sigma: float) -> float:
+    """Root of the order-2 Renyi divergence of one step: about the standard deviation of its loss.
+
+    >>> round(spread(0.01, 4.0), 6)
+    0.00254
+    """
+    inverse = sigma**-2
+    log_excess = inverse + log1p(-np.exp(-inverse)) if inverse > 1 else log(expm1(inverse))
+    return float(np.sqrt(np.logaddexp(0.0, 2 * log(q) + log_excess)))
+
+
+def laws(q: float, sigma: float, mesh: float, tail: float) -> Laws:
+    """The laws of one step on a lattice of this mesh, with at most about `tail` mass cut off at either end.
+
+    The loss is bounded below by ln(1-q). Where the lattice gets there, that end is a cell like any other, and the
+    lattice is placed so that the mass near the bound (most of it, if sigma is small) falls on a node.
+    """
+    reach = float(-ndtri(tail))
+    low, high = _span(q, sigma, reach)
+    if q < 1 and low < mesh:
+        return _bounded_laws(q, sigma, mesh, high)
+    return _open_laws(q, sigma, mesh, low, high)
+
+
+def _span(q: float, sigma: float, reach: float) -> tuple[float, float]:
+    """Heights y = loss - ln(1-q) (loss itself if q = 1) at `reach` standard deviations below N(0) and above N(1)."""
+    low, high = (-reach / sigma - 0.5 / sigma**2), (reach / sigma + 0.5 / sigma**2)
+    if q == 1:
+        return low, high
+    logit = log(q) - log1p(-q)
+    return float(np.logaddexp(0.0, logit + low)), float(np.logaddexp(0.0, logit + high))
+
+
+def _ratio(q: float, y: FloatArray) -> FloatArray:
+    return np.exp(y) if q == 1 else (1 - q) / q * np.expm1(y)
+
+
+def _position(q: float, sigma: float, y: FloatArray) -> FloatArray:
+    """Where on the x line the loss has this height; -infinity at or below the bound."""
+    if q == 1:
+        log_w = y
+    else:
+        log_w = np.full(y.shape, -inf)
+        up = y > 0
+        log_w[up] = y[up] + np.log(-np.expm1(-y[up])) - (log(q) - log1p(-q))
+    return sigma**2 * log_w + 0.5
+
+
+def _between(z: FloatArray) -> FloatArray:
+    """Standard normal mass between neighbours of z, (k,) -> (k-1,), to full relative precision in both tails."""
+    far = ndtr(-np.abs(z))
+    left, right = z[:-1], z[1:]
+    mass = np.where(left >= 0, far[:-1] - far[1:], far[1:] - far[:-1])
+    return np.where((left < 0) & (right > 0), 1.0 - far[1:] - far[:-1], mass)
+
+
+def _cells(q: float, sigma: float, y: FloatArray) -> Cells:
+    """Cells between the heights y[0], y[2], .. halved at y[1], y[3], ..."""
+    x, w = _position(q, sigma, y), _ratio(q, y)
+    mass = np.stack([_between(x / sigma), _between((x - 1) / sigma)])  # (2, 2m-2)
+    return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
+
+
+def _dominating(cells: Cells) -> FloatArray:
+    """Mass under Q of each node after every cell is split between its ends, (m,)."""
+    low, high = cells.split()
+    mass = np.zeros(cells.w.size)
+    mass[:-1] += low
+    mass[1:] += high
+    return mass
+
+
+def _law(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
+    """The remove direction of masses under Q: P has e^loss times as much."""
+    return Loss(offset, mesh, mass * np.exp(offset + mesh * np.arange(mass.size)), max(infinite, 0.0))
+
+
+def _opposite(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
+    return Loss(-(offset + mesh * (mass.size - 1)), mesh, mass[::-1], max(infinite, 0.0))
+
+
+def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> Laws:
+    """Laws on a lattice that cuts off the mass below its first node."""
+    count = int(np.ceil((high - low) / mesh)) + 1
+    y = low + 0.5 * mesh * np.arange(2 * count - 1)
+    cells = _cells(q, sigma, y)
+    offset = low + (0.0 if q == 1 else log1p(-q))
+    mass, infinite = _dominating(cells), _cut_above(q, sigma, y[-1])
+    start = float(_position(q, sigma, y[:1])[0])
+    below = ndtr(start / sigma)
+    kept = ((1 - q) * below + q * ndtr((start - 1) / sigma)) * np.exp(-offset)  # the P-mass below, moved up to a node
+    mass[0] += kept
+    mass[-1] += infinite.mass
+    zero = max(below - kept, 0.0)
+    lower = _dominated(
+        cells.w, mass, _needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, infinite.excess)
+    )
+    return Laws(
+        _forward(offset, mesh, mass, q * infinite.excess),
+        _backward(offset, mesh, mass, zero),
+        _forward(offset, mesh, lower, 0.0),
+    )
+
+
+def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> Laws:
+    """Laws on a lattice whose first cell reaches the lower bound of the loss."""
+    cut = 0.5 * mesh
+    x = float(_position(q, sigma, np.array([cut]))[0])
+    core, tilted = ndtr(x / sigma), ndtr((x - 1) / sigma)
+    start = log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut  # the loss of everything below the cut
+    count = int(np.ceil((high - start) / mesh)) + 2
+    y = start + 0.5 * mesh * np.arange(-2, 2 * count - 3)
+    offset = log1p(-q) + start
+    infinite = _cut_above(q, sigma, y[-1])
+    mass = _dominating(_cells(q, sigma, y))
+    mass[-1] += infinite.mass
+    lower = _bounded_lower(q, sigma, y[2:], cut, core, infinite)
+    return Laws(
+        _forward(offset - mesh, mesh, mass, q * infinite.excess),
+        _backward(offset - mesh, mesh, mass, 0.0),
+        _forward(offset, mesh, lower, 0.0),
+    )
+
+
+def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: float, infinite: "Beyond") -> FloatArray:
+    """Contract everything below `cut` to the first node, which is its mean, and lower the curve beyond it."""
+    cells = _cells(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[2])], y[2:]]))
+    cells.w[0] = _ratio(q, y[:1])[0]
+    mass, error = _dominating(cells), cells.chord_error()
+    error[0] = (
+        mass[0] * cells.width[0]
+    )  # the curve touches the first node, so its slope there must not exceed the truth
+    needed = _needed(error)
+    needed[0] = 0.0
+    mass[0] += core
+    mass[-1] += infinite.mass
+    return _dominated(cells.w, mass, needed, Gaps(0.0, 0.0, infinite.excess))
+
+
+class Beyond(NamedTuple):
+    """What lies right of the last node: mass under N(0), and how much more N(1) has than the node's ratio allows."""
+
+    mass: float
+    excess: float
+
+
+def _cut_above(q: float, sigma: float, height: float) -> Beyond:
+    end, ratio = float(_position(q, sigma, np.array([height]))[0]), float(_ratio(q, np.array([height]))[0])
+    mass = float(ndtr(-end / sigma))
+    return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))
+
+
+def _forward(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
+    """The remove direction of masses under Q: P has e^loss times as much."""
+    return Loss(offset, mesh, mass * np.exp(offset + mesh * np.arange(mass.size)), infinite)
+
+
+def _backward(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
+    """The add direction of masses under Q: the losses change sign."""
+    return Loss(-(offset + mesh * (mass.size - 1)), mesh, mass[::-1], infinite)
+
+
+def _needed(error: FloatArray) -> FloatArray:
+    """By how much each node must be lowered for the chords on both its sides to lie below the curve."""
+    return np.maximum(np.append(error, 0.0), np.insert(error, 0, 0.0))
+
+
+class Gaps(NamedTuple):
+    """At the ends of the lattice: mass of ratio 0, and height of the curve above max(0, 1 - t), in w."""
+
+    zero: float
+    left: float
+    right: float
+
+
+def _dominated(w: FloatArray, mass: FloatArray, needed: FloatArray, gaps: Gaps) -> FloatArray:
+    """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `needed` at each node.
+
+    Towards the ends, where the curve is not that high above max(0, 1 - t), it follows that floor.
+    """
+    width = np.diff(w)
+    above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
+    above_right = gaps.right + np.append(np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0)
+    first = int(np.max(np.flatnonzero(above_left < needed), initial=-1)) + 1
+    last = int(np.min(np.flatnonzero(above_right < needed), initial=mass.size)) - 1
+    if first >= last:
+        return np.zeros_like(mass)  # too coarse to say anything
+    drop = needed.copy()
+    drop[: first + 1] = above_left[: first + 1]
+    drop[last:] = above_right[last:]
+    slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
+    lowered = mass - np.diff(slope)
+    lowered[:first] = 0.0
+    lowered[last + 1 :] = 0.0
+    return _convex(w, lowered)
+
+
+def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
+    """The lower convex hull: a node of negative mass lies above its neighbours' chord and hands its mass to them."""
+    nodes = np.flatnonzero(mass)
+    for _ in range(mass.size):
+        negative = np.flatnonzero(mass[nodes] < 0)
+        if negative.size == 0:
+            return mass
+        if negative[0] == 0 or negative[-1] == nodes.size - 1:
+            return np.zeros_like(mass)
+        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that neighbours survive
+        left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
+        share = (w[right] - w[here]) / (w[right] - w[left])
+        np.add.at(mass, left, mass[here] * share)
+        np.add.at(mass, right, mass[here] * (1 - share))
+        mass[here] = 0.0
+        nodes = np.delete(nodes, negative)
+    raise RuntimeError("The lower convex hull of a hockey-stick curve was not found.")
