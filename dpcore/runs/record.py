@@ -1,0 +1,91 @@
+"""What the store says about a run."""
+
+import os
+import platform
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Event
+
+
+class Status(StrEnum):
+    """Where a run stands; the last four are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CANCELLED = "cancelled"  # by request; what had happened until then is kept
+    FAILED = "failed"  # with its traceback
+    LOST = "lost"  # its worker died, or was ended from outside
+
+
+class StoreError(RuntimeError):
+    """The run store cannot be used; the text names its path and the reason."""
+
+
+class UnknownRun(ValueError):
+    """No run has this id."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as the store knew it when asked. Times are Unix seconds, None where it has not come to that."""
+
+    id: str
+    name: str
+    settings: dict[str, Any]  # the configuration as stored
+    status: Status
+    created: float
+    started: float | None
+    ended: float | None
+    heartbeat: float | None  # last sign of life of its worker
+    worker: str | None  # `worker_name` of the process that claimed it
+    cancelling: bool  # cancelling was asked for
+    error: str | None  # traceback of a failed run, reason of a lost one
+    position: int | None  # place in the queue, 1 is next; None unless queued
+    last: Event | None  # newest event
+    sequence: int  # the newest event's number, 0 before the first
+
+    @property
+    def config(self) -> RunConfig:
+        """The configuration; ValueError where this version does not know a setting."""
+        return RunConfig.from_json(self.settings)
+
+    @property
+    def active(self) -> bool:
+        """Whether more may happen."""
+        return self.status in (Status.QUEUED, Status.RUNNING)
+
+
+def state_directory() -> Path:
+    """Where runs are kept: DPCORE_HOME, or dpcore in the user's state directory."""
+    if home := os.environ.get("DPCORE_HOME"):
+        return Path(home).expanduser().absolute()
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "dpcore"
+
+
+def worker_name(pid: int) -> str:
+    """This machine's process `pid`, among all machines that may share a store."""
+    return f"{platform.node()}:{pid}"
+
+
+def is_dead(worker: str) -> bool:
+    """Whether `worker` is a process of this machine that is gone; False where that cannot be told.
+
+    >>> is_dead(worker_name(os.getpid())), is_dead("elsewhere:1")
+    (False, False)
+    """
+    node, _, pid = worker.rpartition(":")
+    if node != platform.node():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,34 @@
+"""The store's tables, and the one query that reads runs."""
+
+VERSION = 1  # PRAGMA user_version
+
+TABLES = """
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of submission
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'queued',
+    created REAL NOT NULL,
+    started REAL,
+    ended REAL,
+    heartbeat REAL,
+    worker TEXT,
+    cancelling INTEGER NOT NULL DEFAULT 0,
+    error TEXT
+);
+CREATE INDEX runs_by_status ON runs (status, number);
+CREATE TABLE events (
+    run TEXT NOT NULL REFERENCES runs (id),
+    sequence INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, sequence)
+) WITHOUT ROWID;
+"""
+
+RUNS = """
+SELECT runs.*, events.sequence AS sequence, events.body AS body, CASE status WHEN 'queued' THEN
+    (SELECT COUNT(*) FROM runs AS other WHERE other.status = 'queued' AND other.number <= runs.number) END AS position
+FROM runs LEFT JOIN events ON events.run = runs.id
+    AND events.sequence = (SELECT MAX(sequence) FROM events WHERE run = runs.id)
+"""

@@ -1,0 +1,279 @@
+"""The run store: one SQLite file that pages, commands and workers of one machine share.
+
+Every method is one short transaction, so any number of threads and processes may call them at once. Readers never wait
+for writers (write-ahead log). The file must lie on a local disk.
+"""
+
+import json
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun, state_directory
+from dpcore.runs.schema import RUNS, TABLES, VERSION
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Event, from_json, to_json
+
+FILE = "runs.sqlite3"
+BUSY = 10.0  # seconds a writer waits for its turn
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
+
+_REASONS = {  # primary result code -> condition, way out
+    sqlite3.SQLITE_NOTADB: ("a database", "It was left as it is; move it away or name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_CORRUPT: ("an intact database", "It was left as it is; restore it or move it away."),
+    sqlite3.SQLITE_FULL: ("on a disk with room left", "Nothing was saved; free some space and try again."),
+    sqlite3.SQLITE_IOERR: ("on a disk that works and has room left", "Nothing was saved."),
+    sqlite3.SQLITE_READONLY: ("writable", "Name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_CANTOPEN: ("a file in a writable directory", "Name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_BUSY: (f"free within {BUSY:g} s", "Nothing was saved; another process holds it."),
+}
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    """What is wrong with the store, and what to do."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
+    return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
+
+
+class Store:
+    """Runs and their events. Raises StoreError, which names the path and the reason, wherever the file fails it."""
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self.home = Path(home).absolute() if home is not None else state_directory()
+        self.path = self.home / FILE
+        self._lock = threading.Lock()
+        with self._errors():
+            self._db = _open(self.path)
+            self._file = self._identity()
+
+    def close(self) -> None:
+        """End the use of the file."""
+        with self._lock:
+            self._db.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- asking for runs --------------------------------------------------------------------------------------------
+
+    def submit(self, config: RunConfig, name: str = "") -> str:
+        """Queue a run; its id is short and safe in URLs."""
+        run = "".join(secrets.choice(_ALPHABET) for _ in range(10))
+        values = (run, name, json.dumps(config.to_json()), time.time())
+        with self._writing() as db:
+            db.execute("INSERT INTO runs (id, name, settings, created) VALUES (?, ?, ?, ?)", values)
+        return run
+
+    def cancel(self, run: str) -> Status:
+        """Cancel a queued run at once, ask a running one to stop; a run that has ended stays as it is. Its status."""
+        with self._writing() as db:
+            db.execute(
+                "UPDATE runs SET status = 'cancelled', cancelling = 1, ended = ? WHERE id = ? AND status = 'queued'",
+                (time.time(), run),
+            )
+            db.execute("UPDATE runs SET cancelling = 1 WHERE id = ? AND status = 'running'", (run,))
+            row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
+        if row is None:
+            raise self._unknown(run)
+        return Status(row["status"])
+
+    # -- looking at them --------------------------------------------------------------------------------------------
+
+    def run(self, run: str) -> Run:
+        """The run with this id, or UnknownRun."""
+        with self._reading() as db:
+            row = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchone()
+        if row is None:
+            raise self._unknown(run)
+        return _run(row)
+
+    def runs(self, *statuses: Status) -> list[Run]:
+        """Runs in these statuses (all where none is named), newest first."""
+        marks = ", ".join("?" * len(statuses))
+        where = f"WHERE status IN ({marks}) " if statuses else ""
+        with self._reading() as db:
+            rows = db.execute(RUNS + where + "ORDER BY number DESC", statuses).fetchall()
+        return [_run(row) for row in rows]
+
+    def tail(self, run: str, after: int = 0) -> list[tuple[int, Event]]:
+        """(sequence, event) of every event after number `after`, in order; sequences are 1, 2, 3, ..."""
+        query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
+        with self._reading() as db:
+            rows = db.execute(query, (run, after)).fetchall()
+        return [(sequence, from_json(json.loads(body))) for sequence, body in rows]
+
+    # -- working on them --------------------------------------------------------------------------------------------
+
+    def claim(self, worker: str, limit: int = 1) -> Run | None:
+        """The oldest queued run, now running and this worker's alone; None where none waits or `limit` are running."""
+        if not self._claimable(limit):  # without the write lock: idle workers ask often
+            return None
+        now = time.time()
+        query = """UPDATE runs SET status = 'running', worker = ?, started = ?, heartbeat = ?
+            WHERE (SELECT COUNT(*) FROM runs WHERE status = 'running') < ?
+            AND number = (SELECT MIN(number) FROM runs WHERE status = 'queued') RETURNING id"""
+        with self._writing() as db:
+            row = db.execute(query, (worker, now, now, limit)).fetchone()
+        return self.run(row["id"]) if row else None
+
+    def append(self, run: str, event: Event) -> bool:
+        """Add the event; whether the run must stop: cancelling was asked for, or it is no longer running."""
+        body = json.dumps(to_json(event))
+        with self._writing() as db:
+            cancelling = self._beat(db, run)
+            if cancelling is not None:
+                db.execute(
+                    "INSERT INTO events SELECT ?, COALESCE(MAX(sequence), 0) + 1, ? FROM events WHERE run = ?",
+                    (run, body, run),
+                )
+        return cancelling is None or cancelling
+
+    def beat(self, run: str) -> None:
+        """Note that the run's worker is alive."""
+        with self._writing() as db:
+            self._beat(db, run)
+
+    def stopping(self, run: str) -> bool:
+        """Whether the run must stop, as `append` says."""
+        with self._reading() as db:
+            row = db.execute("SELECT cancelling FROM runs WHERE id = ? AND status = 'running'", (run,)).fetchone()
+        return row is None or bool(row["cancelling"])
+
+    def end(self, run: str, status: Status, error: str | None = None) -> bool:
+        """Give a running run its final status; False, and nothing done, where it is not running."""
+        query = "UPDATE runs SET status = ?, error = ?, ended = ? WHERE id = ? AND status = 'running' RETURNING id"
+        with self._writing() as db:
+            return db.execute(query, (status, error, time.time(), run)).fetchone() is not None
+
+    def lose(self, run: str, reason: str) -> bool:
+        """End a running run whose worker is gone: cancelled where that was asked for, else lost."""
+        query = """UPDATE runs SET status = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'lost' END,
+            error = CASE cancelling WHEN 1 THEN NULL ELSE ? END, ended = ?
+            WHERE id = ? AND status = 'running' RETURNING id"""
+        with self._writing() as db:
+            return db.execute(query, (reason, time.time(), run)).fetchone() is not None
+
+    # -- the file ---------------------------------------------------------------------------------------------------
+
+    def _claimable(self, limit: int) -> bool:
+        query = """SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued')
+            AND (SELECT COUNT(*) FROM runs WHERE status = 'running') < ?"""
+        with self._reading() as db:
+            return bool(db.execute(query, (limit,)).fetchone()[0])
+
+    def _beat(self, db: sqlite3.Connection, run: str) -> bool | None:
+        """Refresh the heartbeat; whether cancelling was asked for, None where the run is not running."""
+        query = "UPDATE runs SET heartbeat = ? WHERE id = ? AND status = 'running' RETURNING cancelling"
+        row = db.execute(query, (time.time(), run)).fetchone()
+        return None if row is None else bool(row["cancelling"])
+
+    def _unknown(self, run: str) -> UnknownRun:
+        return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
+
+    def _identity(self) -> tuple[int, int]:
+        file = os.stat(self.path)
+        return file.st_dev, file.st_ino
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(_sentence(self.path, error)) from error
+        except OSError as error:
+            raise StoreError(
+                f"Expected the run store {self.path} to be a file in a writable directory: {error}."
+            ) from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._errors():
+            # SQLite would go on writing into a file that nobody finds any more
+            if self._identity() != self._file:
+                raise FileNotFoundError("it was replaced while in use; start the program again")
+            yield self._db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+
+
+def _run(row: sqlite3.Row) -> Run:
+    values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in ("number", "body")}  # noqa: SIM118
+    values["settings"] = json.loads(values["settings"])
+    values["status"] = Status(values["status"])
+    values["cancelling"] = bool(values["cancelling"])
+    values["sequence"] = values["sequence"] or 0
+    return Run(**values, last=from_json(json.loads(row["body"])) if row["body"] else None)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to the store, made where there is none; another program's database is refused, not touched."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    try:
+        if _version(db, path) == 0:
+            _make(db, path)
+        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last events, never the file
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """VERSION, or 0 for an empty database; StoreError for anything else."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    if version == VERSION or (version == 0 and tables == 0):
+        return version
+    raise StoreError(
+        f"Expected the run store {path} to have schema version {VERSION}, but it has {version}: another version of "
+        "this program, or another program, made it. It was left as it is; name another place in DPCORE_HOME."
+    )
+
+
+def _make(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables, once, whoever comes first."""
+    _use_write_ahead_log(db)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(db, path) == 0:
+            for statement in TABLES.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    """Switch the file to WAL; SQLite does not wait for its turn there, so this does."""
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)

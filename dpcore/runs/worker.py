@@ -1,0 +1,162 @@
+"""A training process: it imports what training needs, claims one run, trains it, and ends.
+
+Started by a pool as `python -m dpcore.runs.worker`. One process trains one run, so that nothing of a run (memory,
+random state, threads) reaches the next one. While it waits it ends with its parent; once it trains it goes on without.
+"""
+
+import argparse
+import importlib
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from dpcore.runs.record import Run, Status, StoreError, worker_name
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Event
+
+Train = Callable[[RunConfig], Iterator[Event]]
+
+POLL = 0.05  # seconds between two looks for a run
+WATCH = 0.1  # seconds between two looks for a cancellation
+BEAT = 1.0  # seconds between two heartbeats
+PATIENCE = 30  # attempts, a second apart, to note how a run ended
+NICENESS = 5  # the pages' sliders go before training
+
+
+class Interrupted(BaseException):
+    """SIGTERM arrived while it was allowed to."""
+
+
+class Interrupts:
+    """Turns SIGTERM into Interrupted inside `allowed`, so never within a transaction of the store."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._open = False
+        signal.signal(signal.SIGTERM, self._note)
+
+    def _note(self, *_: object) -> None:
+        self.asked = True
+        if self._open:
+            self._open = False
+            raise Interrupted
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Where SIGTERM, also one from before, raises Interrupted."""
+        self._open = True
+        try:
+            if self.asked:
+                raise Interrupted
+            yield
+        finally:
+            self._open = False
+
+
+class Pulse(threading.Thread):
+    """Between events: notes that the worker is alive, and interrupts it once its run must stop."""
+
+    def __init__(self, store: Store, run: str) -> None:
+        super().__init__(daemon=True)
+        self._store, self._run, self._done = store, run, threading.Event()
+
+    def run(self) -> None:
+        beaten, interrupted = 0.0, False
+        while not self._done.wait(WATCH):
+            try:
+                if not interrupted and self._store.stopping(self._run):
+                    interrupted = True
+                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+                if time.monotonic() - beaten > BEAT:
+                    beaten = time.monotonic()
+                    self._store.beat(self._run)
+            except StoreError:  # the main thread meets it too, and fails the run
+                continue
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._done.set()
+        self.join()
+
+
+def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
+    """Train a claimed run and record its events and how it ended."""
+    pulse = Pulse(store, run.id)
+    pulse.start()
+    try:
+        _train(store, run, train, interrupts)
+    except Interrupted:
+        _patiently(lambda: store.lose(run.id, "Its worker was told to end (SIGTERM)."))
+    except Exception:
+        error = traceback.format_exc()
+        _patiently(lambda: store.end(run.id, Status.FAILED, error))
+    else:
+        _patiently(lambda: store.end(run.id, Status.FINISHED))
+    finally:
+        pulse.stop()
+
+
+def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
+    """Append every event; Interrupted where the store says stop."""
+    with interrupts.allowed():
+        events = train(run.config)
+    while True:
+        with interrupts.allowed():
+            event = next(events, None)
+        if event is None:
+            return
+        if store.append(run.id, event):
+            with interrupts.allowed():
+                events.close()  # type: ignore[attr-defined]  # every generator has it
+            raise Interrupted
+
+
+def _patiently(note: Callable[[], bool]) -> None:
+    """Note how a run ended, also where the disk is full for a moment."""
+    for _ in range(PATIENCE - 1):
+        try:
+            note()
+            return
+        except StoreError:
+            time.sleep(1)
+    note()
+
+
+def wait(store: Store, parent: int, slots: int, interrupts: Interrupts) -> Run | None:
+    """The run to train, or None once the parent is gone or SIGTERM came."""
+    while os.getppid() == parent and not interrupts.asked:
+        if run := store.claim(worker_name(os.getpid()), slots):
+            return run
+        time.sleep(POLL)
+    return None
+
+
+def load(train: str) -> Train:
+    """The function that "module:name" names."""
+    module, _, name = train.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def main() -> None:
+    """Warm up, claim, train, end."""
+    parser = argparse.ArgumentParser(prog="dpcore.runs.worker", description=__doc__)
+    parser.add_argument("--home", required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--train", required=True)
+    options = parser.parse_args()
+    os.nice(NICENESS)
+    interrupts = Interrupts()
+    train = load(options.train)
+    with Store(options.home) as store:
+        if run := wait(store, options.parent, options.slots, interrupts):
+            perform(store, run, train, interrupts)
+
+
+if __name__ == "__main__":
+    main()

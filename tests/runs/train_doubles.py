@@ -1,0 +1,71 @@
+"""Training functions for tests: real generators of events, but nothing is trained."""
+
+import signal
+import time
+from collections.abc import Iterator
+
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+
+
+def _started(config: RunConfig) -> Started:
+    return Started(config.examples, config.steps, config.q, "cpu", 0, "test double")
+
+
+def _stepped(step: int) -> Stepped:
+    # the time of the event travels in `loss`, so that a reader can measure the lag
+    return Stepped(step, step / 10, time.time(), 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
+
+
+def quick(config: RunConfig) -> Iterator[Event]:
+    """Started, one step, one evaluation, finished."""
+    yield _started(config)
+    yield _stepped(1)
+    yield Evaluated(1, 0.1, 0.5, 1.0, (0.5,) * 10)
+    yield Finished(1, 0.01, 0.5)
+
+
+def endless(config: RunConfig) -> Iterator[Event]:
+    """A step every 50 ms until somebody ends it."""
+    yield _started(config)
+    step = 0
+    while True:
+        step += 1
+        time.sleep(0.05)
+        yield _stepped(step)
+
+
+def one_second(config: RunConfig) -> Iterator[Event]:
+    """Twenty steps of 50 ms."""
+    yield _started(config)
+    for step in range(1, 21):
+        time.sleep(0.05)
+        yield _stepped(step)
+    yield Finished(20, 1.0, 0.5)
+
+
+def long_step(config: RunConfig) -> Iterator[Event]:
+    """One step of a minute, in short pieces as a tensor library's are."""
+    yield _started(config)
+    for _ in range(6000):
+        time.sleep(0.01)
+    yield _stepped(1)
+
+
+def stubborn(config: RunConfig) -> Iterator[Event]:
+    """A step that no SIGTERM reaches."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    yield _started(config)
+    time.sleep(60)
+
+
+def failing(config: RunConfig) -> Iterator[Event]:
+    """One step, then an error."""
+    yield _started(config)
+    yield _stepped(1)
+    raise ArithmeticError(f"the loss of seed {config.seed} is gone")
+
+
+def by_seed(config: RunConfig) -> Iterator[Event]:
+    """`failing` for odd seeds, else `quick`."""
+    return failing(config) if config.seed % 2 else quick(config)
