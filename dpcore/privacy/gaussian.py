@@ -1,0 +1,111 @@
+"""Closed forms of the Gaussian mechanism: delta(epsilon; mu), epsilon(delta; mu), mu(epsilon, delta).
+
+A mechanism is mu-GDP when telling two neighbours apart is as hard as telling N(0, 1) from N(mu, 1); T uses of the
+Gaussian mechanism with noise multiplier sigma are exactly sqrt(T)/sigma-GDP.
+
+    delta(epsilon; mu) = Phi(a) - e^epsilon Phi(-b),   a = mu/2 - epsilon/mu,   b = mu/2 + epsilon/mu
+
+Source: Balle and Wang 2018, arXiv 1805.06530, Theorem 8; Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 2.13.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import erfcx, ndtr, ndtri
+
+FloatArray = NDArray[np.float64]
+
+SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
+NEWTON_STEPS = 100  # never reached: convergence is quadratic
+BISECTIONS = 80
+
+
+def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
+    """Smallest delta with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts epsilon >= 0 and mu in [0, inf].
+
+    >>> delta_of([0.0, 1.0], 1.0).round(6).tolist()
+    [0.382925, 0.126937]
+    """
+    epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(mu, np.float64))
+    delta = np.where(np.isinf(mu), 1.0, 0.0)
+    inside = (mu > 0) & np.isfinite(mu)
+    delta[inside] = np.exp(_log_delta(epsilon[inside] / mu[inside], mu[inside])[0])
+    return delta
+
+
+def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
+    """Smallest epsilon >= 0 with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts delta in (0, 1), mu in [0, inf].
+
+    **Guarantees:** Newton's iteration on log delta, which is concave in epsilon, starts above the root and falls
+    towards it, so the answer is not below the exact one by more than rounding. mu = inf costs inf.
+
+    >>> epsilon_of(1e-5, [0.0, 0.1, 5.0]).round(4).tolist()
+    [0.0, 0.3407, 33.1037]
+    """
+    delta, mu = np.broadcast_arrays(np.asarray(delta, np.float64), np.asarray(mu, np.float64))
+    epsilon = np.where(np.isinf(mu), np.inf, 0.0)
+    inside = (mu > 0) & np.isfinite(mu)
+    spends = np.zeros(mu.shape, dtype=bool)
+    spends[inside] = _log_delta(np.zeros(mu[inside].shape), mu[inside])[0] > np.log(delta[inside])
+    epsilon[spends] = _newton(np.log(delta[spends]), delta[spends], mu[spends])
+    return epsilon
+
+
+def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+    """Largest mu (up to 1e6) whose delta(epsilon; mu) is at most delta; broadcasts epsilon >= 0, delta in (0, 1).
+
+    **Guarantees:** bisection keeps the lower end, so that the mechanism never costs more than asked.
+
+    >>> mu_of(1.0, 1e-5).round(5).tolist()
+    0.26805
+    """
+    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(delta, np.float64))
+    low, high = np.full(epsilon.shape, np.log(1e-18)), np.full(epsilon.shape, np.log(1e6))
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        mu = np.exp(middle)
+        fits = _log_delta(epsilon / mu, mu)[0] <= np.log(delta)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return np.exp(low)
+
+
+def _newton(target: FloatArray, delta: FloatArray, mu: FloatArray) -> FloatArray:
+    # delta <= Phi(a) puts the root left of x = mu/2 - Phi^-1(delta), in units of x = epsilon/mu.
+    x = mu / 2 - ndtri(delta)
+    for _ in range(NEWTON_STEPS):
+        value, slope = _log_delta(x, mu)
+        step = (target - value) / (slope * mu)
+        x = np.maximum(x - np.maximum(-step, 0.0), 0.0)
+        if np.all(-step <= 1e-15 * x):
+            break
+    return x * mu
+
+
+def _log_delta(x: FloatArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log delta at epsilon = x mu, and its derivative by epsilon; mu > 0 finite."""
+    # With the Mills ratio R(t) = Phi(-t)/phi(t): delta = phi(a) (R(-a) - R(b)), free of overflow at any epsilon.
+    a, b = mu / 2 - x, mu / 2 + x
+    upper = _mills(np.maximum(-a, -1.0))
+    second = _mills(b)
+    gap = np.where(mu < SMALL, _mills_drop(x, np.minimum(mu, SMALL)), upper - second)
+    tail = np.where(a < 1, gap, 1.0)
+    with np.errstate(divide="ignore"):  # delta = 0 has log delta = -inf
+        log_phi = -0.5 * a * a - 0.5 * np.log(2 * np.pi)
+        head = np.where(a < 1, 1.0, ndtr(a) - np.exp(log_phi) * second)
+        log_delta = np.where(a < 1, log_phi + np.log(np.maximum(tail, 0.0)), np.log(head))
+        slope = -np.where(a < 1, second / tail, np.exp(log_phi) * second / head)
+    return log_delta, slope
+
+
+def _mills(t: FloatArray) -> FloatArray:
+    """R(t) = Phi(-t)/phi(t)."""
+    return np.sqrt(np.pi / 2) * erfcx(t / np.sqrt(2))
+
+
+def _mills_drop(x: FloatArray, mu: FloatArray) -> FloatArray:
+    """R(x - mu/2) - R(x + mu/2) for small mu, by R' = x R - 1 and its derivatives; the next term is below 1e-11."""
+    # Past x = 50 the derivatives cancel in their closed form, but delta is 0 in floating point there.
+    x = np.minimum(x, 50.0)
+    mills = _mills(x)
+    first = 1 - x * mills  # -R'
+    third = x * x + 2 - (x**3 + 3 * x) * mills  # -R'''
+    return mu * first + mu**3 / 24 * np.maximum(third, 0.0)
