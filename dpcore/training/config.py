@@ -6,6 +6,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.optimizers import OPTIMIZERS
 
 EXAMPLES = {  # training examples of each (dataset, source); tests check it against the data
     ("mnist", "sample"): 10_000,
@@ -17,6 +18,7 @@ MODELS = ("mlp", "cnn")
 ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 MAX_STEPS = 1_000_000
+CLIP_NORMS = (1e-9, 1e9)  # float32 squares neither underflow nor overflow within
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,12 @@ class RunConfig:
         check.one_of(("sample", "full"), source=self.source)
         check.one_of(MODELS, model=self.model)
         check.one_of(ACTIVATIONS, activation=self.activation)
+        check.one_of(OPTIMIZERS, optimizer=self.optimizer)
         check.one_of(DEVICES, device=self.device)
         check.one_of((True, False), private=self.private)
         check.in_range(0, math.inf, ends="[)", sigma=self.sigma)
-        check.positive(clip_norm=self.clip_norm, lr=self.lr, epochs=self.epochs)
+        check.in_range(*CLIP_NORMS, clip_norm=self.clip_norm)
+        check.positive(lr=self.lr, epochs=self.epochs)
         check.in_range(0, 1, ends="[)", momentum=self.momentum)
         check.in_range(0, 1, ends="()", delta=self.delta)
         check.whole(0, 2**63 - 1, seed=self.seed)

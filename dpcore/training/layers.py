@@ -1,0 +1,208 @@
+"""Layers of the book-keeping engine: forward, backward, and what each example's gradient adds up to.
+
+Every layer is written out, so that one forward and one backward pass give the per-example gradient norms, and the
+clipped sum follows from what was kept. Images are (B, H, W, channels) here: what a product over unfolded patches gives.
+
+Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost".
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+Kept = Any  # what a layer keeps from its forward pass
+AddSum = Callable[[Tensor, list[Tensor]], None]  # factors (B,), sums shaped as the parameters: adds to the sums
+
+
+class Layer(ABC):
+    """A layer without parameters, or the base of one with them."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
+        """The output, and what `backward` needs."""
+
+    @abstractmethod
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
+        """The loss gradient at the input, from that at the output."""
+
+
+class ParametricLayer(Layer):
+    """A layer with parameters."""
+
+    @abstractmethod
+    def book(self, kept: Kept, g: Tensor) -> tuple[Tensor, AddSum]:
+        """Squared gradient norm of each example (B,), and a function that adds the weighted sum of the gradients."""
+
+
+@final
+class Linear(ParametricLayer):
+    """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|."""
+
+    def __init__(self, module: nn.Linear) -> None:
+        self.module = module
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        if x.dim() != 2:
+            raise ValueError(f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}.")
+        return F.linear(x, self.module.weight, self.module.bias), x
+
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
+        return g @ self.module.weight
+
+    def book(self, kept: Tensor, g: Tensor) -> tuple[Tensor, AddSum]:
+        squares = squared_norms(kept)
+        if self.module.bias is not None:
+            squares = squares + 1.0
+
+        def add_sum(factors: Tensor, sums: list[Tensor]) -> None:
+            weighted = g * factors[:, None]
+            sums[0].addmm_(weighted.T, kept)
+            if len(sums) == 2:
+                sums[1].add_(weighted.sum(0))
+
+        return squares.mul_(squared_norms(g)), add_sum
+
+
+@final
+class Conv2d(ParametricLayer):
+    """nn.Conv2d as a product with the unfolded input, which forward, norms and sums share.
+
+    The gradient of example i is the (out, K) matrix g_i^T U_i, with U_i (positions, K) its unfolded patches.
+    """
+
+    def __init__(self, module: nn.Conv2d) -> None:
+        self.module = module
+        self.padding = pair(module.padding)  # type: ignore[arg-type]
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+        height, width = self.padding
+        padded = F.pad(x, (0, 0, width, width, height, height))
+        patches = unfold(padded, self.module.kernel_size, self.module.stride)  # (B, h, w, kh, kw, C)
+        size, rows, columns = patches.shape[:3]
+        unfolded = patches.reshape(size, rows * columns, -1)  # (B, P, K)
+        flat = unfolded.view(-1, unfolded.shape[2])
+        kernel = self._kernel()
+        bias = self.module.bias
+        y = torch.addmm(bias, flat, kernel.T) if bias is not None else flat @ kernel.T
+        return y.view(size, rows, columns, -1), (unfolded, padded.shape)
+
+    def backward(self, kept: Any, g: Tensor) -> Tensor:
+        _, shape = kept
+        size, rows, columns, channels = g.shape
+        kernel_size = self.module.kernel_size
+        patches = (g.reshape(-1, channels) @ self._kernel()).view(size, rows, columns, *kernel_size, shape[3])
+        height, width = self.padding
+        folded = fold(patches, shape, self.module.stride)
+        return folded[:, height : shape[1] - height, width : shape[2] - width]
+
+    def book(self, kept: Any, g: Tensor) -> tuple[Tensor, AddSum]:
+        unfolded, _ = kept
+        out, channels = self.module.out_channels, self.module.in_channels
+        by_position = g.reshape(len(g), -1, out)  # (B, P, out)
+        kernels = torch.bmm(by_position.transpose(1, 2), unfolded).flatten(1)  # (B, out K)
+        squares = squared_norms(kernels)
+        biases = None
+        if self.module.bias is not None:
+            biases = by_position.sum(1)  # (B, out)
+            squares = squares + squared_norms(biases)
+
+        def add_sum(factors: Tensor, sums: list[Tensor]) -> None:
+            total = (factors @ kernels).view(out, *self.module.kernel_size, channels)
+            sums[0].add_(total.permute(0, 3, 1, 2))
+            if biases is not None:
+                sums[1].add_(factors @ biases)
+
+        return squares, add_sum
+
+    def _kernel(self) -> Tensor:
+        """The weights in the order of a patch: (out, kh kw C)."""
+        return self.module.weight.permute(0, 2, 3, 1).flatten(1)
+
+
+@final
+class Tanh(Layer):
+    """nn.Tanh."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = torch.tanh(x)
+        return y, y
+
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
+        return torch.ops.aten.tanh_backward(g, kept)
+
+
+@final
+class ReLU(Layer):
+    """nn.ReLU."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        y = torch.relu(x)
+        return y, y
+
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
+        return torch.ops.aten.threshold_backward(g, kept, 0)
+
+
+@final
+class MaxPool2d(Layer):
+    """nn.MaxPool2d on (B, H, W, C)."""
+
+    def __init__(self, module: nn.MaxPool2d) -> None:
+        self.window = (pair(module.kernel_size), pair(module.stride), pair(module.padding))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+        image = x.permute(0, 3, 1, 2)
+        y, chosen = torch.ops.aten.max_pool2d_with_indices(image, *self.window)
+        return y.permute(0, 2, 3, 1), (image, chosen)
+
+    def backward(self, kept: Any, g: Tensor) -> Tensor:
+        image, chosen = kept
+        back = torch.ops.aten.max_pool2d_with_indices_backward
+        return back(g.permute(0, 3, 1, 2), image, *self.window, (1, 1), False, chosen).permute(0, 2, 3, 1)
+
+
+@final
+class Flatten(Layer):
+    """nn.Flatten, which lays the channels out first."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Any]:
+        image = x.permute(0, 3, 1, 2) if x.dim() == 4 else x
+        return image.flatten(1), image.shape
+
+    def backward(self, kept: Any, g: Tensor) -> Tensor:
+        image = g.view(kept)
+        return image.permute(0, 2, 3, 1) if len(kept) == 4 else image
+
+
+def squared_norms(rows: Tensor) -> Tensor:
+    """The squared L2 norm of each row: (B, ...) -> (B,)."""
+    return torch.linalg.vector_norm(rows.flatten(1), dim=1).square()
+
+
+def pair(size: int | tuple[int, int]) -> tuple[int, int]:
+    """The size as (height, width)."""
+    return (size, size) if isinstance(size, int) else size
+
+
+def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
+    """All patches as a view, no copy: (B, H, W, C) -> (B, h, w, kh, kw, C)."""
+    size, height, width, channels = x.shape
+    rows, columns = (height - kernel[0]) // stride[0] + 1, (width - kernel[1]) // stride[1] + 1
+    along_b, along_h, along_w, along_c = x.stride()
+    steps = (along_b, along_h * stride[0], along_w * stride[1], along_h, along_w, along_c)
+    return x.as_strided((size, rows, columns, kernel[0], kernel[1], channels), steps)
+
+
+def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
+    """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W, C)."""
+    _, rows, columns, kernel_rows, kernel_columns, _ = patches.shape
+    x = patches.new_zeros(shape)
+    for i in range(kernel_rows):
+        for j in range(kernel_columns):
+            ends = i + (rows - 1) * stride[0] + 1, j + (columns - 1) * stride[1] + 1
+            x[:, i : ends[0] : stride[0], j : ends[1] : stride[1]] += patches[:, :, :, i, j]
+    return x

@@ -1,0 +1,50 @@
+"""The networks."""
+
+import torch
+from torch import nn
+
+from dpcore import check
+from dpcore.training.config import MODELS
+
+ACTIVATION = {"tanh": nn.Tanh, "relu": nn.ReLU}
+
+
+def mlp(activation: type[nn.Module]) -> nn.Sequential:
+    """784-1000-10, 795,010 parameters. Source: Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 1000), activation(), nn.Linear(1000, 10))
+
+
+def cnn(activation: type[nn.Module]) -> nn.Sequential:
+    """Two convolutions and two dense layers, 26,010 parameters.
+
+    Source: Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660.
+    """
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 8, 2, padding=2),
+        activation(),
+        nn.MaxPool2d(2, 1),
+        nn.Conv2d(16, 32, 4, 2),
+        activation(),
+        nn.MaxPool2d(2, 1),
+        nn.Flatten(),
+        nn.Linear(32 * 4 * 4, 32),
+        activation(),
+        nn.Linear(32, 10),
+    )
+
+
+BUILDERS = {"mlp": mlp, "cnn": cnn}
+assert tuple(BUILDERS) == MODELS
+
+
+def build(model: str, activation: str, seed: int) -> nn.Sequential:
+    """The named network for (n, 1, 28, 28) images and 10 classes, weights drawn from the seed, on the CPU.
+
+    >>> sum(parameter.numel() for parameter in build("cnn", "tanh", seed=0).parameters())
+    26010
+    """
+    check.one_of(BUILDERS, model=model)
+    check.one_of(ACTIVATION, activation=activation)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return BUILDERS[model](ACTIVATION[activation])

@@ -1,0 +1,39 @@
+"""What the steps since the last report add up to."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dpcore.training.events import Stepped
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class Tally:
+    """Sums over steps; a report empties it."""
+
+    def __init__(self) -> None:
+        self._loss, self._clipped = 0.0, 0
+        self._norms: list[Tensor] = []
+        self._last_loss, self._last_norms = 0.0, (0.0,) * len(QUANTILES)
+
+    def add(self, step: int, losses: Tensor, norms: Tensor, clip_norm: float) -> None:
+        """Take in one step's losses (B,) and gradient norms (B,); RuntimeError if the loss is not finite."""
+        if not len(losses):
+            return
+        loss = losses.sum(dtype=torch.float64).item()
+        if not abs(loss) < float("inf"):
+            raise RuntimeError(f"loss is not finite at step {step}")
+        self._loss += loss
+        self._clipped += int((norms > clip_norm).sum())
+        self._norms.append(norms)
+
+    def report(self, step: int, epoch: float, steps_per_second: float) -> Stepped:
+        """The figures since the last report; where no example was drawn, its loss and norms again."""
+        norms = torch.cat(self._norms).cpu().numpy() if self._norms else None
+        clipped = 0.0
+        if norms is not None:
+            self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)
+            self._last_norms = tuple(float(value) for value in np.quantile(norms, QUANTILES))
+        self._loss, self._clipped, self._norms = 0.0, 0, []
+        return Stepped(step, epoch, self._last_loss, clipped, self._last_norms, steps_per_second)
