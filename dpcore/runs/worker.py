@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
 from dpcore.runs.record import Run, Status, StoreError, worker_name
@@ -19,7 +19,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 
-Train = Callable[[RunConfig], Iterator[Event]]
+Train = Callable[[RunConfig], Generator[Event, None, None]]
 
 POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
@@ -112,7 +112,7 @@ def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None
             return
         if store.append(run.id, event):
             with interrupts.allowed():
-                events.close()  # type: ignore[attr-defined]  # every generator has it
+                events.close()
             raise Interrupted
 
 
@@ -151,8 +151,8 @@ def main() -> None:
     parser.add_argument("--train", required=True)
     options = parser.parse_args()
     os.nice(NICENESS)
-    interrupts = Interrupts()
     train = load(options.train)
+    interrupts = Interrupts()
     with Store(options.home) as store:
         if run := wait(store, options.parent, options.slots, interrupts):
             perform(store, run, train, interrupts)

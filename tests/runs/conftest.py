@@ -1,0 +1,47 @@
+"""A home of its own for each test, and no process left behind."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from live_workers import processes
+
+from dpcore.runs.store import Store
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def eventually() -> Callable[..., None]:
+    """Wait until a condition holds; fail where it does not within so many seconds."""
+
+    def wait(condition: Callable[[], object], within: float = 10.0) -> None:
+        deadline = time.monotonic() + within
+        while not condition():
+            assert time.monotonic() < deadline, "the condition did not come true in time"
+            time.sleep(0.01)
+
+    return wait
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., None]) -> Iterator[Path]:
+    """A directory for a store; its workers can import the training doubles, and none may outlive the test."""
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    home = tmp_path / "home"
+    yield home
+    try:
+        eventually(lambda: not processes(home), within=5)
+    finally:
+        for pid in processes(home):
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def store(home: Path) -> Iterator[Store]:
+    """An empty store."""
+    with Store(home) as store:
+        yield store

@@ -1,0 +1,312 @@
+"""Worker processes train what is queued, and whatever happens to them ends up in the store."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from live_workers import processes
+
+from dpcore.runs import pool as pool_module
+from dpcore.runs.pool import Pool, ensure_pool
+from dpcore.runs.record import Run, Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Started, Stepped
+
+Eventually = Callable[..., None]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "SPARE", 0.1)
+
+
+@contextmanager
+def _pool(store: Store, train: str, **options: float) -> Iterator[Pool]:
+    """A pool whose workers train with a double; ends every worker it started."""
+    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
+        try:
+            yield pool
+        finally:
+            workers = list(pool.workers)
+            for worker in workers:
+                worker.kill(signal.SIGKILL)
+            pool.close()
+            for worker in [*workers, *pool.workers]:
+                worker.kill(signal.SIGKILL)
+                worker.process.wait()
+
+
+def _pid(run: Run) -> int:
+    assert run.worker is not None
+    return int(run.worker.rpartition(":")[2])
+
+
+def _standbys(pool: Pool) -> list[int]:
+    return [worker.process.pid for worker in pool.workers if worker.busy_since is None]
+
+
+def test_a_run_is_trained_to_its_end(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "quick") as pool:
+        run = store.submit(RunConfig(seed=2))
+        eventually(lambda: not store.run(run).active)
+        kinds = [type(event) for _, event in store.tail(run)]
+        done = store.run(run)
+        assert pool.trouble is None
+    assert kinds == [Started, Stepped, Evaluated, Finished]
+    assert done.status is Status.FINISHED
+    assert done.created <= (done.started or 0) <= (done.ended or 0)
+
+
+def test_a_failure_keeps_its_traceback_and_what_came_before(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "by_seed"):
+        bad, good = store.submit(RunConfig(seed=1)), store.submit(RunConfig(seed=2))
+        eventually(lambda: not store.run(good).active)
+    failed = store.run(bad)
+    assert failed.status is Status.FAILED
+    assert failed.error is not None
+    assert "Traceback (most recent call last)" in failed.error
+    assert "in failing" in failed.error
+    assert failed.error.rstrip().endswith("ArithmeticError: the loss of seed 1 is gone")
+    assert failed.sequence == 2
+    assert store.run(good).status is Status.FINISHED
+
+
+def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "endless"):
+        run = store.submit(RunConfig())
+        eventually(lambda: len(store.tail(run)) > 3)
+        seen = len(store.tail(run))
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active, within=1)
+        ended = store.run(run)
+        assert ended.status is Status.CANCELLED
+        assert seen <= ended.sequence <= seen + 2  # one may have come between looking and cancelling
+        time.sleep(0.2)
+        assert store.run(run).sequence == ended.sequence
+
+
+def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "long_step"):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active, within=1)
+        assert store.run(run).status is Status.CANCELLED
+
+
+def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "stubborn", grace=0.3) as pool:
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        pid = _pid(store.run(run))
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active, within=5)
+        assert store.run(run).status is Status.CANCELLED
+        assert [type(event) for _, event in store.tail(run)] == [Started]
+        eventually(lambda: pid not in processes(store.home))
+        eventually(lambda: _standbys(pool))
+
+
+def test_a_killed_worker_loses_its_run_but_not_the_next(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "one_second") as pool:
+        first, second = store.submit(RunConfig()), store.submit(RunConfig())
+        eventually(lambda: store.tail(first))
+        os.kill(_pid(store.run(first)), signal.SIGKILL)
+        eventually(lambda: not store.run(first).active, within=3)
+        lost = store.run(first)
+        assert lost.status is Status.LOST
+        assert lost.error is not None
+        assert "died (status -9)" in lost.error
+        assert lost.sequence >= 1
+        eventually(lambda: not store.run(second).active)
+        assert store.run(second).status is Status.FINISHED
+        eventually(lambda: _standbys(pool))
+
+
+def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "quick") as pool:
+        eventually(lambda: _standbys(pool))
+        old = _standbys(pool)[0]
+        os.kill(old, signal.SIGKILL)
+        eventually(lambda: _standbys(pool) and _standbys(pool) != [old])
+        assert pool.trouble is None
+
+
+def test_a_silent_worker_loses_its_run_and_is_killed(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "endless", stale=2):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        pid = _pid(store.run(run))
+        os.kill(pid, signal.SIGSTOP)
+        eventually(lambda: not store.run(run).active)
+        assert store.run(run).status is Status.LOST
+        assert "no sign of life for 2 s" in (store.run(run).error or "")
+        eventually(lambda: pid not in processes(store.home))
+
+
+def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "long_step", stale=2):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        time.sleep(3)
+        assert store.run(run).status is Status.RUNNING
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active, within=1)
+
+
+def test_a_worker_that_is_told_to_end_says_so(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "long_step"):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        os.kill(_pid(store.run(run)), signal.SIGTERM)
+        eventually(lambda: not store.run(run).active, within=1)
+        assert store.run(run).status is Status.LOST
+        assert "SIGTERM" in (store.run(run).error or "")
+
+
+def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "endless", slots=2):
+        runs = [store.submit(RunConfig()) for _ in range(3)]
+        eventually(lambda: store.tail(runs[0]) and store.tail(runs[1]))
+        time.sleep(0.5)
+        assert store.run(runs[2]).position == 1
+        store.cancel(runs[0])
+        eventually(lambda: store.tail(runs[2]))
+        assert store.run(runs[1]).status is Status.RUNNING
+
+
+def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "one_second"):
+        eventually(lambda: processes(store.home))
+        run = store.submit(RunConfig())
+        after, lags = 0, []
+        while store.run(run).active:
+            for sequence, event in store.tail(run, after):
+                after = sequence
+                if isinstance(event, Stepped):
+                    lags.append(time.time() - event.loss)
+            time.sleep(0.005)
+        assert len(lags) >= 10
+        assert sorted(lags)[len(lags) // 2] < 0.2
+
+
+def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "no_such_function") as pool:
+        eventually(lambda: pool.trouble)
+        assert pool.trouble is not None
+        assert str(pool.log) in pool.trouble
+        assert "no_such_function" in pool.log.read_text()
+        time.sleep(1.5)
+        assert pool.log.read_text().count("Traceback") <= 4
+
+
+def test_a_store_that_vanishes_is_reported(store: Store, eventually: Eventually) -> None:
+    with _pool(store, "quick") as pool:
+        eventually(lambda: _standbys(pool))
+        store.path.unlink()
+        eventually(lambda: pool.trouble)
+        assert str(store.path) in (pool.trouble or "")
+
+
+SERVER = """
+import sys, time
+from dpcore.runs.pool import Pool
+from dpcore.runs.store import Store
+with Store(sys.argv[1]) as store, Pool(store, train="train_doubles:" + sys.argv[2]):
+    print("serving", flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def _server(home: Path, train: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that serves the home, as a server of pages does."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])}
+    command = [sys.executable, "-c", SERVER, str(home), train]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"serving\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_standby_ends_with_its_server(store: Store, eventually: Eventually) -> None:
+    with _server(store.home, "quick") as server:
+        eventually(lambda: processes(store.home))
+        server.kill()
+        eventually(lambda: not processes(store.home))
+
+
+def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
+    with _server(store.home, "one_second") as server:
+        run = store.submit(RunConfig())
+        eventually(lambda: len(store.tail(run)) > 2)
+        server.kill()
+        server.wait()
+        assert store.run(run).status is Status.RUNNING
+        eventually(lambda: not store.run(run).active)
+    assert store.run(run).status is Status.FINISHED
+    assert store.run(run).sequence == 22
+    eventually(lambda: not processes(store.home))
+
+
+def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
+    store: Store, eventually: Eventually
+) -> None:
+    with _server(store.home, "quick") as first:
+        eventually(lambda: processes(store.home))
+        with _server(store.home, "quick"):
+            time.sleep(0.6)
+            standby = processes(store.home)
+            assert len(standby) == 1
+            first.kill()
+            eventually(lambda: processes(store.home) not in ([], standby))
+            run = store.submit(RunConfig())
+            eventually(lambda: store.run(run).status is Status.FINISHED)
+
+
+def test_ensure_pool_gives_one_pool_to_all_and_a_new_one_after_closing(home: Path) -> None:
+    pool = ensure_pool(home)
+    try:
+        assert ensure_pool(home) is pool
+        start = time.perf_counter()
+        for _ in range(100):
+            ensure_pool(home)
+        assert (time.perf_counter() - start) / 100 < 0.001
+    finally:
+        pool.close()
+    other = ensure_pool(home)
+    try:
+        assert other is not pool
+    finally:
+        other.close()
+        for each in (pool, other):
+            each.store.close()
+
+
+def test_the_process_that_asks_never_imports_torch(home: Path) -> None:
+    code = """
+import sys
+from dpcore.runs.pool import ensure_pool
+from dpcore.training.config import RunConfig
+pool = ensure_pool()
+run = pool.store.submit(RunConfig())
+pool.store.cancel(run)
+assert pool.store.tail(run) == [] and pool.store.runs()
+pool.close()
+print("torch" in sys.modules, "streamlit" in sys.modules)
+"""
+    environment = {**os.environ, "DPCORE_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=True)
+    assert done.stdout.split() == ["False", "False"]

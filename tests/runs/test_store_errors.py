@@ -1,0 +1,218 @@
+"""A store that cannot be used says so in a sentence, and nothing is lost."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs import store as store_module
+from dpcore.runs.record import Status, StoreError
+from dpcore.runs.store import FILE, Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+
+ROOT = Path(__file__).parents[2]
+
+
+def _python(code: str, *arguments: str) -> str:
+    """What the code prints, run in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _filled(home: Path, runs: int = 200) -> Path:
+    """A closed store with some runs in it."""
+    with Store(home) as store:
+        for seed in range(runs):
+            store.submit(RunConfig(seed=seed))
+    return home / FILE
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(home: Path) -> None:
+    home.mkdir()
+    garbage = b"the quick brown fox " * 500
+    (home / FILE).write_bytes(garbage)
+    with pytest.raises(StoreError, match=r"Expected the run store .*runs\.sqlite3 to be a database"):
+        Store(home)
+    assert (home / FILE).read_bytes() == garbage
+    assert [file.name for file in home.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("keep", [0.9, 0.5, 0.02])
+def test_a_truncated_database_is_left_as_it_is(home: Path, keep: float) -> None:
+    path = _filled(home)
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
+    left = path.read_bytes()
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to be an? (intact )?database"), Store(home) as store:
+        store.submit(RunConfig())
+    assert path.read_bytes() == left
+
+
+def test_a_newer_schema_is_refused_and_left_as_it_is(home: Path) -> None:
+    path = _filled(home)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 7")
+    db.close()
+    left = path.read_bytes()
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 1, but it has 7"):
+        Store(home)
+    assert path.read_bytes() == left
+
+
+def test_another_programs_database_is_refused_and_left_as_it_is(home: Path) -> None:
+    home.mkdir()
+    db = sqlite3.connect(home / FILE)
+    db.execute("CREATE TABLE runs (id TEXT)")
+    db.commit()
+    db.close()
+    left = (home / FILE).read_bytes()
+    with pytest.raises(StoreError, match="to have schema version 1, but it has 0"):
+        Store(home)
+    assert (home / FILE).read_bytes() == left
+
+
+def test_a_missing_directory_is_made(tmp_path: Path) -> None:
+    with Store(tmp_path / "a" / "b") as store:
+        assert store.runs() == []
+
+
+def test_a_home_below_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(
+        StoreError, match=r"Expected the run store .*file/home/runs\.sqlite3 to be a file in a writable"
+    ):
+        Store(tmp_path / "file" / "home")
+
+
+def test_a_directory_in_the_files_place_is_named(home: Path) -> None:
+    (home / FILE).mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to be a file in a writable directory"):
+        Store(home)
+
+
+AS_NOBODY = """
+import os, sys
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+if os.geteuid() == 0:
+    os.seteuid(65534)
+try:
+    with Store(sys.argv[1]) as store:
+        store.submit(RunConfig())
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_read_only_directory_is_named(exists: bool) -> None:
+    home = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own directories are closed to other users
+    try:
+        before = _filled(home).read_bytes() if exists else None
+        if exists:
+            (home / FILE).chmod(0o444)
+        home.chmod(0o555)
+        said = _python(AS_NOBODY, str(home))
+        assert f"Expected the run store {home / FILE} to be " in said
+        assert "writable" in said
+        assert before is None or (home / FILE).read_bytes() == before
+        assert exists or not any(home.iterdir())
+    finally:
+        home.chmod(0o755)
+        shutil.rmtree(home)
+
+
+def test_a_full_database_keeps_what_it_has(store: Store) -> None:
+    run = store.submit(RunConfig())
+    store._db.execute("PRAGMA max_page_count = 16")
+    kept = [run]
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to be on a disk with room left.*Nothing was saved"):  # noqa: PT012
+        for seed in range(1000):
+            kept.append(store.submit(RunConfig(seed=seed)))  # noqa: PERF401  # what was kept until the error counts
+    assert [item.id for item in store.runs()] == kept[::-1]
+    store._db.execute("PRAGMA max_page_count = 100000")
+    kept.append(store.submit(RunConfig()))
+    assert [item.id for item in store.runs()] == kept[::-1]
+
+
+ON_A_SMALL_DISK = """
+import resource, sys
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+with Store(sys.argv[1]) as store:
+    kept = 0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+    try:
+        while True:
+            store.submit(RunConfig())
+            kept += 1
+    except StoreError as error:
+        print(error)
+    assert len(store.runs()) == kept > 0, (len(store.runs()), kept)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    store.submit(RunConfig())
+    print(kept + 1)
+"""
+
+
+def test_a_full_disk_keeps_what_it_has_and_goes_on_when_there_is_room(home: Path) -> None:
+    sentence, kept = _python(ON_A_SMALL_DISK, str(home)).splitlines()
+    assert sentence.startswith(f"Expected the run store {home / FILE} to be on a disk")
+    assert "room left" in sentence
+    with Store(home) as store:
+        assert len(store.runs()) == int(kept)
+
+
+def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: Store, home: Path) -> None:
+    store.submit(RunConfig())
+    shutil.rmtree(home)
+    with pytest.raises(StoreError, match=r"runs\.sqlite3"):
+        store.submit(RunConfig())
+    assert not home.exists()
+    _filled(home, runs=1)
+    with pytest.raises(StoreError, match="replaced while in use"):
+        store.runs()
+
+
+def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "BUSY", 0.1)
+    with Store(home) as holder, Store(home) as store, holder._writing():
+        assert store.runs() == []
+        with pytest.raises(StoreError, match=r"runs\.sqlite3 to be free"):
+            store.submit(RunConfig())
+
+
+def test_a_writer_that_dies_in_mid_transaction_leaves_nothing_of_it(home: Path) -> None:
+    code = """
+import os, sys
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+store = Store(sys.argv[1])
+print(store.submit(RunConfig()), flush=True)
+store._db.execute("BEGIN IMMEDIATE")
+store._db.execute("UPDATE runs SET status = 'failed'")
+os._exit(0)
+"""
+    run = _python(code, str(home)).strip()
+    with Store(home) as store:
+        assert [(item.id, item.status) for item in store.runs()] == [(run, Status.QUEUED)]
+
+
+def test_an_event_that_cannot_be_written_leaves_nothing_of_it(store: Store) -> None:
+    store.submit(RunConfig())
+    run = store.claim("here:1")
+    assert run is not None
+    with pytest.raises(TypeError):
+        store.append(run.id, Finished(1, 1.0, object()))  # type: ignore[arg-type]
+    assert store.tail(run.id) == []
+    assert store.append(run.id, Finished(1, 1.0, 0.5)) is False
