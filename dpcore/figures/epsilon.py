@@ -1,0 +1,122 @@
+"""Epsilon against epoch, and delta against epsilon, for any choice of accountants."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore import check
+from dpcore.figures.labels import end_labels, short
+from dpcore.figures.style import BAND, BAND_ID, DEFAULT_ACCOUNTANTS, layout, line, style_of
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.privacy.accountants.base import FloatArray, IntArray
+from dpcore.privacy.mechanism import Mechanism
+
+POINTS = 100
+DELTAS = np.logspace(-12, -1, 67)
+FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
+
+
+def horizons(mechanism: Mechanism, points: int = POINTS) -> IntArray:
+    """At most `points` step counts from 1 to T, the last one exactly T."""
+    return np.unique(np.linspace(1, mechanism.steps, points).round().astype(np.int64))
+
+
+def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
+    """Epochs, the expected uses of each example, after each of (n,) step counts -> (n,)."""
+    rates = np.array([release.q for release in mechanism.releases])  # (L,)
+    return np.asarray(mechanism.uses(steps) @ rates, dtype=np.float64)
+
+
+def epsilon_figure(
+    mechanism: Mechanism,
+    delta: float = 1e-5,
+    epochs: float | None = None,
+    accountants: Iterable[str] = DEFAULT_ACCOUNTANTS,
+    *,
+    log: bool = False,
+) -> go.Figure:
+    """Epsilon against epoch by each accountant, over the certified band; in a notebook the last line draws it.
+
+    `epochs` cuts the axis short of the mechanism's end. An unknown accountant is a ValueError.
+
+    >>> from dpcore.figures import epsilon_figure
+    >>> from dpcore.privacy.mechanism import Mechanism
+    >>> figure = epsilon_figure(Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5, epochs=50)
+    >>> figure.layout.xaxis.title.text
+    'epoch'
+    """
+    names = list(dict.fromkeys([*accountants, BAND_ID]))
+    for name in names:
+        check.one_of(ACCOUNTANTS, accountant=name)
+    steps = horizons(mechanism)
+    if epochs is not None:
+        check.positive(epochs=epochs)
+        steps = steps[epochs_at(mechanism, steps) <= epochs * (1 + 1e-9)]
+    if not steps.size:
+        raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
+    curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, delta) for name in names}
+    return curves_figure(curves, epochs_at(mechanism, steps), log=log)
+
+
+def curves_figure(
+    curves: Mapping[str, Curve], epochs: FloatArray, *, log: bool = False, height: int = 430
+) -> go.Figure:
+    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs."""
+    bounds = _bounds(curves, log)
+    traces: list[dict[str, Any]] = []
+    for name in sorted(curves, key=lambda each: each != BAND_ID):  # the band lies underneath
+        traces += _traces(name, curves[name], epochs)
+    ends = _ends(curves)
+    axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
+    shape = layout("epoch", "epsilon", height=height, right=138, yaxis=axis)
+    shape["annotations"] = end_labels(ends, bounds, height, log=log)
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def profile_figure(profiles: Mapping[str, Curve], *, height: int = 430) -> go.Figure:
+    """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile."""
+    traces: list[dict[str, Any]] = []
+    for name in sorted(profiles, key=lambda each: each != BAND_ID):
+        curve, style = profiles[name], style_of(name)
+        seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+        hover = "%{x:.4g}"
+        if curve.lower is not None:
+            traces.append(line(curve.lower, curve.delta, style, hovertemplate=hover, name="Proven lower bound"))
+            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND, hovertemplate=hover))
+        else:
+            traces.append(line(seen, curve.delta, style, hovertemplate=hover))
+    shape = layout("epsilon", "delta", height=height, hovermode="y unified")
+    shape["showlegend"] = True
+    shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    shape["xaxis"]["rangemode"] = "tozero"
+    shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]:
+    style = style_of(name)
+    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+    if not np.isfinite(seen).any():
+        return []
+    if curve.lower is None:
+        return [line(epochs, seen, style, hovertemplate="%{y:.4g}")]
+    lower = line(epochs, curve.lower, style, name="Proven lower bound", hovertemplate="%{y:.4g}")
+    upper = line(epochs, seen, style, name="Proven upper bound", hovertemplate="%{y:.4g}")
+    return [lower, upper | {"fill": "tonexty", "fillcolor": BAND}]
+
+
+def _ends(curves: Mapping[str, Curve]) -> list[tuple[Any, float, str]]:
+    last = {name: float(curve.epsilon[-1]) for name, curve in curves.items()}
+    shown = {name: value for name, value in last.items() if np.isfinite(value) and value > 0}
+    return [(style_of(name), value, f"{style_of(name).label} {short(value)}") for name, value in shown.items()]
+
+
+def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
+    values = np.concatenate([curve.epsilon for curve in curves.values()] or [np.empty(0)])
+    finite = values[np.isfinite(values) & (values > 0)]
+    if not finite.size:
+        return (-2.0, 2.0) if log else (0.0, 1.0)
+    top, bottom = float(finite.max()), max(float(finite.min()), FLOOR)
+    return (np.log10(bottom) - 0.05, np.log10(top) + 0.08) if log else (0.0, 1.05 * top)

@@ -1,0 +1,64 @@
+"""Direct labels at the right end of curves, pushed apart until they can be read."""
+
+from typing import Any
+
+import numpy as np
+
+from dpcore.figures.style import Style
+
+LABEL_HEIGHT = 18  # pixels
+
+
+def spread(positions: list[float], gap: float, low: float, high: float) -> list[float]:
+    """The positions, moved as little as a sweep can so that neighbours are `gap` apart and all lie in [low, high].
+
+    Where they cannot all fit, the lowest stay at `gap` and the rest run out at the top.
+
+    >>> spread([1.0, 1.1, 5.0], 1.0, 0.0, 5.0)
+    [1.0, 2.0, 5.0]
+    >>> spread([4.9, 5.0], 1.0, 0.0, 5.0)
+    [4.0, 5.0]
+    """
+    order = np.argsort(positions, kind="stable")
+    placed = [min(max(positions[i], low), high) for i in order]
+    for i in range(len(placed) - 2, -1, -1):  # downwards from the top
+        placed[i] = min(placed[i], placed[i + 1] - gap)
+    for i in range(len(placed)):  # and up again from the bottom
+        placed[i] = max(placed[i], placed[i - 1] + gap if i else low)
+    moved = [0.0] * len(placed)
+    for value, i in zip(placed, order, strict=True):
+        moved[i] = float(value)
+    return moved
+
+
+def short(value: float) -> str:
+    """A number in three significant digits, trailing zeros kept.
+
+    >>> short(2.7), short(1234.5), short(0.05)
+    ('2.70', '1234', '0.0500')
+    """
+    return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+
+
+def end_labels(
+    ends: list[tuple[Style, float, str]], bounds: tuple[float, float], height: int, *, log: bool = False
+) -> list[dict[str, Any]]:
+    """Annotations right of the plot, one for each (style, y, text); bounds of the y axis, in its own (log) units."""
+    low, high = bounds
+    gap = (high - low) * LABEL_HEIGHT / max(height - 64, 1)
+    values = [float(np.log10(y)) if log else y for _, y, _ in ends]
+    return [
+        {
+            "x": 1,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": 6,
+            "y": y,
+            "yanchor": "middle",
+            "showarrow": False,
+            "align": "left",
+            "font": {"size": 13},
+            "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
+        }
+        for (style, _, text), y in zip(ends, spread(values, gap, low, high), strict=True)
+    ]

@@ -1,0 +1,141 @@
+"""A number as a slider with an exact field beside it: the field is the value, and the address bar holds it."""
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import streamlit as st
+
+from dpcore import check
+
+SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
+COARSE = [1.0, 2.0, 5.0]
+FRACTION = re.compile(r"([^/]+)/([^/]+)")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that a reader may choose: its name in the URL, its words, its slider and its condition."""
+
+    key: str
+    label: str
+    default: str
+    low: float
+    high: float
+    accept: Callable[[float], None]  # raises ValueError naming the thing, its value and the condition
+    left: str = ""  # what it means to go left, and right
+    right: str = ""
+    help: str = ""
+    whole: bool = False
+    coarse: bool = False
+
+
+def number(quantity: Quantity, *, label: bool = True) -> float:
+    """Draw the quantity and return its value; what cannot be read is said, and the last good value used."""
+    if label:
+        st.markdown(f"{quantity.label}", help=quantity.help or None)
+    slider, field = st.columns([2, 1], gap="small", vertical_alignment="top", wrap=False)
+    with field:
+        wanted = st.text_input(
+            f"{quantity.label}, exact",
+            quantity.default,
+            key=quantity.key,
+            max_chars=40,
+            label_visibility="collapsed",
+            bind="query-params",
+            persist_state="session",
+        )
+    text, problem = _valid(quantity, wanted)
+    with slider, st.container(gap=None):
+        _slider(quantity, text)
+    if problem:
+        st.error(f"{problem} Showing {text}.", icon=":material/edit:")
+    return read(quantity, text)
+
+
+def read(quantity: Quantity, text: str) -> float:
+    """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
+
+    >>> read(Quantity("q", "q", "1", 0, 1, lambda q: None), "256/60000")
+    0.004266666666666667
+    """
+    value = _parse(quantity.key, text)
+    if quantity.whole and value.is_integer():
+        value = int(value)
+    quantity.accept(value)
+    return value
+
+
+def show(value: float) -> str:
+    """A number as a reader would type it: full precision, no trailing zeros.
+
+    >>> show(60000.0), show(1e-5), show(0.0512)
+    ('60000', '1e-5', '0.0512')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:.0f}"
+    return re.sub(r"e([+-])0", r"e\1", f"{value:.12g}").replace("e+", "e")
+
+
+@lru_cache(maxsize=64)
+def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> tuple[float, ...]:
+    """Round numbers from low to high, evenly spread over the decades.
+
+    >>> grid(1e-3, 0.1, coarse=True)
+    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+    """
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [float(f"{m:.4g}e{d}") for d in decades for m in (COARSE if coarse else SERIES)]
+    return tuple(v for v in values if low <= v <= high and (not whole or v.is_integer()))
+
+
+def _slider(quantity: Quantity, text: str) -> None:
+    """A logarithmic slider that follows the exact field; where the value lies between two stops it gets its own."""
+    stops = list(grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
+    value = read(quantity, text)
+    place = bisect_left(stops, value)
+    if place == len(stops) or stops[place] != value:
+        stops.insert(place, value)
+    key = f"{quantity.key}_slider"
+    options = [show(stop) for stop in stops]
+    st.session_state[key] = show(value)
+    follow = {"on_change": _follow, "args": (quantity.key, key)}
+    st.select_slider(quantity.label, options, key=key, label_visibility="collapsed", **follow)
+    if quantity.left or quantity.right:
+        st.html(_ends(quantity.left, quantity.right))
+
+
+def _follow(key: str, slider: str) -> None:
+    st.session_state[key] = st.session_state[slider]
+
+
+def _valid(quantity: Quantity, wanted: str) -> tuple[str, str]:
+    """The text to use and, if it is not the one that was asked for, why."""
+    good = f"{quantity.key}_good"
+    try:
+        read(quantity, wanted)
+    except ValueError as error:
+        return st.session_state.get(good, quantity.default), str(error)
+    st.session_state[good] = wanted
+    return wanted, ""
+
+
+def _parse(name: str, text: str) -> float:
+    plain = text.strip().replace("_", "").replace(" ", "")
+    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", plain):
+        plain = plain.replace(",", "")
+    fraction = FRACTION.fullmatch(plain)
+    try:
+        value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
+    check.in_range(-math.inf, math.inf, ends="()", **{name: value})
+    return value
+
+
+def _ends(left: str, right: str) -> str:
+    row = "display:flex;justify-content:space-between;font-size:.75rem;opacity:.75;line-height:1"
+    return f'<div style="{row}"><span>{left}</span><span>{right}</span></div>'

@@ -1,0 +1,11 @@
+"""What every page begins with."""
+
+import streamlit as st
+
+STYLE = "<style>.stMainBlockContainer{padding-top:4.2rem;padding-bottom:3rem}</style>"
+
+
+def frame(question: str) -> None:
+    """The page's question as its title, close to the top."""
+    st.html(STYLE)
+    st.title(question, anchor=False)

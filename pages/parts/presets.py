@@ -1,0 +1,83 @@
+"""Settings from the papers and from popular tutorials, as they stand in the sources named."""
+
+from typing import NamedTuple
+
+import streamlit as st
+
+CUSTOM = "My own settings"
+
+
+class Preset(NamedTuple):
+    """Texts of the exact fields, and where the setting comes from."""
+
+    n: str
+    batch: str
+    sigma: str
+    epochs: str
+    clip_norm: str
+    optimizer: str
+    source: str
+    delta: str = "1e-5"
+    schedule: str = "constant"
+    rate: str = ""
+
+
+ABADI = "Abadi et al. 2016, arXiv:1607.00133"
+PIGDO = "PIGDO (PIAdam, MMA), 2022"
+SA = "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660"
+BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
+YU = "Yu et al. 2019, IEEE S&P, exponential decay"
+
+PRESETS = {
+    "Training page's default (MNIST sample)": Preset("10000", "512", "1.23", "5", "0.1", "sgd", "this app"),
+    "Moments accountant, MNIST": Preset("60000", "600", "4", "100", "4", "sgd", ABADI),
+    "PIGDO, MNIST, sigma 8": Preset("60000", "600", "8", "30", "4", "adam", PIGDO),
+    "PIGDO, MNIST, sigma 4": Preset("60000", "600", "4", "100", "4", "adam", PIGDO),
+    "PIGDO, MNIST, sigma 2": Preset("60000", "600", "2", "260", "4", "adam", PIGDO),
+    "PIGDO, figure 4": Preset("60000", "600", "2", "400", "4", "adam", PIGDO),
+    "SA-DPSGD, MNIST": Preset("60000", "512", "1.23", "40", "0.1", "sgd", SA),
+    "SA-DPSGD, Fashion-MNIST": Preset("60000", "2048", "2.15", "40", "0.1", "sgd", SA),
+    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA),
+    "Gaussian DP, MNIST, sigma 1.3": Preset("60000", "256", "1.3", "15", "1.5", "sgd", BU),
+    "Gaussian DP, MNIST, sigma 1.1": Preset("60000", "256", "1.1", "60", "1", "sgd", BU),
+    "Gaussian DP, MNIST, sigma 0.7": Preset("60000", "256", "0.7", "45", "1.5", "sgd", BU),
+    "Gaussian DP, MNIST, sigma 0.6": Preset("60000", "256", "0.6", "62", "1.5", "sgd", BU),
+    "Gaussian DP, MNIST, sigma 0.55": Preset("60000", "256", "0.55", "68", "1.5", "sgd", BU),
+    "Gaussian DP, MNIST, sigma 0.5": Preset("60000", "256", "0.5", "100", "1.5", "sgd", BU),
+    "Gaussian DP, Adult": Preset("29305", "256", "0.55", "18", "1", "sgd", BU),
+    "Gaussian DP, IMDb": Preset("25000", "512", "0.56", "9", "1", "adam", BU),
+    "TensorFlow Privacy tutorial, MNIST": Preset(
+        "60000", "256", "1.1", "60", "1", "sgd", "TensorFlow Privacy tutorials"
+    ),
+    "Opacus example, MNIST": Preset("60000", "64", "1", "10", "1", "sgd", "Opacus examples/mnist.py defaults"),
+    "Decaying noise, MNIST": Preset("60000", "600", "10", "60", "4", "sgd", YU, schedule="exponential", rate="0.0138"),
+}
+
+
+def apply(name: str) -> None:
+    """Fill in the fields of a preset; the custom entry leaves them as they are."""
+    if name not in PRESETS:
+        return
+    preset = PRESETS[name]
+    st.session_state.update(sampling="batch", length="epochs")
+    for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule"):
+        st.session_state[field] = getattr(preset, field)
+    if preset.rate:
+        st.session_state[f"rate_{preset.schedule}"] = preset.rate
+
+
+def current(values: dict[str, str]) -> str:
+    """The preset that the fields match, or the custom entry."""
+    for name, preset in PRESETS.items():
+        wanted = preset._asdict()
+        fields = [key for key in values if key in wanted]
+        if all(_same(values[key], wanted[key]) for key in fields):
+            return name
+    return CUSTOM
+
+
+def _same(text: str, wanted: str) -> bool:
+    try:
+        return float(text) == float(wanted)
+    except ValueError:
+        return text == wanted

@@ -1,0 +1,33 @@
+"""The sentences that the pages share."""
+
+SCHEDULES = {
+    "exponential": "sigma falls to sigma·exp(-k·e) in epoch e",
+    "time": "sigma falls to sigma / (1 + k·e) in epoch e",
+    "step": "sigma is multiplied by k every ten epochs",
+    "linear": "sigma falls to sigma·(1 - k·e) in epoch e",
+}
+NEUTRAL = (
+    "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
+    "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "
+    "(post-processing). Both change how accurate the model gets."
+)
+WHY = (
+    "**Why they differ.** All of them describe the same noise. The moments accountant and RDP follow the Rényi "
+    "divergences of one step, which add up over steps, and turn the total into epsilon at the end: RDP loses less "
+    "in that last turn. MMA replaces each step's moment by a simpler formula whose proof drops terms, so it can "
+    "fall below the truth. GDP-CLT lets the central limit theorem stand in for the sum of many steps; it is an "
+    "approximation and tends to err low when sigma is small or the steps are few. zCDP keeps a single number per "
+    "step, strong composition only an (epsilon, delta) per step, and naive composition adds those up: each throws "
+    "away more. The grey band comes from the privacy-loss distribution itself, composed numerically with every "
+    "rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band "
+    "claims more privacy than there is."
+)
+KINDS = {
+    "upper": "proven upper bound",
+    "certified": "proven from both sides",
+    "approximate": "approximation",
+    "claimed": "claimed, proof does not cover this",
+}
+ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
+ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
+ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
