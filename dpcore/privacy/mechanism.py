@@ -25,6 +25,7 @@ class Release:
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="(]", q=self.q)
         check.positive(sigma=self.sigma)
+        check.in_range(1e-6, 1e9, sigma=self.sigma)  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
         check.whole(1, count=self.count)
 
 

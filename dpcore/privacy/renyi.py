@@ -6,7 +6,7 @@ One use on neighbours that differ in one record is the pair mu0 = N(0, sigma^2),
     Renyi divergence of order a = ln A(a) / (a - 1).
 
 Log-moments add over uses. A bounds both directions: A(a) >= E_{mu0}[(mu0/mu)^(a-1)] (Mironov, Talwar and Zhang 2019,
-arXiv 1908.10530, Corollary 7). In the scale of the noise, x = z/sigma, the log ratio is
+arXiv 1908.10530, Theorem 5). In the scale of the noise, x = z/sigma, the log ratio is
 
     L(x) = ln(1 - q + q e^(x/sigma - 1/(2 sigma^2))).
 """
@@ -21,7 +21,7 @@ from scipy.special import gammaln, log_ndtr
 FloatArray = NDArray[np.float64]
 
 INTEGER_UP_TO = 128  # integer orders 2..128 by the binomial sum
-_GEOMETRIC = np.unique(np.round(np.geomspace(INTEGER_UP_TO, 1e6, 130)))[1:]
+_GEOMETRIC = np.unique(np.round(np.geomspace(INTEGER_UP_TO, 1e6, 180)))[1:]
 _NEAR_ONE = 1 + np.array([0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08])
 _FRACTIONAL = np.setdiff1d(np.round(np.arange(1.1, 10.95, 0.1), 1), np.arange(2, 11))
 # Orders a > 1 of every accountant that works with log-moments, increasing.
@@ -174,7 +174,7 @@ def epsilon_improved(total: FloatArray, orders: FloatArray, delta: FloatArray) -
     """Epsilon from composed log-moments by the tighter conversion; (n, K), (K,), (n,) -> (n,); may be negative.
 
     min over orders a of (total + ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a).
-    Source: Canonne, Kamath and Steinke 2020, arXiv 2004.00010v7, Proposition 12; Balle et al. 2020, arXiv 1905.09982.
+    Source: Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, Proposition 12; Balle et al. 2020, arXiv 1905.09982.
     """
     lifted = (total - np.log(delta)[:, None] - np.log(orders)) / (orders - 1)
     return (lifted + np.log1p(-1 / orders)).min(axis=1)

@@ -2,15 +2,23 @@
 
 from dpcore.privacy.accountants.base import Accountant, AdditiveAccountant, Curve, Kind
 from dpcore.privacy.accountants.gdp import Gdp
+from dpcore.privacy.accountants.mma import Mma
 from dpcore.privacy.accountants.moments import Moments
+from dpcore.privacy.accountants.naive import Naive
 from dpcore.privacy.accountants.rdp import Rdp
+from dpcore.privacy.accountants.strong import Strong
+from dpcore.privacy.accountants.zcdp import Zcdp
 
 ACCOUNTANTS: dict[str, Accountant] = {
     each.name: each
     for each in (
         Moments(),
         Rdp(),
+        Mma(),
         Gdp(),
+        Zcdp(),
+        Strong(),
+        Naive(),
     )
 }
 

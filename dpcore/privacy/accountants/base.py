@@ -86,7 +86,7 @@ class AdditiveAccountant(Accountant):
         uses = mechanism.uses(steps)  # (n, L)
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
         finite = np.where(np.isfinite(costs), costs, 0.0)
-        total = uses @ finite  # (n, K)
+        total = uses.astype(np.float64) @ finite  # (n, K)
         endless = (uses > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
         total[endless] = np.inf
         epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))

@@ -19,7 +19,7 @@ class Rdp(AdditiveAccountant):
     title: ClassVar[str] = "Rényi DP"
     source: ClassVar[str] = (
         "Mironov, Talwar and Zhang 2019, Rényi differential privacy of the sampled Gaussian mechanism, "
-        "arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020, arXiv 2004.00010v7, "
+        "arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, "
         "Proposition 12"
     )
     kind: ClassVar[Kind] = Kind.UPPER

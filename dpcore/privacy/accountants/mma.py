@@ -1,0 +1,126 @@
+"""The modified moments accountant (MMA): a closed form whose proof does not hold.
+
+Zhang et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) = lambda epsilon / 2 =
+ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past the third and the elimination ignores
+the range of lambda, so the number is shown as what it is: a claim.
+"""
+
+import math
+from typing import ClassVar, final
+
+import numpy as np
+
+from dpcore import check
+from dpcore.privacy import renyi
+from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.mechanism import Mechanism
+
+NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
+
+
+@final
+class Mma(Accountant):
+    """epsilon = 2 ln(1/delta) / lambda, where sum over uses of ln(1 + q^2 lambda^2 / sigma^2) = ln(1/delta).
+
+    >>> Mma().curve(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5).epsilon.round(3)
+    array([6.786])
+    """
+
+    name: ClassVar[str] = "mma"
+    title: ClassVar[str] = "Modified moments accountant"
+    source: ClassVar[str] = (
+        "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies the moments "
+        "accountant of Abadi et al. 2016, arXiv 1607.00133"
+    )
+    kind: ClassVar[Kind] = Kind.CLAIMED
+    caveat: ClassVar[str] = (
+        "A published formula whose proof does not hold: even where all its stated conditions are met it can promise "
+        "more privacy than there is, and elsewhere it is looser than the method it modifies."
+    )
+
+    def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        orders = _orders(mechanism, steps, delta)
+        epsilon = np.where(steps == 0, 0.0, -2 * np.log(delta) / orders)
+        failing = failing_conditions(mechanism, int(steps[-1]), float(delta[-1])) if steps[-1] else ()
+        note = f"Outside its stated conditions: {'; '.join(failing)}." if failing else ""
+        return Curve(steps, delta, epsilon, None, self.kind, note)
+
+
+def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
+    """Theorem 3 at constant sigma: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
+
+    >>> round(closed_form(0.1, 1.0, 100, 1e-5), 3)
+    6.592
+    """
+    log_inverse = -math.log(delta)
+    return 2 * q * log_inverse / (sigma * math.sqrt(math.expm1(log_inverse / steps)))
+
+
+def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[str, ...]:
+    """Those of Theorem 3's conditions that the first `steps` steps break, each with the values that break it.
+
+    sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2) and epsilon > 0.002 T / lambda, at the lambda that the theorem uses.
+
+    >>> failing_conditions(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5)
+    ('epsilon > 0.002 T/lambda (here 6.79 <= 23.6)',)
+    """
+    check.whole(1, mechanism.steps, steps=steps)
+    check.in_range(0, 1, ends="()", delta=delta)
+    horizon = np.array([steps])
+    used = [release for release, uses in zip(mechanism.releases, mechanism.uses(horizon)[0], strict=True) if uses]
+    order = float(_orders(mechanism, horizon, np.array([delta]))[0])
+    epsilon = -2 * math.log(delta) / order
+    sigma, q = min(release.sigma for release in used), max(release.q for release in used)
+    reach = max(release.q * release.sigma for release in used)
+    cap, floor = 0.1 / q**2 if q > 1e-150 else math.inf, 0.002 * steps / order
+    stated = (
+        (sigma >= 1, f"sigma >= 1 (here {sigma:.3g})"),
+        (reach < 1, f"q < 1/sigma (here q sigma = {reach:.3g})"),
+        (order <= cap, f"lambda <= 1/(10 q^2) (here {order:.3g} > {cap:.3g})"),
+        (epsilon > floor, f"epsilon > 0.002 T/lambda (here {epsilon:.3g} <= {floor:.3g})"),
+    )
+    return tuple(text for holds, text in stated if not holds)
+
+
+def checked(mechanism: Mechanism, steps: int, delta: float) -> float:
+    """The sound reading of MMA: only whole lambda at which its per-step bound is verified for every release.
+
+    min over such lambda of (sum of ln(1 + q^2 lambda^2/sigma^2) + ln(1/delta)) / lambda.
+
+    **Guarantees:** an upper bound. Raises ValueError where no lambda passes, as at sigma = 1, q = 0.01.
+
+    >>> round(checked(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5), 3)
+    6.837
+    """
+    check.whole(1, mechanism.steps, steps=steps)
+    check.in_range(0, 1, ends="()", delta=delta)
+    orders = renyi.ORDERS[renyi.IS_INTEGER] - 1
+    total, valid = np.zeros(orders.shape), np.ones(orders.shape, dtype=bool)
+    for release, uses in zip(mechanism.releases, mechanism.uses([steps])[0], strict=True):
+        if uses:
+            claim = np.log1p((release.q * orders / release.sigma) ** 2)
+            valid &= renyi.log_moments(release.q, release.sigma)[renyi.IS_INTEGER] <= claim
+            total += uses * claim
+    if not np.any(valid):
+        raise ValueError("No order passes the check of MMA's per-step bound here; use moments, rdp or pld.")
+    return float(np.min((total - math.log(delta))[valid] / orders[valid]))
+
+
+def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatArray:
+    """The lambda at which the claimed costs sum to ln(1/delta), (n,); 1 where steps = 0."""
+    # Newton on v = lambda^2, in which the sum is concave: from v = ln(1/delta) / (sum of q^2/sigma^2), which is
+    # left of the root, it rises towards it, so epsilon is never below the formula's exact value.
+    uses = mechanism.uses(steps).astype(np.float64)  # (n, L)
+    squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
+    target = -np.log(delta)
+    rate = np.where(steps == 0, 1.0, uses @ squares)
+    v = target / rate
+    for _ in range(NEWTON_STEPS):
+        scaled = squares * v[:, None]  # (n, L)
+        gap = target - np.einsum("nl,nl->n", uses, np.log1p(scaled))
+        slope = np.where(steps == 0, 1.0, np.einsum("nl,nl->n", uses, squares / (1 + scaled)))
+        step = np.where(steps == 0, 0.0, np.maximum(gap, 0.0) / slope)
+        v = v + step
+        if np.all(step <= 1e-14 * v):
+            break
+    return np.where(steps == 0, 1.0, np.sqrt(v))

@@ -1,0 +1,58 @@
+"""Basic composition: the epsilons of the single steps, added."""
+
+from typing import ClassVar, final
+
+import numpy as np
+
+from dpcore.privacy import gaussian
+from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.mechanism import Mechanism
+
+
+@final
+class Naive(Accountant):
+    """epsilon = sum of the amplified epsilons of the uses, each at delta / T.
+
+    >>> Naive().curve(Mechanism.constant(1.0, 2.0, 1), 1, 1e-5).epsilon.round(4)  # one exact Gaussian
+    array([1.9931])
+    """
+
+    name: ClassVar[str] = "naive"
+    title: ClassVar[str] = "Basic composition"
+    source: ClassVar[str] = (
+        "Dwork et al. 2006, Our data, ourselves, Theorem 1; one step: Balle and Wang 2018, arXiv 1805.06530, "
+        "Theorem 8; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"
+    )
+    kind: ClassVar[Kind] = Kind.UPPER
+    caveat: ClassVar[str] = "Sound, but very loose: it adds worst cases that never happen together."
+
+    def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        each = per_use(mechanism, delta / np.maximum(steps, 1))
+        return Curve(
+            steps, delta, np.einsum("nl,nl->n", mechanism.uses(steps).astype(np.float64), each), None, self.kind
+        )
+
+
+def per_use(mechanism: Mechanism, delta: FloatArray) -> FloatArray:
+    """Epsilon of one use of each release at each per-use delta: (n,) -> (n, L).
+
+    The Gaussian mechanism's exact epsilon_0 at delta/q, amplified by Poisson sampling to ln(1 + q (e^epsilon_0 - 1)).
+    """
+    q = np.array([release.q for release in mechanism.releases])
+    mu = np.array([1 / release.sigma for release in mechanism.releases])
+    whole = np.minimum(delta[:, None] / q, 1.0)  # (n, L); at delta_0 = 1 nothing is left to spend
+    epsilon = gaussian.epsilon_of(np.minimum(whole, np.nextafter(1.0, 0.0)), mu)
+    return amplified(epsilon, q)
+
+
+def amplified(epsilon: FloatArray, q: FloatArray) -> FloatArray:
+    """ln(1 + q (e^epsilon - 1)): what a Poisson(q) sample makes of epsilon; broadcasts.
+
+    Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8.
+
+    >>> amplified(np.array([0.1, 1000.0]), np.array([0.01, 0.01])).round(6).tolist()
+    [0.001051, 995.39483]
+    """
+    small = np.log1p(q * np.expm1(np.minimum(epsilon, 30.0)))
+    large = epsilon + np.log(q + (1 - q) * np.exp(-np.maximum(epsilon, 30.0)))
+    return np.where(epsilon < 30, small, np.maximum(large, 0.0))
