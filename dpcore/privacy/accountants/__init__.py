@@ -5,6 +5,7 @@ from dpcore.privacy.accountants.gdp import Gdp
 from dpcore.privacy.accountants.mma import Mma
 from dpcore.privacy.accountants.moments import Moments
 from dpcore.privacy.accountants.naive import Naive
+from dpcore.privacy.accountants.pld import Pld
 from dpcore.privacy.accountants.rdp import Rdp
 from dpcore.privacy.accountants.strong import Strong
 from dpcore.privacy.accountants.zcdp import Zcdp
@@ -19,6 +20,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
         Zcdp(),
         Strong(),
         Naive(),
+        Pld(),
     )
 }
 
