@@ -34,6 +34,7 @@ for _array in (ORDERS, IS_INTEGER, IS_BINOMIAL):
 FARTHEST = 600.0  # orders above FARTHEST sigma are not integrated
 TAIL = 9.0  # Phi(-9) = 1e-19
 LN_ERROR = -40.0  # log of the quadrature's relative error
+FINEST = 0.005  # below this sigma the mesh would grow without end, and a bound does as well
 
 
 @lru_cache(maxsize=2048)
@@ -91,6 +92,8 @@ def log_moments_at(q: float, sigma: float, orders: FloatArray) -> FloatArray:
     """
     if q == 1:
         return orders * (orders - 1) / (2 * sigma**2)
+    if sigma < FINEST:  # t^a is convex, so (1 - q + q r)^a <= 1 - q + q r^a
+        return np.logaddexp(math.log1p(-q), math.log(q) + orders * (orders - 1) / (2 * sigma**2))
     usable = _usable(q, sigma, orders)
     values = np.full(orders.shape, np.inf)
     if np.any(usable):

@@ -18,6 +18,7 @@ RECIPES: dict[str, Callable[[float, int], float]] = {
     "linear": lambda rate, period: 1.0 - rate * period,
 }
 SCHEDULES = tuple(RECIPES)
+MAX_LEVELS = 2000
 
 
 def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, level_steps: int = 0) -> Mechanism:
@@ -37,7 +38,12 @@ def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, 
     if name == "constant":
         return Mechanism.constant(q, sigma, steps)
     check.whole(0, level_steps=level_steps)
-    length = level_steps or max(1, round(1 / q))
+    length = level_steps or max(1, round(min(1 / q, steps)))
+    if steps > MAX_LEVELS * length:
+        raise ValueError(
+            f"Expected level_steps={length} to make at most {MAX_LEVELS} levels of steps={steps}; "
+            f"take level_steps of at least {-(-steps // MAX_LEVELS)}."
+        )
     releases: list[Release] = []
     for level, start in enumerate(range(0, steps, length)):
         value = sigma * RECIPES[name](rate, level)

@@ -1,0 +1,40 @@
+"""`python -m dpcore COMMAND ...`: finds the command's module, and turns bad input into one line and exit status 2."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "epsilon": "epsilon against steps, by every accountant",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status is 0, or 2 for bad input."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] in (["-h"], ["--help"]):
+        print(usage())
+        return 0
+    try:
+        if not words or words[0] not in COMMANDS:
+            given = repr(words[0]) if words else "nothing"
+            raise ValueError(f"Expected command={given} to be one of: {', '.join(COMMANDS)}.")
+        # A command loads only what it needs: epsilon never sees torch.
+        command = importlib.import_module(f"dpcore.commands.{words[0]}")
+        return command.run(command.parser().parse_args(words[1:]))
+    except ValueError as error:
+        print("dpcore:", " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader has seen enough, as `head` does
+        sys.stderr.close()
+        return 0
+
+
+def usage() -> str:
+    """What `--help` prints."""
+    lines = [f"  {name:<10} {text}" for name, text in COMMANDS.items()]
+    return "\n".join(["usage: python -m dpcore COMMAND [--help] ...", "", "commands:", *lines])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

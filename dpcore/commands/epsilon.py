@@ -1,0 +1,92 @@
+"""`python -m dpcore epsilon`: epsilon against steps, by every accountant."""
+
+import argparse
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from dpcore import check
+from dpcore.commands import Parser, number, whole
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
+from dpcore.privacy.accountants.base import MAX_STEPS, IntArray
+from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.verdict import verdict
+
+MAX_POINTS = 10_000
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(prog="python -m dpcore epsilon", description="Epsilon against steps, by every accountant.")
+    made.add_argument("--q", type=number, required=True, help="Poisson sampling rate, in (0, 1]")
+    made.add_argument("--sigma", type=number, required=True, help="noise multiplier: noise std / L2 sensitivity")
+    made.add_argument("--steps", type=whole, required=True, help="T, the number of steps")
+    made.add_argument("--delta", type=number, required=True, help="delta, in (0, 1)")
+    made.add_argument("--points", type=whole, default=100, help="how many horizons from T/points to T (default 100)")
+    made.add_argument(
+        "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
+    )
+    made.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
+    made.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
+    made.add_argument("--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the curves; exit status 0."""
+    names = list(dict.fromkeys(arguments.accountant or ACCOUNTANTS))
+    for name in names:
+        check.one_of(ACCOUNTANTS, accountant=name)
+    check.whole(1, MAX_STEPS, steps=arguments.steps)
+    check.whole(1, MAX_POINTS, points=arguments.points)
+    mechanism = scheduled(
+        arguments.schedule, arguments.q, arguments.sigma, arguments.steps, arguments.rate, arguments.level_steps
+    )
+    steps = horizons(arguments.steps, arguments.points)
+    curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
+    print(json.dumps(_object(arguments, steps, curves), allow_nan=False) if arguments.json else _table(steps, curves))
+    return 0
+
+
+def horizons(steps: int, points: int) -> IntArray:
+    """Up to `points` evenly spaced numbers of steps that end at `steps`.
+
+    >>> horizons(10, 4).tolist()
+    [3, 5, 8, 10]
+    """
+    count = min(points, steps)
+    return np.array([-(-steps * point // count) for point in range(1, count + 1)], dtype=np.int64)
+
+
+def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:
+    setting = {"q": arguments.q, "sigma": arguments.sigma, "delta": arguments.delta}
+    if arguments.schedule != "constant":
+        setting |= {"schedule": arguments.schedule, "rate": arguments.rate, "level_steps": arguments.level_steps}
+    return setting | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": _finite(curve.epsilon.tolist())}
+    if curve.lower is not None:
+        values["lower"] = _finite(curve.lower.tolist())
+    if curve.note or None in values["epsilon"]:
+        values["note"] = curve.note or "No finite epsilon where null is shown."
+    return values
+
+
+def _finite(values: list[float]) -> list[float | None]:
+    """JSON has no infinity: null stands for it."""
+    return [value if math.isfinite(value) else None for value in values]
+
+
+def _table(steps: IntArray, curves: dict[str, Curve]) -> str:
+    """One line for each accountant: epsilon after the last step, its kind, and the verdict if a band is at hand."""
+    band = next((curve for curve in curves.values() if curve.kind is Kind.CERTIFIED), None)
+    lines = [f"epsilon after {steps[-1]} steps"]
+    for name, curve in curves.items():
+        words = verdict(curve, band).text if band else curve.note
+        lines.append(f"{name:<8} {curve.epsilon[-1]:>12.5g}  {curve.kind:<11} {words}".rstrip())
+    return "\n".join(lines)
