@@ -45,6 +45,8 @@ class Worker:
     def __init__(self, store: Store, log: IO[bytes], train: str, slots: int) -> None:
         command = [sys.executable, "-P", "-m", "dpcore.runs.worker", "--home", str(store.home)]
         command += ["--parent", str(os.getpid()), "--slots", str(slots), "--train", train]
+        if train == TRAIN:  # another function need not end after one step
+            command.append("--warm-up")
         root = str(Path(dpcore.__file__).parents[1])
         path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A training process: it imports what training needs, claims one run, trains it, and ends.
+"""A training process: it warms up, claims one run, trains it, and ends.
 
 Started by a pool as `python -m dpcore.runs.worker`. One process trains one run, so that nothing of a run (memory,
 random state, threads) reaches the next one. While it waits it ends with its parent; once it trains it goes on without.
@@ -136,6 +136,12 @@ def wait(store: Store, parent: int, slots: int, interrupts: Interrupts) -> Run |
     return None
 
 
+def warm_up(train: Train) -> None:
+    """One step of a default run, thrown away: the first step of a process pays for much that later ones find done."""
+    for _ in train(RunConfig(epochs=1e-6)):
+        pass
+
+
 def load(train: str) -> Train:
     """The function that "module:name" names."""
     module, _, name = train.partition(":")
@@ -143,17 +149,20 @@ def load(train: str) -> Train:
 
 
 def main() -> None:
-    """Warm up, claim, train, end."""
+    """Import, warm up unless a run is waiting, claim, train, end."""
     parser = argparse.ArgumentParser(prog="dpcore.runs.worker", description=__doc__)
     parser.add_argument("--home", required=True)
     parser.add_argument("--parent", type=int, required=True)
     parser.add_argument("--slots", type=int, default=1)
     parser.add_argument("--train", required=True)
+    parser.add_argument("--warm-up", action="store_true")
     options = parser.parse_args()
     os.nice(NICENESS)
     train = load(options.train)
     interrupts = Interrupts()
     with Store(options.home) as store:
+        if options.warm_up and not store.runs(Status.QUEUED):
+            warm_up(train)
         if run := wait(store, options.parent, options.slots, interrupts):
             perform(store, run, train, interrupts)
 
