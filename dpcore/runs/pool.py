@@ -39,6 +39,13 @@ def ensure_pool(home: Path | str | None = None) -> "Pool":
         return _pools[key]
 
 
+def lose_dead(store: Store) -> None:
+    """Mark lost what runs by the store but has no process any more: for where no pool looks after it."""
+    for run in store.runs(Status.RUNNING):
+        if is_dead(run.worker or ""):
+            store.lose(run.id, f"Its worker {run.worker} died.")
+
+
 class Worker:
     """A process that this pool started, in a process group of its own."""
 

@@ -68,10 +68,20 @@ class Store:
 
     def submit(self, config: RunConfig, name: str = "") -> str:
         """Queue a run; its id is short and safe in URLs."""
-        run = "".join(secrets.choice(_ALPHABET) for _ in range(10))
+        run = self._new_id()
         values = (run, name, json.dumps(config.to_json()), time.time())
         with self._writing() as db:
             db.execute("INSERT INTO runs (id, name, settings, created) VALUES (?, ?, ?, ?)", values)
+        return run
+
+    def begin(self, config: RunConfig, worker: str, name: str = "") -> str:
+        """Add a run that its caller trains itself, running from the start; its id."""
+        run, now = self._new_id(), time.time()
+        values = (run, name, json.dumps(config.to_json()), worker, now, now, now)
+        query = """INSERT INTO runs (id, name, settings, status, worker, created, started, heartbeat)
+            VALUES (?, ?, ?, 'running', ?, ?, ?, ?)"""
+        with self._writing() as db:
+            db.execute(query, values)
         return run
 
     def cancel(self, run: str) -> Status:
@@ -176,6 +186,9 @@ class Store:
         query = "UPDATE runs SET heartbeat = ? WHERE id = ? AND status = 'running' RETURNING cancelling"
         row = db.execute(query, (time.time(), run)).fetchone()
         return None if row is None else bool(row["cancelling"])
+
+    def _new_id(self) -> str:
+        return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
     def _unknown(self, run: str) -> UnknownRun:
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")

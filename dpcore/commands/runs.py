@@ -1,0 +1,119 @@
+"""`python -m dpcore runs list | show ID | cancel ID`: the training runs of this machine, the pages' included."""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dpcore.commands import Parser
+from dpcore.runs.pool import lose_dead
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun, state_directory
+from dpcore.runs.store import FILE, Store
+from dpcore.training.events import Evaluated, Event, Finished, Started, to_json
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
+        prog="python -m dpcore runs", description="The training runs of this machine; DPCORE_HOME says where."
+    )
+    actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    actions.add_parser("list", help="every run, newest first")
+    actions.add_parser("show", help="one run, with its settings").add_argument("id", metavar="ID")
+    actions.add_parser("cancel", help="cancel a run; it stops within one step").add_argument("id", metavar="ID")
+    for action in actions.choices.values():
+        action.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the action; exit status 0."""
+    try:
+        if not (state_directory() / FILE).exists():  # asking must not make a store
+            return _nothing(arguments)
+        with Store() as store:
+            lose_dead(store)
+            {"list": _list, "show": _show, "cancel": _cancel}[arguments.action](store, arguments)
+    except StoreError as error:
+        raise ValueError(str(error)) from error
+    return 0
+
+
+def _nothing(arguments: argparse.Namespace) -> int:
+    if arguments.action != "list":
+        path = state_directory() / FILE
+        raise UnknownRun(f"Expected run={arguments.id!r} to be the id of a run; there is no store {path} yet.")
+    print(json.dumps({"runs": []}) if arguments.json else "No runs yet.")
+    return 0
+
+
+def _list(store: Store, arguments: argparse.Namespace) -> None:
+    runs = store.runs()
+    if arguments.json:
+        print(json.dumps({"runs": [_object(item) for item in runs]}))
+        return
+    rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
+    rows += [(item.id, _status(item), _when(item.created), _progress(item.last), _name(item)) for item in runs]
+    print(_table(rows) if runs else "No runs yet.")
+
+
+def _show(store: Store, arguments: argparse.Namespace) -> None:
+    item = store.run(arguments.id)
+    if arguments.json:
+        print(json.dumps(_object(item)))
+        return
+    rows = [("id", item.id), ("name", _name(item)), ("status", _status(item)), ("progress", _progress(item.last))]
+    for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
+        rows.append((label, _when(moment)))
+    rows += [("events", str(item.sequence)), *((key, str(value)) for key, value in item.settings.items())]
+    print(_table(rows))
+    if item.error:
+        print(item.error.rstrip())
+
+
+def _cancel(store: Store, arguments: argparse.Namespace) -> None:
+    before = store.run(arguments.id)
+    status = store.cancel(arguments.id)
+    if arguments.json:
+        print(json.dumps(_object(store.run(arguments.id))))
+    elif not before.active:
+        print(f"Run {arguments.id} had ended before: {status}.")
+    else:
+        print(f"Run {arguments.id} is {'stopping' if status is Status.RUNNING else status}.")
+
+
+def _object(item: Run) -> dict[str, Any]:
+    return asdict(item) | {"last": to_json(item.last) if item.last else None}
+
+
+def _status(item: Run) -> str:
+    if item.position:
+        return f"queued ({item.position})"
+    return "stopping" if item.cancelling and item.active else item.status
+
+
+def _name(item: Run) -> str:
+    """The run's name, or what it trains."""
+    return item.name or " ".join(str(item.settings.get(key, "?")) for key in ("dataset", "model", "optimizer"))
+
+
+def _progress(event: Event | None) -> str:
+    if event is None:
+        return "-"
+    if isinstance(event, Started):
+        return "started"
+    accuracy = f", accuracy {event.accuracy:.1%}" if isinstance(event, Evaluated | Finished) else ""
+    return f"step {event.step}{accuracy}"
+
+
+def _when(moment: float | None) -> str:
+    return "-" if moment is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(moment))
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    """Columns side by side, each as wide as its widest word."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)

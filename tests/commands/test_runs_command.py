@@ -1,0 +1,145 @@
+"""`python -m dpcore runs` shows and cancels what the store holds."""
+
+import json
+import multiprocessing
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.runs.record import Status, worker_name
+from dpcore.runs.store import FILE, Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Started
+
+ROOT = Path(__file__).parents[2]
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory that DPCORE_HOME names; nothing is in it."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def _claimed(store: Store, worker: str = "elsewhere:1") -> str:
+    run = store.submit(RunConfig(), name="mine")
+    assert store.claim(worker, limit=99) is not None
+    store.append(run, Started(10_000, 98, 0.05, "cpu", 26_010, "book-keeping"))
+    store.append(run, Evaluated(7, 0.4, 0.625, 1.5, (0.5,) * 10))
+    return run
+
+
+def test_list_shows_every_run_newest_first(home: Path, capsys: Output) -> None:
+    with Store(home) as store:
+        running, queued = _claimed(store), store.submit(RunConfig(dataset="fashion_mnist"))
+    assert main(["runs", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[1].startswith(f"{queued}  queued (1)")
+    assert lines[1].endswith("fashion_mnist cnn sgd")
+    assert lines[2].startswith(f"{running}  running")
+    assert "step 7, accuracy 62.5%" in lines[2]
+
+
+def test_list_in_json_is_one_object(home: Path, capsys: Output) -> None:
+    with Store(home) as store:
+        run = _claimed(store)
+    assert main(["runs", "list", "--json"]) == 0
+    (item,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (item["id"], item["status"], item["settings"]["sigma"]) == (run, "running", 1.23)
+    assert (item["last"]["event"], item["last"]["accuracy"]) == ("evaluated", 0.625)
+
+
+def test_show_gives_settings_and_traceback(home: Path, capsys: Output) -> None:
+    with Store(home) as store:
+        run = _claimed(store)
+        store.end(run, Status.FAILED, "Traceback (most recent call last):\nArithmeticError: gone\n")
+    assert main(["runs", "show", run]) == 0
+    out = capsys.readouterr().out
+    assert "failed" in out
+    assert "clip_norm" in out
+    assert out.endswith("ArithmeticError: gone\n")
+    assert main(["runs", "show", run, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sequence"] == 2
+
+
+def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:
+    with Store(home) as store:
+        running, queued = _claimed(store), store.submit(RunConfig())
+        assert main(["runs", "cancel", running]) == 0
+        assert main(["runs", "cancel", queued]) == 0
+        assert main(["runs", "cancel", queued]) == 0
+        assert main(["runs", "cancel", running, "--json"]) == 0
+        *lines, last = capsys.readouterr().out.splitlines()
+        assert lines == [
+            f"Run {running} is stopping.",
+            f"Run {queued} is cancelled.",
+            f"Run {queued} had ended before: cancelled.",
+        ]
+        assert json.loads(last)["cancelling"] is True
+        assert store.stopping(running)
+
+
+def test_a_run_whose_worker_is_gone_is_shown_as_lost(home: Path, capsys: Output) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=time.time)
+    process.start()
+    process.join()
+    assert process.pid is not None
+    with Store(home) as store:
+        run = _claimed(store, worker_name(process.pid))
+    assert main(["runs", "show", run]) == 0
+    out = capsys.readouterr().out
+    assert "lost" in out
+    assert f":{process.pid} died." in out
+
+
+def test_nothing_is_written_where_there_is_no_store(home: Path, capsys: Output) -> None:
+    assert main(["runs", "list"]) == 0
+    assert capsys.readouterr().out == "No runs yet.\n"
+    assert main(["runs", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"runs": []}
+    assert main(["runs", "show", "nope"]) == 2
+    assert capsys.readouterr().err.startswith("dpcore: Expected run='nope' to be the id of a run")
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["show", "nope"], "Expected run='nope' to be the id of a run in "),
+        (["cancel", "nope"], "Expected run='nope' to be the id of a run in "),
+        (["show"], "ID"),
+        (["drop"], "'drop'"),
+        ([], "ACTION"),
+        (["list", "--fast"], "--fast"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(home: Path, capsys: Output, words: list[str], said: str) -> None:
+    Store(home).close()
+    assert main(["runs", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("dpcore: ")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_corrupt_store_is_one_line_and_status_2(home: Path, capsys: Output) -> None:
+    home.mkdir()
+    (home / FILE).write_bytes(b"not a database, by far" * 100)
+    assert main(["runs", "list"]) == 2
+    err = capsys.readouterr().err
+    assert str(home / FILE) in err
+    assert err.count("\n") == 1
+    assert (home / FILE).read_bytes() == b"not a database, by far" * 100
+
+
+def test_the_command_never_imports_torch(home: Path) -> None:
+    code = "import sys; from dpcore.__main__ import main; main(['runs', 'list']); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["No runs yet.", "False"]
