@@ -66,22 +66,17 @@ class Store:
 
     # -- asking for runs --------------------------------------------------------------------------------------------
 
-    def submit(self, config: RunConfig, name: str = "") -> str:
-        """Queue a run; its id is short and safe in URLs."""
-        run = self._new_id()
-        values = (run, name, json.dumps(config.to_json()), time.time())
-        with self._writing() as db:
-            db.execute("INSERT INTO runs (id, name, settings, created) VALUES (?, ?, ?, ?)", values)
-        return run
+    def submit(self, config: RunConfig, name: str = "", worker: str | None = None) -> str:
+        """Queue a run, or hand it to `worker` at once, as a process does that trains it itself.
 
-    def begin(self, config: RunConfig, worker: str, name: str = "") -> str:
-        """Add a run that its caller trains itself, running from the start; its id."""
-        run, now = self._new_id(), time.time()
-        values = (run, name, json.dumps(config.to_json()), worker, now, now, now)
-        query = """INSERT INTO runs (id, name, settings, status, worker, created, started, heartbeat)
-            VALUES (?, ?, ?, 'running', ?, ?, ?, ?)"""
+        Its id is short and safe in URLs.
+        """
+        run, now = "".join(secrets.choice(_ALPHABET) for _ in range(10)), time.time()
+        status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
+        values = (run, name, json.dumps(config.to_json()), now, status, worker, started, started)
+        columns = "id, name, settings, created, status, worker, started, heartbeat"
         with self._writing() as db:
-            db.execute(query, values)
+            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
         return run
 
     def cancel(self, run: str) -> Status:

@@ -150,6 +150,17 @@ def test_threads_share_one_store_object(store: Store) -> None:
     assert len(counts) == 200
 
 
+def test_a_run_may_go_to_the_process_that_submits_it_and_fills_a_place(store: Store) -> None:
+    queued = store.submit(RunConfig())
+    run = store.run(store.submit(RunConfig(), worker="here:7"))
+    assert (run.status, run.worker, run.position) == (Status.RUNNING, "here:7", None)
+    assert run.created == run.started == run.heartbeat
+    assert store.append(run.id, EVENTS[0]) is False
+    assert store.claim("here:8", limit=1) is None
+    store.end(run.id, Status.FINISHED)
+    assert store.claim("here:8", limit=1) == store.run(queued)
+
+
 def test_cancelling_reaches_the_worker_with_its_next_event(store: Store) -> None:
     run = _claimed(store)
     assert store.append(run, EVENTS[0]) is False
