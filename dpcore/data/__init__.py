@@ -1,1 +1,1 @@
-"""Data sets: what they are, where they lie, how they come. Only `load` needs torch, and only for the full sets."""
+"""Data sets: what they are, where they lie, how they come. Free of torch, but for torchvision's downloads."""

@@ -42,6 +42,14 @@ def checked(raw: bytes, file: IdxFile, path: Path) -> bytes:
     return raw
 
 
+def is_file_of(path: Path, file: IdxFile) -> bool:
+    """Whether the path holds exactly that file."""
+    try:
+        return bool(checked(content(path), file, path))
+    except ValueError:
+        return False
+
+
 def array(raw: bytes, file: IdxFile) -> NDArray[np.uint8]:
     """The bytes of a checked file as an array of its shape."""
     return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(file.shape)).reshape(file.shape)

@@ -1,4 +1,4 @@
-"""The images and labels of a data set as arrays."""
+"""The images and labels of a data set as arrays; free of torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from dpcore import check
 from dpcore.data import idx
-from dpcore.data.catalog import SOURCES, Dataset, data_root, dataset_of, in_debian_folder, missing, sample_path
+from dpcore.data.catalog import (
+    SOURCES,
+    Dataset,
+    data_root,
+    dataset_of,
+    in_debian_folder,
+    missing,
+    raw_folder,
+    sample_path,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +42,9 @@ class Split:
 def load(name: str, source: str) -> Split:
     """The training and test part of a data set.
 
-    "sample" is the bundled one: 10,000 and 2,000 images, every class equally often. "full" comes through torchvision
-    from the data root, or from Debian's package if that is installed. ValueError if the source is not here.
+    "sample" is the bundled one: 10,000 and 2,000 images, every class equally often. "full" is read from the data root,
+    in torchvision's layout but without torchvision, whose import alone takes longer than the first epoch of some runs;
+    or from Debian's package if that is installed. ValueError if the source is not here or not intact.
 
     >>> split = load("mnist", "sample")
     >>> split.train.images.shape, len(split.test)
@@ -46,7 +56,7 @@ def load(name: str, source: str) -> Split:
         return _sample(sample_path(dataset))
     faults = missing(dataset)
     if not faults:
-        return Split(_torchvision(dataset, train=True), _torchvision(dataset, train=False))
+        return split_of(dataset, raw_folder(dataset))
     if in_debian_folder(dataset) and dataset.debian_folder:
         return split_of(dataset, dataset.debian_folder)
     raise ValueError(
@@ -71,10 +81,3 @@ def _sample(path: Path) -> Split:
         return Split(
             Images(parts["train_images"], parts["train_labels"]), Images(parts["test_images"], parts["test_labels"])
         )
-
-
-def _torchvision(dataset: Dataset, *, train: bool) -> Images:
-    from torchvision import datasets  # here, not above: costs seconds, and only the full sets need it
-
-    part = getattr(datasets, dataset.folder)(data_root(), train=train)
-    return Images(part.data.numpy(), part.targets.numpy().astype(np.uint8))

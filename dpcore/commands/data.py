@@ -1,0 +1,56 @@
+"""python -m dpcore data status | download | import DIR: the full data sets, which training uses where they are."""
+
+import argparse
+import json
+from pathlib import Path
+
+from dpcore.commands import Parser
+from dpcore.data.catalog import DATASETS, available, data_root, dataset_of, missing
+from dpcore.data.download import download
+from dpcore.data.install import import_folder
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(prog="python -m dpcore data", description="The full data sets.")
+    actions = made.add_subparsers(dest="action", required=True, metavar="ACTION")
+    status = actions.add_parser("status", help="say which data sets are here")
+    status.add_argument("--json", action="store_true", help="print one JSON object")
+    fetch = actions.add_parser("download", help="fetch the full data sets and check them")
+    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join(DATASETS)}")
+    take = actions.add_parser("import", help="take the full data sets from IDX files, gzipped or not")
+    take.add_argument("folder", metavar="DIR", type=Path, help="torchvision's layout, or the files side by side")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the action; exit status 0, or 1 where a download got nothing."""
+    return {"status": _status, "download": _download, "import": _import}[arguments.action](arguments)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        sources = {name: list(available(name)) for name in DATASETS}
+        print(json.dumps({"root": str(data_root()), "sources": sources}))
+        return 0
+    print(f"Data root: {data_root()}")
+    for name, dataset in DATASETS.items():
+        absent = missing(dataset)
+        if "full" not in available(name):
+            full = "missing" if len(absent) == len(dataset.files) else f"damaged: {absent[0]}"
+        else:
+            full = f"in {dataset.debian_folder}" if absent else "here"
+        print(f"{dataset.title}: bundled sample here; full set {full}")
+    return 0
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    names = [arguments.dataset] if arguments.dataset else list(DATASETS)
+    fetched = [download(dataset_of(name), lambda line: print(line, flush=True)) for name in names]
+    return 0 if all(fetched) else 1
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    for dataset in import_folder(arguments.folder):
+        print(f"{dataset.title}: checked, now under {data_root()}.")
+    return 0
