@@ -2,5 +2,17 @@
 
 from dpcore.figures.epsilon import curves_figure, epochs_at, epsilon_figure, horizons, profile_figure
 from dpcore.figures.schedule import schedule_figure
+from dpcore.figures.training import Track, accuracy_figure, classes_figure, track_figure
 
-__all__ = ["curves_figure", "epochs_at", "epsilon_figure", "horizons", "profile_figure", "schedule_figure"]
+__all__ = [
+    "Track",
+    "accuracy_figure",
+    "classes_figure",
+    "curves_figure",
+    "epochs_at",
+    "epsilon_figure",
+    "horizons",
+    "profile_figure",
+    "schedule_figure",
+    "track_figure",
+]

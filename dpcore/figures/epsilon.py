@@ -61,9 +61,14 @@ def epsilon_figure(
 
 
 def curves_figure(
-    curves: Mapping[str, Curve], epochs: FloatArray, *, log: bool = False, height: int = 430
+    curves: Mapping[str, Curve],
+    epochs: FloatArray,
+    *,
+    log: bool = False,
+    height: int = 430,
+    now: float | None = None,
 ) -> go.Figure:
-    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs."""
+    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked."""
     bounds = _bounds(curves, log)
     traces: list[dict[str, Any]] = []
     for name in sorted(curves, key=lambda each: each != BAND_ID):  # the band lies underneath
@@ -72,6 +77,9 @@ def curves_figure(
     axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
     shape = layout("epoch", "epsilon", height=height, right=138, yaxis=axis)
     shape["annotations"] = end_labels(ends, bounds, height, log=log)
+    if now is not None:
+        mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
+        shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
     return go.Figure({"data": traces, "layout": shape})
 
 

@@ -33,6 +33,17 @@ def profile(name: str, mechanism: Mechanism) -> Curve:
         return _nothing(name, np.full(DELTAS.shape, mechanism.steps), DELTAS.copy(), str(error))
 
 
+@lru_cache(maxsize=256)
+def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> list[float]:
+    """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
+    if not steps:
+        return []
+    try:
+        return ACCOUNTANTS[name].curve(mechanism, steps, delta).epsilon.tolist()
+    except RuntimeError:
+        return [float("inf")] * len(steps)
+
+
 def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:
     """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
     out = io.StringIO()

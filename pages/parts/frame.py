@@ -2,10 +2,13 @@
 
 import streamlit as st
 
+from pages.parts.menu import through_the_app
+
 STYLE = "<style>.stMainBlockContainer{padding-top:4.2rem;padding-bottom:3rem}</style>"
 
 
 def frame(question: str) -> None:
     """The page's question as its title, close to the top."""
+    through_the_app()
     st.html(STYLE)
     st.title(question, anchor=False)

@@ -15,7 +15,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
 from pages.parts.controls import Quantity, number, read, show
 
-DEFAULTS = RunConfig()
+DEFAULTS = RunConfig(batch=256, epochs=8.0)
 
 N = Quantity(
     "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,
@@ -102,7 +102,7 @@ def _setting() -> Setting:
     with st.expander("Schedule, clipping, optimizer"):
         schedule, rate = _schedule()
         number(CLIP_NORM)
-        _choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
+        choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
         st.caption(words.NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
     level = max(1, round(1 / q))
@@ -201,7 +201,7 @@ def _read_or(quantity: Quantity, otherwise: float) -> float:
 
 
 def _schedule() -> tuple[str, float]:
-    name = _choice("Noise schedule", SCHEDULES, "schedule")
+    name = choice("Noise schedule", SCHEDULES, "schedule")
     if name == "constant":
         return name, 0.0
     default, low, high = RATES[name]
@@ -212,5 +212,5 @@ def _schedule() -> tuple[str, float]:
     return name, number(rate)
 
 
-def _choice(label: str, options: tuple[str, ...], key: str) -> str:
+def choice(label: str, options: tuple[str, ...], key: str) -> str:
     return st.selectbox(label, options, key=key, bind="query-params", persist_state="session")

@@ -1,5 +1,7 @@
 """The sentences that the pages share."""
 
+import math
+
 SCHEDULES = {
     "exponential": "sigma falls to sigma·exp(-k·e) in epoch e",
     "time": "sigma falls to sigma / (1 + k·e) in epoch e",
@@ -31,3 +33,30 @@ KINDS = {
 ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
 ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
+ALT_ACCURACY = "Line chart of test accuracy over epochs or epsilon, one line for each run shown."
+ALT_SPENT = "Line chart of epsilon against epoch of the run in detail; a vertical line marks where it is now."
+ALT_LOSS = "Line chart of the training loss against epoch for each run shown."
+ALT_CLIPPED = "Line chart of the percentage of gradients clipped against epoch for each private run shown."
+ALT_CLASSES = "Bar chart of the test accuracy of each class in the run in detail."
+
+
+def seconds(value: float) -> str:
+    """A duration as one would say it.
+
+    >>> seconds(3.2), seconds(75), seconds(7000)
+    ('4 s', '1 min 15 s', '1 h 57 min')
+    """
+    whole = math.ceil(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s".removesuffix(" 0 s")
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def delta_warning(delta: float, n: int) -> str:
+    """Why a delta of 1/n or more is no protection."""
+    return (
+        f"delta={delta:g} is not below 1/n = {1 / n:.3g}: publishing one record outright would pass as private. "
+        "Choose a smaller delta."
+    )

@@ -1,0 +1,95 @@
+"""What happened while runs trained: accuracy, loss, clipping, classes."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.labels import end_labels
+from dpcore.figures.style import RUNS, Style, layout, line
+
+DASHES = (("solid", "━━"), ("dash", "╌╌"), ("dot", "···"), ("dashdot", "╌·"), ("longdash", "— —"), ("6px,2px", "-··"))
+MOST = 400  # points of one line sent to a browser
+HEIGHT = 210
+
+
+class Track(NamedTuple):
+    """One run on a chart: equally long x and y; a `level` run has no x and is drawn as its last y throughout."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    level: bool = False
+
+
+def run_style(place: int, label: str = "") -> Style:
+    """Colour and dash of the run in this place of an overlay."""
+    dash, glyph = DASHES[place % len(DASHES)]
+    return Style(RUNS[place % len(RUNS)], dash, glyph, label)
+
+
+def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340) -> go.Figure:
+    """Test accuracy in percent over epochs or epsilon, one line a run, labelled at its end; x runs to `end` or more."""
+    traces, ends = [], []
+    furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
+    for place, track in enumerate(tracks):
+        style = run_style(place, track.label)
+        if not len(track.y):
+            continue
+        last = 100 * track.y[-1]
+        across = [0.0, furthest] if track.level else track.x
+        heights = [last, last] if track.level else [100 * y for y in track.y]
+        traces.append(
+            line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
+        )
+        ends.append((style, last, f"{track.label} {last:.1f} %"))
+    bounds = (0.0, 102.0)
+    shape = layout(x, "test accuracy, %", height=height, right=150, annotations=end_labels(ends, bounds, height))
+    shape["yaxis"]["range"] = list(bounds)
+    shape["xaxis"]["range"] = [0, furthest * 1.02]
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def track_figure(tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False) -> go.Figure:
+    """A small chart of one quantity over epochs, one line a run; percent fixes the axis to 0 to 100."""
+    scale = 100.0 if percent else 1.0
+    traces = []
+    for place, track in enumerate(tracks):
+        across, heights = thinned(track.x, track.y)
+        traces.append(line(across, heights * scale, run_style(place, track.label), hovertemplate="%{y:.4g}"))
+    shape = layout(x, y, height=HEIGHT)
+    shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
+    furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
+    shape["xaxis"]["range"] = [0, furthest * 1.02]
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def classes_figure(classes: Sequence[str], accuracy: Sequence[float]) -> go.Figure:
+    """Test accuracy of each class in percent, as bars."""
+    percents = [100 * each for each in accuracy]
+    bar: dict[str, Any] = {
+        "type": "bar",
+        "x": list(classes),
+        "y": percents,
+        "marker": {"color": RUNS[0]},
+        "text": [f"{each:.0f}" for each in percents],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
+    }
+    shape = layout("class", "test accuracy, %", height=HEIGHT)
+    shape["hovermode"] = "closest"
+    shape["xaxis"]["type"] = "category"
+    shape["yaxis"]["range"] = [0, 112]
+    return go.Figure({"data": [bar], "layout": shape})
+
+
+def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """At most MOST of the points, evenly spread, the last one kept.
+
+    >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    keep = np.unique(np.linspace(0, max(len(x) - 1, 0), MOST).round().astype(int))[: len(x)]
+    return np.asarray(x, dtype=float)[keep], np.asarray(y, dtype=float)[keep]

@@ -1,0 +1,39 @@
+"""What a run will cost, before it is started: epsilon and time."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.figures.labels import short
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.runs.record import Run
+from dpcore.training.config import RunConfig, mechanism_of
+from pages.parts import compute, words
+from pages.parts.controls import show
+from pages.parts.history import seconds_for
+
+
+def estimate(config: RunConfig, past: Sequence[Run]) -> None:
+    """Epsilon at the end by the four accountants and the certified band, and how long it should take."""
+    steps = f"{config.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
+    st.caption(f"{steps}; time: {_time(config, past)}.")
+    mechanism = mechanism_of(config)
+    if mechanism is None:
+        st.warning("Without noise nothing is private: there is no epsilon.")
+        return
+    names = [name for name in (BAND_ID, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
+    values = {name: compute.epsilons(name, mechanism, config.delta, (config.steps,))[0] for name in names}
+    listed = " · ".join(f"{style_of(name).label} **{_epsilon(value)}**" for name, value in values.items())
+    st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}: {listed}")
+    if config.delta * config.examples >= 1:
+        st.warning(words.delta_warning(config.delta, config.examples))
+
+
+def _epsilon(value: float) -> str:
+    return short(value) if value < float("inf") else "n/a"
+
+
+def _time(config: RunConfig, past: Sequence[Run]) -> str:
+    seconds = seconds_for(config, list(past))
+    return "known once a run like it has finished here" if seconds is None else f"about {words.seconds(seconds)}"

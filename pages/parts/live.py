@@ -1,0 +1,173 @@
+"""The live panel of a run: it tails the store once a second while something may still happen, and rests otherwise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore.data.catalog import DATASETS
+from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, epochs_at, horizons, track_figure
+from dpcore.figures.labels import short
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.runs.record import Run, Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig, mechanism_of
+from pages.parts import compute, words
+from pages.parts.form import described
+from pages.parts.history import History, history_of
+
+EVERY = 1  # seconds between two looks while a run is active
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A run on the charts, with what happened in it."""
+
+    run: Run
+    config: RunConfig
+    history: History
+
+    def epsilons(self, accountant: str, steps: Sequence[int]) -> list[float]:
+        """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
+        mechanism = mechanism_of(self.config)
+        return compute.epsilons(accountant, mechanism, self.config.delta, tuple(steps)) if mechanism else []
+
+    @property
+    def epochs(self) -> float:
+        """Epochs of the whole run."""
+        return self.config.steps * self.config.q
+
+
+def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> None:
+    """Draw the runs and keep them up to date; `across` is "epoch" or "epsilon"."""
+    active = any(store.run(each).active for each in ids)
+    st.fragment(_panel, run_every=EVERY if active else None)(store, tuple(ids), accountant, across, active)
+
+
+def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool) -> None:
+    watched = []
+    for each in ids:
+        run = store.run(each)  # before the events: a run that has ended then has all of them
+        watched.append(Watched(run, run.config, history_of(store, each)))
+    if active and not any(each.run.active for each in watched):
+        st.rerun()
+    detail = next((each for each in watched if each.run.status is Status.RUNNING), watched[-1])
+    for each in watched:
+        if each.run.active or each is detail:
+            _status(store, each)
+    _figures(detail, accountant)
+    _large_charts(watched, detail, accountant, across)
+    _small_charts(watched, detail)
+
+
+def _status(store: Store, watched: Watched) -> None:
+    run, history, config = watched.run, watched.history, watched.config
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    done = min(history.step / config.steps, 1.0)
+    bar.progress(done, text=f"**{described(config)}** · {_progress(run, history, config)}")
+    if run.active:
+        stopping = run.cancelling and run.status is Status.RUNNING
+        cancel = {"on_click": store.cancel, "args": (run.id,), "disabled": stopping, "width": "stretch"}
+        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **cancel)
+    if run.status is Status.FAILED:
+        lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
+        st.error(f"The run failed: {lines[-1]}")
+        with st.expander("Traceback"):
+            st.code("\n".join(lines), language=None)
+    if run.status is Status.LOST:
+        st.error(f"The run was lost. {run.error or ''} What had happened until then is kept; start it again.")
+
+
+def _progress(run: Run, history: History, config: RunConfig) -> str:
+    place = f"step {history.step:,} of {config.steps:,}"
+    if run.status is Status.QUEUED:
+        return f"number {run.position} in the queue" if run.position else "queued"
+    if run.status is not Status.RUNNING:
+        return f"{run.status.value} at {place}"
+    if not history.started:
+        return "starting"
+    pace = history.steps_per_second
+    left = f", {words.seconds((config.steps - history.step) / pace)} left" if pace else ""
+    return f"{place}, {pace:.3g} steps/s{left} on {history.started.device}"
+
+
+def _figures(watched: Watched, accountant: str) -> None:
+    """Accuracy, epsilon, loss and the fraction clipped, as they stand now."""
+    history, private = watched.history, watched.config.private
+    last = history.stepped[-1] if history.stepped else None
+    figures = {
+        "Test accuracy": f"{100 * history.evaluated[-1].accuracy:.1f} %" if history.evaluated else "–",
+        **{f"Epsilon, {style_of(name).label}": _spent(watched, name) for name in dict.fromkeys((BAND_ID, accountant))},
+        "Training loss": f"{last.loss:.3f}" if last else "–",
+        "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
+    }
+    for column, (name, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
+        column.metric(name, value)
+
+
+def _spent(watched: Watched, accountant: str) -> str:
+    spent = watched.epsilons(accountant, [watched.history.step])
+    return "none" if not spent else short(spent[0]) if spent[0] < float("inf") else "n/a"
+
+
+def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
+    """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
+    accuracy, epsilon = st.columns([3, 2])
+    tracks = [_track(each, accountant, across) for each in watched]
+    axis = "epoch" if across == "epoch" else f"epsilon, {style_of(accountant).label}"
+    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))
+    accuracy.plotly_chart(figure, key="accuracy_chart", alt=words.ALT_ACCURACY)
+    mechanism = mechanism_of(detail.config)
+    if mechanism is None:
+        epsilon.caption(f"**{short_label(detail.config)}**: without noise there is no epsilon, only trust.")
+        return
+    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
+    curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
+    epochs = epochs_at(mechanism, horizons(mechanism))
+    now = detail.history.step * detail.config.q
+    figure = curves_figure(curves, epochs, height=340, now=now)
+    epsilon.plotly_chart(figure, key="spent_chart", alt=words.ALT_SPENT)
+
+
+def _end(watched: list[Watched], accountant: str, across: str) -> float:
+    """Where the x axis ends: with the longest run, or the most epsilon."""
+    if across == "epoch":
+        return max(each.epochs for each in watched)
+    spent = [value for each in watched for value in each.epsilons(accountant, [each.config.steps])]
+    return max((value for value in spent if value < float("inf")), default=0.0)
+
+
+def _track(watched: Watched, accountant: str, across: str) -> Track:
+    evaluated = watched.history.evaluated
+    label = short_label(watched.config)
+    heights = [each.accuracy for each in evaluated]
+    if across == "epoch":
+        return Track(label, [each.epoch for each in evaluated], heights)
+    spent = watched.epsilons(accountant, [each.step for each in evaluated])
+    return Track(label, spent, heights, level=not watched.config.private)
+
+
+def short_label(config: RunConfig) -> str:
+    """A run as a label at the end of its line."""
+    return f"sigma {config.sigma:g}" if config.private else "no privacy"
+
+
+def _small_charts(watched: list[Watched], detail: Watched) -> None:
+    end = max(each.epochs for each in watched)
+    loss, clipped, classes = st.columns(3)
+    tracks = [_reports(each, "loss") for each in watched]
+    figure = track_figure(tracks, "epoch", "training loss", end=end)
+    loss.plotly_chart(figure, key="loss_chart", alt=words.ALT_LOSS)
+    tracks = [_reports(each, "clipped") for each in watched]
+    figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True)
+    clipped.plotly_chart(figure, key="clipped_chart", alt=words.ALT_CLIPPED)
+    if detail.history.evaluated:
+        figure = classes_figure(DATASETS[detail.config.dataset].classes, detail.history.evaluated[-1].per_class)
+        classes.plotly_chart(figure, key="classes_chart", alt=words.ALT_CLASSES)
+
+
+def _reports(watched: Watched, quantity: str) -> Track:
+    """A quantity of every report; nothing about clipping where nothing is clipped."""
+    stepped = watched.history.stepped if watched.config.private or quantity != "clipped" else []
+    return Track(short_label(watched.config), [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])

@@ -1,0 +1,79 @@
+"""Which runs are on the charts: at most six; the address bar names them."""
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.runs.record import Run, StoreError
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.form import described
+
+MOST = 6
+RECENT = 50  # runs to choose from
+PARAMETER = "run"
+KEY = "shown"
+PROBLEM = "start_problem"
+
+
+def start(store: Store, config: RunConfig) -> None:
+    """Queue the run and put it on the charts, beside the others if they trained on the same data."""
+    try:
+        run = store.submit(config, described(config))
+    except StoreError as error:
+        st.session_state[PROBLEM] = str(error)
+        return
+    others = st.session_state.get(KEY, [])
+    st.session_state[KEY] = [*others, run][-MOST:] if others and _overlays(store, others[0], config) else [run]
+    _to_address()
+
+
+def choose(past: Sequence[Run]) -> list[str]:
+    """Draw the choice of runs and return the ids to show; what the address names and nobody knows is said."""
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(problem)
+    known = {run.id: run for run in past if _readable(run)}
+    if KEY not in st.session_state:
+        st.session_state[KEY] = _from_address(known)
+    st.session_state[KEY] = [run for run in st.session_state[KEY] if run in known]
+    options = list(dict.fromkeys([*st.session_state[KEY], *list(known)[:RECENT]]))
+    return st.multiselect(
+        "Runs shown, in detail the one that runs or the last",
+        options,
+        format_func=lambda run: _label(known[run]),
+        key=KEY,
+        max_selections=MOST,
+        on_change=_to_address,
+        placeholder="Choose up to six runs",
+    )
+
+
+def _from_address(known: dict[str, Run]) -> list[str]:
+    named = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
+    for each in named:
+        if each not in known:
+            st.warning(f"Expected run={each[:40]!r} to be a run on this machine; it may have been made elsewhere.")
+    return [each for each in named if each in known][:MOST]
+
+
+def _to_address() -> None:
+    st.query_params[PARAMETER] = st.session_state[KEY]
+
+
+def _overlays(store: Store, other: str, config: RunConfig) -> bool:
+    """Whether a new run and the one shown belong on one chart: the same data."""
+    settings = store.run(other).settings
+    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
+
+
+def _readable(run: Run) -> bool:
+    """Whether this version knows the run's settings."""
+    try:
+        return bool(run.config)
+    except (ValueError, TypeError):
+        return False
+
+
+def _label(run: Run) -> str:
+    return f"{time.strftime('%H:%M:%S', time.localtime(run.created))} {described(run.config)}"

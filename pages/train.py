@@ -1,0 +1,55 @@
+"""Train a private model and watch it: form, estimate, run, and its accuracy and epsilon while they happen."""
+
+import streamlit as st
+
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.runs.pool import ensure_pool
+from dpcore.runs.record import StoreError
+from pages.parts import shown
+from pages.parts.estimate import estimate
+from pages.parts.form import baseline_of, config_form
+from pages.parts.frame import frame
+from pages.parts.live import watch
+
+frame("Train a private model and watch it")
+left, right = st.columns([1, 3], gap="medium")
+
+try:
+    pool = ensure_pool()
+    past = pool.store.runs()
+except StoreError as error:
+    st.error(str(error))
+    st.stop()
+if pool.trouble:
+    right.warning(pool.trouble)
+
+with left:
+    try:
+        config = config_form()
+    except ValueError as error:
+        st.error(str(error))
+    else:
+        estimate(config, past)
+        st.button("Start private run", type="primary", on_click=shown.start, args=(pool.store, config), width="stretch")
+        st.button(
+            "Start non-private baseline",
+            on_click=shown.start,
+            args=(pool.store, baseline_of(config)),
+            help="The same model, data and batches without clipping and noise, at an ordinary learning rate.",
+            width="stretch",
+        )
+
+with right:
+    across, by, which = st.columns([1, 1, 3])
+    x = across.segmented_control(
+        "Accuracy against", ["epoch", "epsilon"], default="epoch", required=True, key="x", bind="query-params"
+    )
+    names = [BAND_ID, *DEFAULT_ACCOUNTANTS, *(name for name in ACCOUNTANTS if name not in DEFAULT_ACCOUNTANTS)]
+    accountant = by.selectbox("Epsilon by", list(dict.fromkeys(names)), key="by", bind="query-params")
+    with which:
+        ids = shown.choose(past)
+    if ids:
+        watch(pool.store, ids, accountant, x)
+    else:
+        st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
