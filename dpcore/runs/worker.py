@@ -159,10 +159,10 @@ def main() -> None:
     options = parser.parse_args()
     os.nice(NICENESS)
     train = load(options.train)
-    interrupts = Interrupts()
     with Store(options.home) as store:
         if options.warm_up and not store.runs(Status.QUEUED):
             warm_up(train)
+        interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
         if run := wait(store, options.parent, options.slots, interrupts):
             perform(store, run, train, interrupts)
 

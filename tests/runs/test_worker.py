@@ -1,0 +1,139 @@
+"""A worker records how its run ended, whatever stands in the way."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+
+import pytest
+import train_doubles
+
+from dpcore.runs import worker
+from dpcore.runs.record import Run, Status, worker_name
+from dpcore.runs.store import Store
+from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Event, Started
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """Interrupts of this process, undone after the test."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture
+def claimed(store: Store) -> Run:
+    """A run that this process has claimed."""
+    return store.run(store.submit(RunConfig(), worker=worker_name(os.getpid())))
+
+
+def test_sigterm_waits_until_it_is_allowed(interrupts: Interrupts) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert interrupts.asked
+    with pytest.raises(Interrupted), interrupts.allowed():
+        pytest.fail("a SIGTERM from before must not be forgotten")
+
+
+def test_sigterm_interrupts_where_it_is_allowed(interrupts: Interrupts) -> None:
+    begun = time.monotonic()
+    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    with pytest.raises(Interrupted), interrupts.allowed():
+        time.sleep(10)
+    assert time.monotonic() - begun < 5
+    os.kill(os.getpid(), signal.SIGTERM)  # outside again: only noted
+
+
+def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts: Interrupts) -> None:
+    closed = []
+
+    def train(config: RunConfig) -> Generator[Event, None, None]:
+        try:
+            for event in train_doubles.endless(config):
+                yield event
+                store.cancel(claimed.id)
+        finally:
+            closed.append(True)
+
+    perform(store, claimed, train, interrupts)
+    assert closed == [True]
+    assert store.run(claimed.id).status is Status.CANCELLED
+    assert 1 <= store.run(claimed.id).sequence <= 2
+
+
+def test_settings_of_another_version_fail_the_run_with_their_name(
+    store: Store, claimed: Run, interrupts: Interrupts
+) -> None:
+    strange = Run(**{**vars(claimed), "settings": {"flavour": "lemon"}})
+    perform(store, strange, train_doubles.quick, interrupts)
+    failed = store.run(claimed.id)
+    assert failed.status is Status.FAILED
+    assert "flavour" in (failed.error or "")
+
+
+def test_a_full_disk_fails_the_run_and_keeps_what_came_before(
+    store: Store, claimed: Run, interrupts: Interrupts, eventually: Callable[..., None]
+) -> None:
+    def train(config: RunConfig) -> Generator[Event, None, None]:
+        yield Started(config.examples, 1, 0.5, "cpu", 1, "test double")
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        while True:
+            yield Started(config.examples, 1, 0.5, "cpu", 1, "x" * 10_000)
+
+    def free_some_space() -> None:
+        time.sleep(0.5)
+        store._db.execute("PRAGMA max_page_count = 100000")
+
+    thread = threading.Thread(target=free_some_space)
+    thread.start()
+    perform(store, claimed, train, interrupts)
+    thread.join()
+    failed = store.run(claimed.id)
+    assert failed.status is Status.FAILED
+    assert "disk with room left" in (failed.error or "")
+    assert failed.sequence == 1
+
+
+def test_a_store_that_never_takes_the_end_is_an_error(
+    store: Store, claimed: Run, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 1)
+    store.close()
+    with pytest.raises(Exception, match="closed database"):
+        perform(store, claimed, train_doubles.quick, interrupts)
+
+
+def test_a_worker_does_not_wait_without_its_parent(store: Store, interrupts: Interrupts) -> None:
+    run = store.submit(RunConfig())
+    assert wait(store, os.getpid(), 1, interrupts) is None  # nobody is their own parent
+    assert store.run(run).status is Status.QUEUED
+    taken = wait(store, os.getppid(), 1, interrupts)
+    assert taken is not None
+    assert taken.id == run
+
+
+def test_a_worker_that_is_told_to_end_claims_nothing(store: Store, interrupts: Interrupts) -> None:
+    store.submit(RunConfig())
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert wait(store, os.getppid(), 1, interrupts) is None
+
+
+def test_warming_up_trains_one_step() -> None:
+    asked = []
+
+    def train(config: RunConfig) -> Generator[Event, None, None]:
+        asked.append(config)
+        return train_doubles.quick(config)
+
+    warm_up(train)
+    assert [config.steps for config in asked] == [1]
+
+
+def test_the_training_function_is_named_by_module_and_name() -> None:
+    assert load("train_doubles:quick") is train_doubles.quick
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        load("train_doubles:nothing_like_it")
