@@ -93,6 +93,7 @@ class Tilted:
     period: int  # of the lattice, in nodes
     start: FloatArray  # (n,) loss at lattice index 0
     low: FloatArray  # (n,) loss below which the tilted law has at most e^-TAIL
+    high: FloatArray  # (n,) and above which
     log_total: FloatArray  # (n,) ln E[e^(order S)]
     frequency: IntArray  # (J,)
     weighted: ComplexArray  # (n, J) transform of the tilted law, times its weight in the inverse
@@ -116,14 +117,22 @@ class Tilted:
         return np.where(live, self.log_total - self.order * epsilon + np.log(safe), -inf), slope
 
     def _aliases(self, epsilon: FloatArray) -> FloatArray:
-        """What the periods can add. The hockey stick is at most e^(-order y), and each period weakens it alike.
+        """What the periods can add: a loss above `low` reappears above epsilon, at the earliest one period on.
 
-        A loss between `low` and epsilon reappears above epsilon, one above it further up; the rest has mass e^-TAIL.
+        The rest of the law has mass e^-TAIL on either side; each further period weakens the hockey stick alike.
         """
         span = self.period * self.mesh
-        reappearing = np.exp(-self.order * np.maximum(span - (epsilon - self.low), 0.0))
-        total = reappearing + np.exp(-self.order * span) + 2 * np.exp(-TAIL)
-        return np.where(epsilon >= self.low, total / -np.expm1(-self.order * span), inf)
+        total = (
+            self._stick(span - (epsilon - self.low))
+            + self._stick(np.array(span))
+            + 2 * np.exp(-TAIL) / (self.order + 1)
+        )
+        return np.where(epsilon + span >= self.high, total / -np.expm1(-self.order * span), inf)
+
+    def _stick(self, y: FloatArray) -> FloatArray:
+        """The largest e^(-order x) (1 - e^-x) over x >= y; its peak is at ln(1 + 1 / order)."""
+        here = np.exp(-self.order * np.maximum(y, 0.0)) * -np.expm1(-np.maximum(y, 0.0))
+        return np.where(y > np.log1p(1 / self.order), here, 1 / (self.order + 1))
 
 
 def _tilted(
@@ -147,8 +156,11 @@ def _tilted(
         part = uses[block]
         weighted = weight * np.exp(part @ log_transform)  # (n, J)
         slack = np.exp(-CUT) * height[0] + ROUNDING * (part.sum(axis=1) + 64) * (np.abs(weighted) @ height)
-        low, _ = moments.reach(part, order, at)
-        yield rows[block], Tilted(order, mesh, period, part @ offsets, low, part @ at, kept, weighted, sums, slack)
+        low, high = moments.reach(part, order, at)
+        yield (
+            rows[block],
+            Tilted(order, mesh, period, part @ offsets, low, high, part @ at, kept, weighted, sums, slack),
+        )
 
 
 def _transform(loss: Loss, order: float, log_moment: float, period: int) -> ComplexArray:
@@ -205,7 +217,7 @@ def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, side: int) 
         done |= (good & (np.abs(log_delta - log_target) < SETTLED)) | (high - low <= 1e-12 * high) | (high == 0)
         if done.all():
             break
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a slope of 0: bisect
             step = epsilon - (log_delta - aim) / slope
         inside = np.isfinite(step) & (step > low) & (step < high)
         following = np.maximum(np.where(inside, step, 0.5 * (low + high)), 0.0)

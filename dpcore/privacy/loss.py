@@ -22,6 +22,8 @@ from scipy.special import ndtr, ndtri
 
 FloatArray = NDArray[np.float64]
 
+BLOCK = 2**20  # numbers held at once
+
 
 @dataclass(frozen=True, eq=False)
 class Loss:
@@ -41,9 +43,15 @@ class Loss:
         live = np.flatnonzero(self.mass > 0)
         if live.size == 0:
             return np.full(orders.shape, -inf)
-        exponent = np.log(self.mass[live]) + orders[:, None] * (self.offset + self.mesh * live)  # (G, m)
-        top = exponent.max(axis=1, keepdims=True)
-        return top[:, 0] + np.log(np.exp(exponent - top).sum(axis=1))
+        log_mass, values = np.log(self.mass[live]), self.offset + self.mesh * live
+        blocks = np.array_split(orders, -(-orders.size * live.size // BLOCK))
+        return np.concatenate([_log_sum(log_mass + block[:, None] * values) for block in blocks])
+
+
+def _log_sum(exponent: FloatArray) -> FloatArray:
+    """ln of the sum of e^exponent over the last axis."""
+    top = exponent.max(axis=-1)
+    return top + np.log(np.exp(exponent - top[:, None]).sum(axis=-1))
 
 
 class Laws(NamedTuple):
@@ -109,6 +117,12 @@ def laws(q: float, sigma: float, mesh: float, tail: float) -> Laws:
     if q < 1 and low < mesh:
         return _bounded_laws(q, sigma, mesh, high)
     return _open_laws(q, sigma, mesh, low, high)
+
+
+def span(q: float, sigma: float, tail: float) -> float:
+    """Extent of the losses of one step but for `tail` mass at either end."""
+    low, high = _span(q, sigma, float(-ndtri(tail)))
+    return high - low
 
 
 def _span(q: float, sigma: float, reach: float) -> tuple[float, float]:
@@ -277,11 +291,20 @@ def _dominated(w: FloatArray, mass: FloatArray, needed: FloatArray, gaps: Gaps) 
     drop = needed.copy()
     drop[: first + 1] = above_left[: first + 1]
     drop[last:] = above_right[last:]
+    corner = _tangent(w[: last + 1], above_right[: last + 1] - drop[: last + 1])
+    chord = (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
+    drop[corner:last] = above_right[corner:last] - chord
     slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
     lowered = mass - np.diff(slope)
     lowered[:first] = 0.0
+    lowered[corner + 1 : last] = 0.0
     lowered[last + 1 :] = 0.0
     return _convex(w, lowered)
+
+
+def _tangent(w: FloatArray, height: FloatArray) -> int:
+    """The node from which the lower convex hull runs straight to the last one, where the height is 0."""
+    return int(np.argmin(height[:-1] / (w[-1] - w[:-1])))
 
 
 def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:

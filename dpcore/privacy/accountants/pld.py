@@ -1,19 +1,20 @@
 """The certified band: proven lower and upper bounds around the exact epsilon."""
 
 from collections import Counter
-from math import ceil, inf, log, log2, sqrt
+from math import ceil, inf, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
 from dpcore.privacy.compose import Moments, epsilons
-from dpcore.privacy.loss import Laws, laws, spread
+from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
 
 START = 0.12  # first mesh, in standard deviations of the loss of one step
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
 WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a finer mesh
+COARSE = 2**13  # nodes of one step to begin with, at most
 NODES, PERIOD = 2**17, 2**20  # most nodes of the lattices of one step and of all steps
 LEVELS = 128  # most kinds of steps told apart
 SMALLEST_SIGMA = 0.05
@@ -86,7 +87,7 @@ def _band(steps: Steps, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Upper and lower epsilon at (n,) horizons and deltas; finer until the band is narrow or the lattice full."""
     above, below = _merged(steps, up=True), _merged(steps, up=False)
     upper, lower = np.full(delta.shape, inf), np.zeros(delta.shape)
-    mesh = START * _deviation(above, -1) / np.sqrt(above.uses[-1].sum())
+    mesh = max(START * _deviation(above, -1) / np.sqrt(above.uses[-1].sum()), _extent(above, delta) / COARSE)
     for _ in range(3):
         lattice, finest = _fitted(above, delta, mesh)
         other = lattice if below is above else _lattice(below, delta, lattice.mesh)
@@ -118,8 +119,7 @@ def _fitted(steps: Steps, delta: FloatArray, mesh: float) -> tuple[Lattice, floa
 
 
 def _lattice(steps: Steps, delta: FloatArray, mesh: float) -> Lattice:
-    tail = 1e-10 * float(delta.min()) / int(steps.uses[-1].sum())
-    each = [laws(q, sigma, mesh, tail) for q, sigma in steps.kinds]
+    each = [laws(q, sigma, mesh, _tail(steps, delta)) for q, sigma in steps.kinds]
     orders = _orders(steps, delta)
     values = np.stack([law.remove.log_moments(orders) for law in each])
     ends = np.array([(law.remove.offset, law.remove.offset + mesh * (law.remove.mass.size - 1)) for law in each])
@@ -127,10 +127,21 @@ def _lattice(steps: Steps, delta: FloatArray, mesh: float) -> Lattice:
     return Lattice(mesh, each, Moments(orders, values, ends), Moments(orders, values[:, ::-1], -ends[:, ::-1]))
 
 
+def _tail(steps: Steps, delta: FloatArray) -> float:
+    """Mass cut off each end of one step, far too little to be seen in delta."""
+    return 1e-10 * float(delta.min()) / int(steps.uses[-1].sum())
+
+
+def _extent(steps: Steps, delta: FloatArray) -> float:
+    """The widest range of losses of any kind of step."""
+    return max(span(q, sigma, _tail(steps, delta)) for q, sigma in steps.kinds)
+
+
 def _orders(steps: Steps, delta: FloatArray) -> FloatArray:
-    """Orders around what a Gaussian loss would need at the longest and the shortest horizon, symmetric about -1/2."""
-    low = sqrt(-2 * log(delta.max())) / _deviation(steps, -1) / 64
-    high = sqrt(-2 * log(delta.min())) / _deviation(steps, 0) * 16
+    """Orders around what Gaussian losses would need, and rare large ones at the low end; symmetric about -1/2."""
+    nats = -np.log(np.array([delta.max(), delta.min()]))
+    low = min(sqrt(2 * nats[0]) / _deviation(steps, -1) / 64, 0.2 * nats[0] / _extent(steps, delta))
+    high = sqrt(2 * nats[1]) / _deviation(steps, 0) * 16
     positive = np.geomspace(low, high, ceil(2.5 * log2(high / low)))
     return np.concatenate([-1 - positive[::-1], [-1.0, 0.0], positive])
 
@@ -147,7 +158,8 @@ def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray, row: int) -> f
 
 def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
     """The mesh at which a lattice is full."""
-    one = float(np.ptp(lattice.remove.ends, axis=1).max()) / NODES
     uses, log_delta = steps.uses[-1], float(np.log(delta[-1]))
     order = lattice.remove.tilt(uses, log_delta, float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0]))
-    return max(one, lattice.remove.period(uses[None], order, lattice.remove.at(order)) / PERIOD)
+    return max(
+        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order, lattice.remove.at(order)) / PERIOD
+    )
