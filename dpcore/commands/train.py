@@ -1,5 +1,6 @@
 """python -m dpcore train: one training run, its events as they happen; the run store records it."""
 
+import _thread
 import argparse
 import contextlib
 import itertools
@@ -14,6 +15,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.data.catalog import available
 from dpcore.runs.record import Status, StoreError, worker_name
 from dpcore.runs.store import Store
+from dpcore.runs.worker import Pulse
 from dpcore.training.config import ACTIVATIONS, DEVICES, MODELS, RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped, to_json
@@ -83,11 +85,12 @@ def _recorded(store: Store, config: RunConfig, events: Iterator[Event], words: C
     run = _begun(store, config)
     status, error = Status.CANCELLED, None
     try:
-        for event in itertools.chain([first], events):
-            stop = store.append(run, event)
-            print(words(event), flush=True)
-            if stop:
-                return CANCELLED
+        with Pulse(store, run, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
+            for event in itertools.chain([first], events):
+                stop = store.append(run, event)
+                print(words(event), flush=True)
+                if stop:
+                    return CANCELLED
         status = Status.FINISHED
         return 0
     except RuntimeError as failure:

@@ -59,11 +59,11 @@ class Interrupts:
 
 
 class Pulse(threading.Thread):
-    """Between events: notes that the worker is alive, and interrupts it once its run must stop."""
+    """Between events: notes that the worker is alive, and calls `interrupt` once its run must stop."""
 
-    def __init__(self, store: Store, run: str) -> None:
+    def __init__(self, store: Store, run: str, interrupt: Callable[[], None]) -> None:
         super().__init__(daemon=True)
-        self._store, self._run, self._done = store, run, threading.Event()
+        self._store, self._run, self._interrupt, self._done = store, run, interrupt, threading.Event()
 
     def run(self) -> None:
         beaten, interrupted = 0.0, False
@@ -71,34 +71,39 @@ class Pulse(threading.Thread):
             try:
                 if not interrupted and self._store.stopping(self._run):
                     interrupted = True
-                    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+                    self._interrupt()
                 if time.monotonic() - beaten > BEAT:
                     beaten = time.monotonic()
                     self._store.beat(self._run)
             except StoreError:  # the main thread meets it too, and fails the run
                 continue
 
-    def stop(self) -> None:
-        """End the thread."""
+    def __enter__(self) -> "Pulse":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._done.set()
         self.join()
 
 
+def _interrupt_main() -> None:
+    # to the main thread itself, so that it wakes where it sleeps
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+
 def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Train a claimed run and record its events and how it ended."""
-    pulse = Pulse(store, run.id)
-    pulse.start()
-    try:
-        _train(store, run, train, interrupts)
-    except Interrupted:
-        _patiently(lambda: store.lose(run.id, "Its worker was told to end (SIGTERM)."))
-    except Exception:
-        error = traceback.format_exc()
-        _patiently(lambda: store.end(run.id, Status.FAILED, error))
-    else:
-        _patiently(lambda: store.end(run.id, Status.FINISHED))
-    finally:
-        pulse.stop()
+    with Pulse(store, run.id, _interrupt_main):
+        try:
+            _train(store, run, train, interrupts)
+        except Interrupted:
+            _patiently(lambda: store.lose(run.id, "Its worker was told to end (SIGTERM)."))
+        except Exception:
+            error = traceback.format_exc()
+            _patiently(lambda: store.end(run.id, Status.FAILED, error))
+        else:
+            _patiently(lambda: store.end(run.id, Status.FINISHED))
 
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:

@@ -1,6 +1,10 @@
 """A pool, a store and the real training engine, on the bundled sample."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +55,23 @@ def test_data_that_is_not_here_fails_the_run_with_a_sentence(store: Store, pool:
     eventually(lambda: not store.run(run).active, within=60)
     assert store.run(run).status is Status.FAILED
     assert "ValueError: Expected" in (store.run(run).error or "")
+
+
+def test_a_run_of_the_command_line_can_be_cancelled_from_elsewhere(store: Store, eventually: Eventually) -> None:
+    words = ["train", "--source", "sample", "--batch", "256", "--epochs", "1000"]
+    environment = {**os.environ, "DPCORE_HOME": str(store.home), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "dpcore", *words],
+        cwd=Path(__file__).parents[2],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            eventually(lambda: store.runs(Status.RUNNING) and store.runs()[0].sequence > 1, within=60)
+            store.cancel(store.runs()[0].id)
+            assert process.wait(timeout=20) == 130
+        finally:
+            process.kill()
+    assert store.runs()[0].status is Status.CANCELLED
