@@ -1,0 +1,101 @@
+"""Poisson batches: inclusion counts single and pairwise, and the batches that must not pass for Poisson."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpcore.training.sampling import poisson_sample
+
+N, Q, STEPS = 40, 0.2, 4000
+LEVEL = 1e-4  # of each test; the seeds are fixed, so a pass stays a pass
+
+
+def poisson(seed: int) -> np.ndarray:
+    """(STEPS, N) whether each example is in each batch."""
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for row in drawn:
+        row[poisson_sample(N, Q, generator)] = True
+    return drawn
+
+
+def shuffled(seed: int) -> np.ndarray:
+    """The usual data loader: an epoch is a permutation cut into batches of q n."""
+    generator = np.random.default_rng(seed)
+    size = round(N * Q)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for start in range(0, STEPS, N // size):
+        order = generator.permutation(N)
+        for step in range(N // size):
+            drawn[start + step, order[step * size : (step + 1) * size]] = True
+    return drawn
+
+
+def fixed_size(seed: int) -> np.ndarray:
+    """q n examples without replacement, afresh for each step."""
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for row in drawn:
+        row[generator.choice(N, round(N * Q), replace=False)] = True
+    return drawn
+
+
+def chi_square(counts: np.ndarray, trials: int, chance: float) -> float:
+    """Two-sided p-value of counts that should each be Binomial(trials, chance)."""
+    spread = ((counts - trials * chance) ** 2 / (trials * chance * (1 - chance))).sum()
+    below = stats.chi2.cdf(spread, len(counts))
+    return 2 * min(below, 1 - below)
+
+
+def single(drawn: np.ndarray) -> float:
+    """p-value of each example's inclusions."""
+    return chi_square(drawn.sum(0), STEPS, Q)
+
+
+def pairs(drawn: np.ndarray) -> float:
+    """p-value of the joint inclusions of disjoint pairs of examples."""
+    return chi_square((drawn[:, ::2] & drawn[:, 1::2]).sum(0), STEPS, Q**2)
+
+
+def successive(drawn: np.ndarray) -> float:
+    """p-value of each example's inclusion in two batches that follow one another."""
+    return chi_square((drawn[::2] & drawn[1::2]).sum(0), STEPS // 2, Q**2)
+
+
+def sizes(drawn: np.ndarray) -> float:
+    """p-value of the batch sizes, which should be Binomial(n, q)."""
+    return chi_square(drawn.sum(1), N, Q)
+
+
+TESTS = {test.__name__: test for test in (single, pairs, successive, sizes)}
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_poisson_batches_pass_every_test_of_independence(test, seed):
+    assert test(poisson(seed)) > LEVEL
+
+
+def test_shuffled_and_fixed_size_batches_are_told_apart_from_poisson():
+    assert single(shuffled(0)) < LEVEL
+    assert successive(shuffled(0)) < LEVEL
+    assert sizes(shuffled(0)) < LEVEL
+    assert sizes(fixed_size(0)) < LEVEL
+    assert pairs(fixed_size(0)) < 1  # a fixed size moves pairs by a factor (n q - 1) / ((n - 1) q) only
+
+
+def test_a_wrong_rate_is_told_apart():
+    generator = np.random.default_rng(0)
+    assert chi_square((generator.random((STEPS, N)) < 0.95 * Q).sum(0), STEPS, Q) < LEVEL
+
+
+def test_batches_are_empty_as_often_as_they_should_be():
+    generator = np.random.default_rng(5)
+    empty = sum(len(poisson_sample(100, 0.01, generator)) == 0 for _ in range(2000))
+    assert stats.binomtest(empty, 2000, 0.99**100).pvalue > LEVEL
+
+
+def test_every_example_is_drawn_at_rate_one_and_positions_increase():
+    assert poisson_sample(7, 1.0, np.random.default_rng(0)).tolist() == list(range(7))
+    drawn = poisson_sample(10_000, 0.3, np.random.default_rng(0))
+    assert (np.diff(drawn) > 0).all()
