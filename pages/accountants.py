@@ -2,12 +2,22 @@
 
 import streamlit as st
 
-from dpcore.figures import curves_figure, epochs_at, horizons, schedule_figure
+from dpcore.figures import (
+    curves_figure,
+    epochs_at,
+    horizons,
+    profile_figure,
+    schedule_figure,
+    tradeoff_figure,
+)
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts import compute, words
+from pages.parts.controls import show
+from pages.parts.data import curves_table, download
 from pages.parts.frame import frame
-from pages.parts.settings import mechanism_controls
+from pages.parts.settings import choice_of, mechanism_controls
+from pages.parts.verdicts import headline, verdict_table
 
 frame("How much privacy do I spend?")
 left, right = st.columns([1, 3], gap="medium")
@@ -18,22 +28,43 @@ with left:
     except ValueError as error:
         right.error(str(error))
         st.stop()
+    if setting.schedule != "constant":
+        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", alt=words.ALT_SCHEDULE)
+mechanism, delta = setting.mechanism, setting.delta
 
 with right:
-    choice, view = st.columns([3, 1])
-    chosen = choice.pills(
+    lines, view, scale = st.columns([6, 3, 2], gap="small")
+    chosen = lines.pills(
         "Accountants, over the certified band",
         [name for name in ACCOUNTANTS if name != BAND_ID],
         selection_mode="multi",
-        default=[name for name in DEFAULT_ACCOUNTANTS if name in ACCOUNTANTS],
+        default=DEFAULT_ACCOUNTANTS,
         key="accountants",
         bind="query-params",
         persist_state="session",
     )
+    across = choice_of(view, "Against", ("epoch", "delta"), "against")
+    log = choice_of(scale, "Scale", ("linear", "log"), "scale") == "log"
+
     names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
-    curves = {name: compute.curve(name, setting.mechanism, setting.delta) for name in names}
-    epochs = epochs_at(setting.mechanism, horizons(setting.mechanism))
-    st.plotly_chart(curves_figure(curves, epochs), key="epsilon_chart", alt=words.ALT_EPSILON)
-    if setting.schedule != "constant":
-        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", alt=words.ALT_SCHEDULE)
+    curves = {name: compute.curve(name, mechanism, delta) for name in names}
+    st.markdown(headline(curves[BAND_ID], setting.epochs, mechanism.steps, show(delta)))
+    if delta * setting.n >= 1:
+        st.warning(words.delta_warning(delta, setting.n))
+
+    large, small = st.columns([5, 2], gap="small")
+    if across == "epoch":
+        epochs = epochs_at(mechanism, horizons(mechanism))
+        large.plotly_chart(curves_figure(curves, epochs, log=log), key="epsilon_chart", alt=words.ALT_EPSILON)
+    else:
+        profiles = {name: compute.profile(name, mechanism) for name in names}
+        large.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
+    with small:
+        mu, certified = compute.mu(mechanism), float(curves[BAND_ID].epsilon[-1])
+        st.plotly_chart(tradeoff_figure(mu, certified, delta), key="tradeoff_chart", alt=words.ALT_TRADEOFF)
+        st.caption(words.TRADEOFF)
+
+    st.markdown(verdict_table(curves))
     st.markdown(words.WHY)
+    curves_table(mechanism, curves)
+    download(mechanism, delta, across)

@@ -11,6 +11,7 @@ from pages.parts.estimate import estimate
 from pages.parts.form import baseline_of, config_form
 from pages.parts.frame import frame
 from pages.parts.live import watch
+from pages.parts.settings import choice_of
 
 frame("Train a private model and watch it")
 left, right = st.columns([1, 3], gap="medium")
@@ -42,9 +43,7 @@ with left:
 
 with right:
     across, by, which = st.columns([1, 1, 3])
-    x = across.segmented_control(
-        "Accuracy against", ["epoch", "epsilon"], default="epoch", required=True, key="x", bind="query-params"
-    )
+    x = choice_of(across, "Accuracy against", ("epoch", "epsilon"), "x")
     names = [BAND_ID, *DEFAULT_ACCOUNTANTS, *(name for name in ACCOUNTANTS if name not in DEFAULT_ACCOUNTANTS)]
     accountant = by.selectbox("Epsilon by", list(dict.fromkeys(names)), key="by", bind="query-params")
     with which:

@@ -2,6 +2,7 @@
 
 from dpcore.figures.epsilon import curves_figure, epochs_at, epsilon_figure, horizons, profile_figure
 from dpcore.figures.schedule import schedule_figure
+from dpcore.figures.tradeoff import tradeoff_figure
 from dpcore.figures.training import Track, accuracy_figure, classes_figure, track_figure
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "profile_figure",
     "schedule_figure",
     "track_figure",
+    "tradeoff_figure",
 ]

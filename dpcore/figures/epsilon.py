@@ -83,7 +83,7 @@ def curves_figure(
     return go.Figure({"data": traces, "layout": shape})
 
 
-def profile_figure(profiles: Mapping[str, Curve], *, height: int = 430) -> go.Figure:
+def profile_figure(profiles: Mapping[str, Curve], *, log: bool = False, height: int = 430) -> go.Figure:
     """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile."""
     traces: list[dict[str, Any]] = []
     for name in sorted(profiles, key=lambda each: each != BAND_ID):
@@ -98,7 +98,7 @@ def profile_figure(profiles: Mapping[str, Curve], *, height: int = 430) -> go.Fi
     shape = layout("epsilon", "delta", height=height, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    shape["xaxis"]["rangemode"] = "tozero"
+    shape["xaxis"] |= {"type": "log"} if log else {"rangemode": "tozero"}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
     return go.Figure({"data": traces, "layout": shape})
 

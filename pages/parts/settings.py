@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -163,18 +164,29 @@ def _steps(q: float) -> int:
 
 def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> str:
     """Which of two quantities is given; the other is derived. Changing it carries the value over."""
-    chosen = st.segmented_control(
-        f"{' or '.join(options).capitalize()}",
+    return choice_of(st, f"{options[0]} or {options[1]}".capitalize(), options, key, carry, show_label=False)
+
+
+def choice_of(
+    place: Any,
+    label: str,
+    options: tuple[str, ...],
+    key: str,
+    changed: Callable[[], None] | None = None,
+    show_label: bool = True,
+) -> str:
+    """One of a few options as buttons; the first is the default, the URL holds the others."""
+    return place.segmented_control(
+        label,
         options,
         default=options[0],
         required=True,
         key=key,
-        on_change=carry,
-        label_visibility="collapsed",
+        on_change=changed,
+        label_visibility="visible" if show_label else "collapsed",
         bind="query-params",
         persist_state="session",
     )
-    return str(chosen)
 
 
 def _carry_rate(n: int) -> None:

@@ -24,6 +24,10 @@ WHY = (
     "rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band "
     "claims more privacy than there is."
 )
+TRADEOFF = (
+    "The errors an attacker must make when guessing whether one example took part. On the dotted line they might as "
+    "well toss a coin; the grey line is all that (epsilon, delta) rules out."
+)
 KINDS = {
     "upper": "proven upper bound",
     "certified": "proven from both sides",
@@ -32,6 +36,7 @@ KINDS = {
 }
 ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
 ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
+ALT_TRADEOFF = "Line chart of the least type II error against the type I error of an attacker who guesses membership."
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 ALT_ACCURACY = "Line chart of test accuracy over epochs or epsilon, one line for each run shown."
 ALT_SPENT = "Line chart of epsilon against epoch of the run in detail; a vertical line marks where it is now."
