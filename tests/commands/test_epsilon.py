@@ -1,0 +1,143 @@
+"""`python -m dpcore epsilon`: its JSON, its table, its manners with bad input."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.__main__ import COMMANDS, main
+from dpcore.privacy.accountants import ACCOUNTANTS
+from tests import golden
+
+HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
+ROOT = Path(__file__).parent.parent.parent
+
+
+def strict(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    return json.loads(out, parse_constant=strict)
+
+
+def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, HEADLINE)
+    assert (found["q"], found["sigma"], found["delta"]) == (0.01, 4.0, 1e-5)
+    assert len(found["steps"]) == 100
+    assert found["steps"][-1] == 10_000
+    curves = found["accountants"]
+    assert list(curves) == list(ACCOUNTANTS)
+    for name, anchor in (("moments", golden.ABADI_MOMENTS), ("rdp", golden.ABADI_RDP), ("gdp", golden.ABADI_GDP)):
+        assert curves[name]["epsilon"][-1] == pytest.approx(anchor.epsilon, abs=anchor.tolerance)
+    assert curves["moments"]["kind"] == "upper"
+    assert curves["pld"]["kind"] == "certified"
+    assert curves["pld"]["lower"][-1] <= 0.9475
+    assert curves["pld"]["epsilon"][-1] >= 0.9465
+    assert all(len(curve["epsilon"]) == 100 for curve in curves.values())
+
+
+def test_accountants_and_points_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--accountant", "zcdp", "--accountant", "rdp", "--accountant", "zcdp", "--points", "4"]
+    found = printed(capsys, HEADLINE + chosen)
+    assert list(found["accountants"]) == ["zcdp", "rdp"]
+    assert found["steps"] == [2500, 5000, 7500, 10_000]
+
+
+def test_there_are_no_more_points_than_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["epsilon", "--q", "1", "--sigma", "5", "--steps", "3", "--delta", "1e-5", "--accountant", "naive"]
+    assert printed(capsys, arguments)["steps"] == [1, 2, 3]
+
+
+def test_infinity_is_null_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["epsilon", "--q", ".9", "--sigma", "5", "--steps", "10", "--delta", "1e-5"]
+    zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"]["zcdp"]
+    assert zcdp["epsilon"] == [None, None]
+    assert "does not exist" in zcdp["note"]
+    tiny = ["epsilon", "--q", ".9", "--sigma", "1e-3", "--steps", "10", "--delta", "1e-5", "--accountant", "gdp"]
+    assert printed(capsys, tiny)["accountants"]["gdp"]["note"]
+
+
+def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    schedule = ["--accountant", "rdp", "--schedule", "exponential", "--rate", ".02", "--level-steps", "100"]
+    found = printed(capsys, HEADLINE + schedule)
+    assert (found["schedule"], found["rate"], found["level_steps"]) == ("exponential", 0.02, 100)
+    assert found["accountants"]["rdp"]["epsilon"][-1] > 2 * golden.ABADI_RDP.epsilon
+
+
+def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(HEADLINE) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("epsilon after 10000 steps\n")
+    lines = {line.split()[0]: line for line in out.splitlines()[1:]}
+    assert set(lines) == set(ACCOUNTANTS)
+    assert "1.2586" in lines["moments"]
+    assert "loose" in lines["moments"]
+    assert "Certified" in lines["pld"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (["--q", "1.7"], "q=1.7 in (0, 1]"),
+        (["--q", "0"], "q=0.0 in (0, 1]"),
+        (["--sigma", "-1"], "sigma=-1.0"),
+        (["--sigma", "abc"], "--sigma: expected 'abc' to be a finite number"),
+        (["--sigma", "nan"], "--sigma: expected 'nan' to be a finite number"),
+        (["--sigma", "inf"], "--sigma: expected 'inf' to be a finite number"),
+        (["--steps", "0"], "steps=0"),
+        (["--steps", "1.5"], "--steps: expected '1.5' to be a whole number"),
+        (["--steps", "1e10"], "at most 1000000000"),
+        (["--delta", "1"], "delta=1.0 in (0, 1)"),
+        (["--points", "0"], "points=0"),
+        (["--accountant", "abadi"], "accountant='abadi' to be one of: moments"),
+        (["--schedule", "cosine"], "schedule='cosine' to be one of: constant"),
+        (["--schedule", "linear", "--rate", "1", "--level-steps", "9"], "rate=1.0"),
+        (["--schedule", "time", "--steps", "1e9", "--level-steps", "1"], "level_steps=1"),
+        (["--bogus"], "--bogus"),
+        (["--accountant"], "--accountant"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str], changed: list[str], words: str) -> None:
+    assert main(HEADLINE + changed) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert words in err
+
+
+@pytest.mark.parametrize("arguments", [[], ["epsilom"], ["epsilon"], ["--json"]])
+def test_a_wrong_or_bare_command_is_one_line_and_status_2(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in COMMANDS)
+
+
+def test_it_runs_as_a_process_without_torch() -> None:
+    arguments = [*HEADLINE, "--points", "1", "--accountant", "rdp", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "dpcore", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["accountants"]["rdp"]["epsilon"][0] == pytest.approx(1.0355, abs=2e-4)
+    loaded = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+    assert "numpy" in loaded
+    assert not {"torch", "streamlit"} & loaded

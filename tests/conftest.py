@@ -1,0 +1,18 @@
+"""Long checks are marked slow: they run with --slow, and always under CI."""
+
+import os
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the long checks too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--slow") or os.environ.get("CI"):
+        return
+    skip = pytest.mark.skip(reason="long; run with --slow")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)

@@ -1,0 +1,65 @@
+"""Two thousand random settings in the hostile corners: no NaN, no exception, no warning, no contradiction."""
+
+import numpy as np
+import pytest
+
+from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Kind
+from dpcore.privacy.mechanism import Mechanism, Release
+
+CHEAP = [each for each in ACCOUNTANTS.values() if each.kind is not Kind.CERTIFIED]
+
+
+def random_setting(generator: np.random.Generator) -> tuple[Mechanism, float]:
+    """One to three releases with q in [1e-7, 1], sigma in [0.01, 1e4], up to 1e9 steps; delta in [1e-15, 0.5]."""
+    levels = int(generator.choice([1, 1, 1, 2, 3]))
+    releases = tuple(
+        Release(
+            q=float(generator.choice([10 ** generator.uniform(-7, 0), 1.0], p=[0.9, 0.1])),
+            sigma=float(10 ** generator.uniform(-2, 4)),
+            count=int(10 ** generator.uniform(0, 8.5)),
+        )
+        for _ in range(levels)
+    )
+    return Mechanism(releases), float(10 ** generator.uniform(-15, np.log10(0.5)))
+
+
+def check_curve(accountant: Accountant, mechanism: Mechanism, steps: np.ndarray, delta: float) -> None:
+    curve, where = accountant.curve(mechanism, steps, delta), (accountant.name, mechanism, delta)
+    assert not np.isnan(curve.epsilon).any(), where
+    assert np.all(curve.epsilon >= 0), where
+    assert np.all(curve.epsilon[1:] >= curve.epsilon[:-1] * (1 - 1e-6) - 1e-9), where
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_2000_random_settings_give_no_nan_and_no_exception(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    for _ in range(250):
+        mechanism, delta = random_setting(generator)
+        steps = np.unique([1, 1 + mechanism.steps // 3, mechanism.steps])
+        for accountant in CHEAP:
+            check_curve(accountant, mechanism, steps, delta)
+
+
+def check_band(generator: np.random.Generator, settings: int) -> None:
+    for _ in range(settings):
+        mechanism, delta = random_setting(generator)
+        steps = np.unique([1, mechanism.steps])
+        band = ACCOUNTANTS["pld"].curve(mechanism, steps, delta)
+        assert band.lower is not None
+        assert not np.isnan(band.epsilon).any()
+        assert np.all((band.lower >= 0) & (band.lower <= band.epsilon))
+        for accountant in CHEAP:
+            curve = accountant.curve(mechanism, steps, delta)
+            if curve.kind is Kind.UPPER:
+                where = (accountant.name, mechanism, delta, band.lower, curve.epsilon)
+                assert np.all(band.lower <= curve.epsilon * (1 + 1e-9) + 1e-12), where
+
+
+def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_random() -> None:
+    check_band(np.random.default_rng(100), 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_2000_random_settings(seed: int) -> None:
+    check_band(np.random.default_rng(1000 + seed), 100)
