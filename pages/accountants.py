@@ -64,7 +64,7 @@ with right:
         st.plotly_chart(tradeoff_figure(mu, certified, delta), key="tradeoff_chart", alt=words.ALT_TRADEOFF)
         st.caption(words.TRADEOFF)
 
-    st.markdown(verdict_table(curves))
+    st.html(verdict_table(curves))
     st.markdown(words.WHY)
     curves_table(mechanism, curves)
     download(mechanism, delta, across)

@@ -35,11 +35,11 @@ def short(value: float) -> str:
     """A number in three significant digits, trailing zeros kept.
 
     >>> short(2.7), short(1234.5), short(0.05)
-    ('2.70', '1234', '0.0500')
+    ('2.70', '1,234', '0.0500')
     """
     if not np.isfinite(value):
         return "infinite"
-    return f"{value:.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
 
 
 def end_labels(
