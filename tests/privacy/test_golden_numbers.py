@@ -147,7 +147,33 @@ def test_every_upper_bound_lies_above_the_exact_values(anchor: Anchor) -> None:
             assert curve.epsilon[0] >= anchor.epsilon - anchor.tolerance, name
 
 
-@pytest.mark.parametrize("anchor", golden.EXACT[:2] + golden.EXACT[2:7], ids=str)
+@pytest.mark.parametrize("anchor", golden.EXACT + golden.EXACT_MORE, ids=str)
+def test_the_certified_band_holds_the_exact_values(anchor: Anchor) -> None:
+    mechanism = Mechanism.constant(anchor.q, anchor.sigma, anchor.steps)
+    band = ACCOUNTANTS["pld"].curve(mechanism, anchor.steps, anchor.delta)
+    assert band.lower is not None
+    assert band.lower[0] <= anchor.epsilon + anchor.tolerance
+    assert band.epsilon[0] >= anchor.epsilon - anchor.tolerance
+
+
+@pytest.mark.parametrize(("q", "sigma", "steps", "claimed", "exact"), golden.MMA_COUNTEREXAMPLES)
+def test_theorem_3_s_counterexamples_are_certified(
+    q: float, sigma: float, steps: int, claimed: float, exact: float
+) -> None:
+    band = ACCOUNTANTS["pld"].curve(Mechanism.constant(q, sigma, steps), steps, 1e-5)
+    assert band.lower is not None
+    assert claimed < 0.97 * band.lower[0]
+    assert band.lower[0] <= exact * 1.002
+    assert band.epsilon[0] >= exact * 0.998
+
+
+def test_the_first_counterexample_spends_nearly_three_times_its_delta() -> None:
+    q, sigma, steps, claimed, _ = golden.MMA_COUNTEREXAMPLES[0]
+    at_delta = ACCOUNTANTS["pld"].profile(Mechanism.constant(q, sigma, steps), [golden.MMA_COUNTEREXAMPLE_DELTA])
+    assert at_delta.epsilon[0] == pytest.approx(claimed, rel=0.01)
+
+
+@pytest.mark.parametrize("anchor", golden.EXACT[:7], ids=str)
 def test_the_central_limit_errs_low_on_the_tables_first_rows(anchor: Anchor) -> None:
     assert epsilon("gdp", *anchor[:4]) < anchor.epsilon
 

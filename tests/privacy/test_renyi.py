@@ -31,10 +31,16 @@ HOSTILE = [
 ]
 
 
+def margin(order: float | np.ndarray, sigma: float) -> float | np.ndarray:
+    """What quadrature adds to be on the safe side of rounding, twice over."""
+    return 2e-15 * (10 + (order / sigma) ** 2)
+
+
 @pytest.mark.parametrize(("q", "sigma", "order"), HOSTILE)
-def test_quadrature_agrees_with_mpmath_at_hostile_corners(q: float, sigma: float, order: float) -> None:
+def test_quadrature_agrees_with_mpmath_at_hostile_corners_from_above(q: float, sigma: float, order: float) -> None:
     ours = float(renyi.log_moments_at(q, sigma, np.array([order]))[0])
-    assert ours == pytest.approx(log_moment(q, sigma, order), rel=1e-10, abs=1e-13)
+    exact = log_moment(q, sigma, order)
+    assert exact * (1 - 1e-12) <= ours <= exact * (1 + 1e-10) + margin(order, sigma)
 
 
 @pytest.mark.parametrize(("q", "sigma"), [(0.5, 0.3), (1e-3, 1.0), (0.01, 4.0), (0.2, 50.0), (1e-7, 30.0)])
@@ -43,7 +49,9 @@ def test_the_binomial_sum_agrees_with_quadrature_at_every_whole_order(q: float, 
     integral, summed = renyi.log_moments_at(q, sigma, orders), renyi.binomial_log_moments(q, sigma)
     known = np.isfinite(integral)
     assert known.sum() >= 2
-    np.testing.assert_allclose(integral[known], summed[known], rtol=1e-11, atol=1e-14)
+    excess = (integral - summed)[known]
+    assert np.all(excess >= -1e-12 * summed[known])
+    assert np.all(excess <= 1e-11 * summed[known] + margin(orders[known], sigma))
 
 
 @pytest.mark.parametrize(("q", "sigma"), [(0.01, 4.0), (0.1, 1.0), (0.004, 0.7), (0.5, 2.0)])
@@ -79,7 +87,7 @@ def test_log_moments_are_never_negative_and_convex_in_lambda(q: float, sigma: fl
     assert not np.isnan(values).any()
     assert np.all(moments >= 0)
     slopes = np.diff(moments) / np.diff(orders)
-    assert np.all(np.diff(slopes) >= -1e-7 * np.abs(slopes[1:]) - 1e-12)
+    assert np.all(np.diff(slopes) >= -1e-7 * np.abs(slopes[1:]) - 1e-10)
 
 
 def test_the_bound_for_tiny_sigma_is_on_the_safe_side() -> None:
@@ -111,9 +119,9 @@ def test_dp_accounting_agrees_at_whole_orders_and_is_never_below_at_fractional_o
     oracle = RdpAccountant(orders).compose(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)))
     ours = renyi.log_moments_at(q, sigma, np.array(orders, dtype=float)) / (np.array(orders) - 1)
     whole = np.isfinite(ours) & (np.array(orders) % 1 == 0)
-    np.testing.assert_allclose(ours[whole], oracle.rdp[whole], rtol=1e-9)
+    np.testing.assert_allclose(ours[whole], oracle.rdp[whole], rtol=1e-8)
     known = np.isfinite(ours)
-    assert np.all(ours[known] <= oracle.rdp[known] * (1 + 1e-9))
+    assert np.all(ours[known] <= oracle.rdp[known] * (1 + 1e-8))
 
 
 @pytest.mark.parametrize(("q", "sigma", "steps"), [(0.01, 4.0, 10_000), (0.1, 1.0, 100), (256 / 60000, 0.7, 10_546)])

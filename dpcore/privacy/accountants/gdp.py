@@ -9,6 +9,7 @@ from scipy.special import erf
 from dpcore import check
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants.base import AdditiveAccountant, FloatArray, Kind
+from dpcore.privacy.mechanism import Mechanism
 
 LARGEST_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 
@@ -42,6 +43,13 @@ class Gdp(AdditiveAccountant):
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
         """Epsilon of a mu-GDP mechanism."""
         return gaussian.epsilon_of(delta, np.sqrt(total[:, 0]))
+
+    def note_of(self, mechanism: Mechanism) -> str:
+        """Why epsilon is infinite, if it is."""
+        smallest = min(release.sigma for release in mechanism.releases)
+        if smallest**2 * LARGEST_EXPONENT > 1:
+            return ""
+        return f"Infinite, because e^(1/sigma^2) is past any number at sigma={smallest:g}."
 
 
 def mu_poisson(q: float, sigma: float, steps: float) -> float:
