@@ -63,9 +63,7 @@ def read(quantity: Quantity, text: str) -> float:
     0.004266666666666667
     """
     value = _parse(quantity.key, text)
-    if quantity.whole and value.is_integer():
-        value = int(value)
-    quantity.accept(value)
+    quantity.accept(int(value) if value.is_integer() else value)  # a message says 0, not 0.0
     return value
 
 

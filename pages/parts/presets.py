@@ -66,13 +66,13 @@ def apply(name: str) -> None:
         st.session_state[f"rate_{preset.schedule}"] = preset.rate
 
 
-def current(values: dict[str, str]) -> str:
-    """The preset that the fields match, or the custom entry."""
-    for name, preset in PRESETS.items():
-        wanted = preset._asdict()
-        fields = [key for key in values if key in wanted]
-        if all(_same(values[key], wanted[key]) for key in fields):
-            return name
+def current(values: dict[str, str], chosen: str) -> str:
+    """The preset that the fields match, `chosen` before others that say the same, or the custom entry."""
+    for name in (chosen, *PRESETS):
+        if name in PRESETS:
+            wanted = PRESETS[name]._asdict()
+            if all(_same(values[key], wanted[key]) for key in values.keys() & wanted.keys()):
+                return name
     return CUSTOM
 
 

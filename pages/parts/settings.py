@@ -112,15 +112,12 @@ def _setting() -> Setting:
 
 def _preset() -> None:
     texts = {quantity.key: st.session_state.get(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
-    modes = {st.session_state.get("sampling", "batch"), st.session_state.get("length", "epochs")}
-    matches = presets.current(texts | _schedule_texts()) if modes == {"batch", "epochs"} else presets.CUSTOM
+    custom = (st.session_state.get("sampling"), st.session_state.get("length")) != ("batch", "epochs")
+    chosen = st.session_state.get("preset", presets.CUSTOM)
+    matches = presets.CUSTOM if custom else presets.current(texts | _schedule_texts(), chosen)
     st.session_state["preset"] = matches
-    st.selectbox(
-        "Start from",
-        [presets.CUSTOM, *presets.PRESETS],
-        key="preset",
-        on_change=lambda: presets.apply(st.session_state["preset"]),
-    )
+    options = [presets.CUSTOM, *presets.PRESETS]
+    st.selectbox("Start from", options, key="preset", on_change=lambda: presets.apply(st.session_state["preset"]))
     if matches in presets.PRESETS:
         st.caption(f"Source: {presets.PRESETS[matches].source}.")
 

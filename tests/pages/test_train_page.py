@@ -1,0 +1,238 @@
+"""The training page over a store whose runs are in every state; the runs' events are written as a worker would."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.runs import pool
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+
+PAGE = Path(__file__).parents[2] / "pages" / "train.py"
+CONFIG = RunConfig(batch=256, epochs=2.0)
+CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A store that no worker serves."""
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
+        yield store
+
+
+def opened(*runs: str, **query: str) -> AppTest:
+    page = AppTest.from_file(PAGE, default_timeout=30)
+    if runs:
+        page.query_params["run"] = list(runs)
+    for name, value in query.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def events_of(config: RunConfig, done: int) -> list[Event]:
+    """What a run has said after `done` steps."""
+    said: list[Event] = [Started(config.examples, config.steps, config.q, "cpu", 26010, "book-keeping")]
+    for step in range(10, done + 1, 10):
+        said.append(Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0))
+        said.append(Evaluated(step, step * config.q, 0.5 + 0.004 * step, 1.0, CLASSES))
+    return said
+
+
+def recorded(store: Store, config: RunConfig, done: int, status: Status | None = None, error: str | None = None) -> str:
+    """A run that got so far; still running where no status is given."""
+    run = store.submit(config)
+    claimed = store.claim("test:1")
+    assert claimed
+    assert claimed.id == run
+    for event in events_of(config, done):
+        store.append(run, event)
+    if status is Status.FINISHED:
+        store.append(run, Finished(config.steps, 4.0, 0.8))
+    if status:
+        store.end(run, status, error)
+    return run
+
+
+def charts(page: AppTest) -> list[dict]:
+    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+
+
+def progress(page: AppTest) -> list[str]:
+    return [each.proto.text for each in page.get("progress")]
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {each.label: each.value for each in page.metric}
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    next(each for each in page.button if each.label == label).click().run()
+    assert not page.exception
+    return page
+
+
+def test_an_empty_store_says_what_to_do(store: Store):
+    page = opened()
+    assert "press start" in page.info[0].value
+    assert any("Epsilon at the end" in each.value for each in page.markdown)
+
+
+def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(store: Store):
+    page = opened(sigma="2", batch="128", model="mlp")
+    press(page, "Start private run")
+    (run,) = store.runs()
+    assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (2.0, 128, "mlp", True)
+    assert page.query_params["run"] == run.id
+    assert "number 1 in the queue" in progress(page)[0]
+
+
+def test_the_baseline_is_one_click_and_joins_the_chart(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = press(opened(run), "Start non-private baseline")
+    baseline = store.runs()[0]
+    assert not baseline.config.private
+    assert page.query_params["run"] == [run, baseline.id]
+    assert len(progress(page)) == 2
+
+
+def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = opened(run, by="rdp")
+    assert "step 40 of 79, 20 steps/s, 2 s left on cpu" in progress(page)[0]
+    shown = metrics(page)
+    assert shown["Test accuracy"] == "66.0 %"
+    assert shown["Gradients clipped"] == "97 %"
+    assert 0 < float(shown["Epsilon, Certified"]) < float(shown["Epsilon, RDP"])
+
+
+def test_the_x_axis_switches_from_epoch_to_epsilon(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = opened(run)
+    assert charts(page)[0]["layout"]["xaxis"]["title"]["text"] == "epoch"
+    page.segmented_control(key="x").set_value("epsilon").run()
+    accuracy = charts(page)[0]
+    assert accuracy["layout"]["xaxis"]["title"]["text"] == "epsilon, Certified"
+    (line,) = accuracy["data"]
+    assert line["x"] == sorted(line["x"])
+    assert line["x"][0] > 0
+
+
+def test_a_baseline_against_epsilon_is_a_level_line(store: Store):
+    private = recorded(store, CONFIG, 40, Status.CANCELLED)
+    baseline = recorded(store, RunConfig(batch=256, epochs=2.0, private=False), 70, Status.FINISHED)
+    page = opened(private, baseline, x="epsilon")
+    _, level = charts(page)[0]["data"]
+    assert level["y"][0] == level["y"][1] == pytest.approx(78.0)
+    assert metrics(page)["Epsilon, Certified"] == "none"
+
+
+def test_a_reload_shows_the_same_run(store: Store):
+    run = recorded(store, CONFIG, 60)
+    first, second = opened(run), opened(run)
+    assert charts(first) == charts(second)
+    assert progress(first) == progress(second)
+
+
+def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = press(opened(run), "Cancel")
+    assert store.run(run).cancelling
+    assert [each.disabled for each in page.button if each.label == "Cancelling…"] == [True]
+    store.end(run, Status.CANCELLED)
+    page = opened(run)
+    assert "cancelled at step 40 of 79" in progress(page)[0]
+    assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+def test_a_queued_run_is_cancelled_at_once(store: Store):
+    recorded(store, CONFIG, 40)
+    waiting = store.submit(CONFIG)
+    press(opened(waiting), "Cancel")
+    assert store.run(waiting).status is Status.CANCELLED
+
+
+def test_a_failed_run_says_its_last_line_and_keeps_the_traceback(store: Store):
+    error = "Traceback (most recent call last):\n  File x\nRuntimeError: loss is not finite at step 20"
+    page = opened(recorded(store, CONFIG, 20, Status.FAILED, error))
+    assert page.error[0].value == "The run failed: RuntimeError: loss is not finite at step 20"
+    assert "Traceback" in page.code[0].value
+
+
+def test_a_lost_run_says_why(store: Store):
+    run = recorded(store, CONFIG, 20)
+    store.lose(run, "Its worker gave no sign of life for 15 s.")
+    assert "no sign of life" in opened(run).error[0].value
+
+
+def test_the_time_is_estimated_from_runs_that_finished(store: Store):
+    assert any("known once" in each.value for each in opened().caption)
+    recorded(store, CONFIG, 70, Status.FINISHED)
+    assert any("about 16 s" in each.value for each in opened(epochs="8").caption)
+
+
+def test_six_runs_are_overlaid_each_in_its_own_colour(store: Store):
+    runs = [recorded(store, RunConfig(batch=256, epochs=2.0, sigma=s), 30, Status.CANCELLED) for s in range(1, 7)]
+    lines = charts(opened(*runs))[0]["data"]
+    assert len({(each["line"]["color"], each["line"]["dash"]) for each in lines}) == 6
+
+
+@pytest.mark.parametrize("name", ["nobody", "", "../../etc/passwd", "a" * 500, "'; drop table runs; --"])
+def test_an_unknown_run_in_the_address_is_a_sentence(store: Store, name: str):
+    page = opened(name)
+    assert "to be a run on this machine" in page.warning[0].value
+    assert page.button
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"batch": "20000"}, "Expected batch=20000 to be at most the data's 10000 examples."),
+        ({"sigma": "abc"}, "Expected sigma='abc' to be a number. Showing 1.23."),
+        ({"epochs": "1e9"}, "Expected steps="),
+        ({"lr_sgd": "-1"}, "Expected lr=-1 to be finite and above 0."),
+        ({"clip_norm": "0"}, "Expected clip_norm=0"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_starts_nothing(store: Store, query: dict[str, str], sentence: str):
+    page = opened(**query)
+    assert page.error[0].value.startswith(sentence)
+    assert store.runs() == []
+
+
+def test_unknown_names_in_the_address_fall_back_to_the_defaults(store: Store):
+    page = opened(dataset="imagenet", model="gpt", optimizer="lion", x="time", by="tarot", activation="step")
+    assert not page.error
+    press(page, "Start private run")
+    assert store.runs()[0].config.dataset == "mnist"
+
+
+def test_a_corrupt_store_is_a_sentence_on_a_live_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "runs.sqlite3").write_bytes(b"not a database at all" * 100)
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path))
+    page = opened()
+    assert "to be a database" in page.error[0].value
+    assert page.title[0].value
+    assert (tmp_path / "runs.sqlite3").read_bytes() == b"not a database at all" * 100
+
+
+def test_what_keeps_workers_from_starting_is_said(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble="Training workers end."))
+    assert opened().warning[0].value == "Training workers end."
+
+
+def test_a_store_that_fills_up_while_starting_is_a_sentence(store: Store, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> str:
+        raise pool.StoreError("Expected the run store to be on a disk with room left.")
+
+    page = opened()
+    monkeypatch.setattr(store, "submit", full)
+    press(page, "Start private run")
+    assert "room left" in page.error[0].value
