@@ -26,16 +26,23 @@ FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
 IntArray = NDArray[np.int64]
 
-CUT = 42.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
-TAIL = 36.0  # the period covers all but e^-TAIL of the tilted law on either side
-PRECISION = 9.0  # nats of precision that a tilt may give away
-SPARE_PERIOD = 24.0  # nats by which the hockey stick falls between the two ends of the period
+CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
+TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
+PRECISION = 22.0  # nats that a tilt may give away, less ln of the steps: what is left is well above rounding
+SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
 BLOCK = 2**19  # complex numbers held at once for each array of horizons by frequencies
 ALLOWANCE = 1e-6  # relative error of delta left for rounding in the masses of one step
 ROUNDING = 4e-16  # relative error of one factor of the transform
 SETTLED = 1e-7  # in ln delta: how close to its target a root must come
 MAX_ROUNDS = 60
+MAX_TILTS = 5
+LONGEST = 2**20  # nodes of a period, at most
+
+
+def _precision(uses: IntArray) -> FloatArray:
+    """Nats that a tilt may give away at (.., L) uses."""
+    return PRECISION - np.log(uses.sum(axis=-1) + 64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +78,7 @@ class Moments:
         """The order on the grid that needs the shortest period for (L,) uses and keeps enough precision."""
         candidates = self.orders[self.orders > 0]
         spare = self.spare(uses[None], np.array([log_delta]), np.array([epsilon]), candidates)[0]
-        candidates = candidates[spare <= max(PRECISION, spare.min())]
+        candidates = candidates[spare <= max(_precision(uses), spare.min() + 3)]
         return float(min(candidates, key=lambda order: self.period(uses[None], order, self.at(order))))
 
     def period(self, uses: IntArray, order: float, at: FloatArray) -> float:
@@ -116,6 +123,10 @@ class Tilted:
         slope = -np.exp(-(self.order + 1) * rest) * np.maximum(second, 0.0) / safe
         return np.where(live, self.log_total - self.order * epsilon + np.log(safe), -inf), slope
 
+    def spare(self, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
+        """Nats by which the tilted tail at (n,) epsilons with (n,) ln deltas lies below 1."""
+        return self.log_total - self.order * epsilon - log_delta
+
     def _aliases(self, epsilon: FloatArray) -> FloatArray:
         """What the periods can add: a loss above `low` reappears above epsilon, at the earliest one period on.
 
@@ -141,7 +152,8 @@ def _tilted(
     """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, uses = losses[0].mesh, all_uses[rows]
     at = np.array([loss.log_moments(np.array([order]))[0] for loss in losses])  # (L,)
-    period = next_fast_len(int(moments.period(uses, order, at) / mesh) + 8, real=True)
+    # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
+    period = int(next_fast_len(min(int(moments.period(uses, order, at) / mesh) + 8, LONGEST), real=True) or 0)
     transforms = [_transform(loss, order, log_moment, period) for loss, log_moment in zip(losses, at, strict=True)]
     log_size = np.stack(
         [np.log(np.maximum(np.abs(each), 1e-300)) for each in transforms]
@@ -179,26 +191,56 @@ def _hockey_stick(order: float, mesh: float, period: int, frequency: IntArray) -
     return np.stack([slow * -np.expm1(-mesh) * second / (1 - slow), second], axis=1)
 
 
-def epsilons(losses: Sequence[Loss], uses: IntArray, delta: FloatArray, moments: Moments, side: int) -> FloatArray:
+def epsilons(
+    losses: Sequence[Loss],
+    uses: IntArray,
+    delta: FloatArray,
+    moments: Moments,
+    side: int,
+    ceiling: FloatArray | float = inf,
+) -> FloatArray:
     """Epsilon at each of (n, L) uses and (n,) deltas, not too small (side +1) or not too large (side -1); (n,).
 
     The infinite part of the loss is charged in full; where it alone exceeds delta, epsilon is +inf (side +1).
+    A `ceiling` is an epsilon known to suffice.
     """
     infinite = -np.expm1(uses @ np.array([np.log1p(-loss.infinite) for loss in losses]))
     target = delta * (1 - side * ALLOWANCE) - infinite
     result = np.where(target > 0, 0.0, inf if side > 0 else 0.0)
     log_target = np.log(np.where(target > 0, target, 1.0))
-    ceiling = moments.chernoff(uses, log_target)
-    left, used = np.flatnonzero(target > 0), uses.sum(axis=1)
-    while left.size:  # the longest horizon left chooses a tilt, which serves all others that can spare the precision
+    ceiling = np.minimum(moments.chernoff(uses, log_target), ceiling)
+    left = np.flatnonzero(target > 0)
+    for _ in range(MAX_TILTS):
+        again = []
+        for rows, law in _tilts(losses, uses, left, log_target, ceiling, moments):
+            result[rows] = _roots(law, log_target[rows], ceiling[rows], side)
+            again.append(
+                rows[(law.spare(result[rows], log_target[rows]) > PRECISION + 1) & (result[rows] < ceiling[rows])]
+            )
+        left = np.sort(np.concatenate([*again, left[:0]]))
+        if side < 0 or left.size == 0:
+            break
+        ceiling[left] = result[left]  # far below what chose the tilt: too little precision was left there
+    return result
+
+
+def _tilts(
+    losses: Sequence[Loss],
+    uses: IntArray,
+    left: IntArray,
+    log_target: FloatArray,
+    ceiling: FloatArray,
+    moments: Moments,
+) -> Iterator[tuple[IntArray, Tilted]]:
+    """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
+    used = uses.sum(axis=1)
+    while left.size:
         order = moments.tilt(uses[left[-1]], log_target[left[-1]], ceiling[left[-1]])
         spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
-        fits = (spare <= PRECISION) & (used[left] >= GROUP * used[left[-1]])
+        fits = (spare <= _precision(uses[left])) & (used[left] >= GROUP * used[left[-1]])
         fits[-1] = True
-        for rows, law in _tilted(losses, uses, left[fits], order, moments):
-            result[rows] = _roots(law, log_target[rows], ceiling[rows], side)
+        yield from _tilted(losses, uses, left[fits], order, moments)
         left = left[~fits]
-    return result
 
 
 def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, side: int) -> FloatArray:

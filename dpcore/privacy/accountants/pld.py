@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
-from dpcore.privacy.compose import Moments, epsilons
+from dpcore.privacy.compose import LONGEST, Moments, epsilons
 from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
 
@@ -15,7 +15,7 @@ START = 0.12  # first mesh, in standard deviations of the loss of one step
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
 WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a finer mesh
 COARSE = 2**13  # nodes of one step to begin with, at most
-NODES, PERIOD = 2**17, 2**20  # most nodes of the lattices of one step and of all steps
+NODES = 2**17  # most nodes of the lattice of one step
 LEVELS = 128  # most kinds of steps told apart
 SMALLEST_SIGMA = 0.05
 
@@ -54,7 +54,7 @@ class Pld(Accountant):
             note = f"n/a, because sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
             return Curve(steps, delta, epsilon, lower, self.kind, note)
         if rows.size:
-            epsilon[rows], lower[rows] = _band(_steps(mechanism, steps[rows]), delta[rows])
+            epsilon[rows], lower[rows] = _monotone(*_band(_steps(mechanism, steps[rows]), delta[rows]), delta[rows])
         return Curve(steps, delta, epsilon, lower, self.kind)
 
 
@@ -94,12 +94,19 @@ def _band(steps: Steps, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
         # An upper bound needs both directions; one of them is enough for a lower bound.
         remove = epsilons([each.remove for each in lattice.laws], above.uses, delta, lattice.remove, +1)
         add = epsilons([each.add for each in lattice.laws], above.uses, delta, lattice.add, +1)
-        proven = epsilons([each.lower for each in other.laws], below.uses, delta, other.remove, -1)
+        proven = epsilons([each.lower for each in other.laws], below.uses, delta, other.remove, -1, remove)
         upper, lower = np.minimum(upper, np.maximum(remove, add)), np.maximum(lower, proven)
         if np.all(upper - lower <= WIDE * np.maximum(lower, 1.0)) or lattice.mesh <= finest:
             break
         mesh = 0.4 * lattice.mesh
     return upper, np.minimum(lower, upper)
+
+
+def _monotone(upper: FloatArray, lower: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """At one delta more steps never cost less, so each bound speaks for the horizons after or before it too."""
+    if np.ptp(delta) > 0:
+        return upper, lower
+    return np.minimum.accumulate(upper[::-1])[::-1], np.maximum.accumulate(lower)
 
 
 def _deviation(steps: Steps, row: int) -> float:
@@ -161,5 +168,5 @@ def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
     uses, log_delta = steps.uses[-1], float(np.log(delta[-1]))
     order = lattice.remove.tilt(uses, log_delta, float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0]))
     return max(
-        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order, lattice.remove.at(order)) / PERIOD
+        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order, lattice.remove.at(order)) / LONGEST
     )
