@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dpcore.data.load import Images, load
 from dpcore.training.config import RunConfig
+from dpcore.training.cores import Cores
 from dpcore.training.events import Evaluated, Event, Finished, Started
 from dpcore.training.gradients import Engine, engine_of, unknown
 from dpcore.training.models import build
@@ -50,12 +51,13 @@ class Run:
             )
         self.train, self.test = tensors(data.train, self.device), tensors(data.test, self.device)
         init, batches, noise = (int(seed) for seed in np.random.SeedSequence(config.seed).generate_state(3, np.uint64))
+        cores = Cores(None if self.device.type == "cpu" else 1)
         module = build(config.model, config.activation, init % 2**63).to(self.device)
         why = unknown(module)
-        self.engine: Engine = engine_of(module)
+        self.engine: Engine = engine_of(module, cores)
         self.engine_name = f"{self.engine.name}: {why}" if why else self.engine.name
         self.batches = np.random.default_rng(batches)
-        self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device)
+        self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
         self.optimizer = OPTIMIZERS[config.optimizer](config)
         self.state = self.optimizer.init(self.engine.parameters)
         self.pace = Pace(clock, config.batch / config.examples)

@@ -10,8 +10,9 @@ from torch.nn import functional as F
 
 from dpcore.training import layers
 from dpcore.training.clipping import clip_factors
+from dpcore.training.cores import Cores
 
-CHUNK = 256  # examples worked on at once: what they need stays in the processor's cache
+CHUNK = 320  # examples that a core works on at once: what they need stays in its cache
 BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
 
 
@@ -29,40 +30,52 @@ class Engine(ABC):
     name: str
     chunk: int
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, cores: Cores) -> None:
         weights = list(module.parameters())
         self.module = module
         self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
-        self._total = torch.empty_like(self.parameters)
-        self._sums = views(self._total, weights)
         for weight, view in zip(weights, views(self.parameters, weights), strict=True):
             weight.data = view
         module.requires_grad_(False)
+        self._cores = cores
+        self._totals = self.parameters.new_empty(cores.count, len(self.parameters))  # (cores, d)
+        self._sums = [views(total, weights) for total in self._totals]
 
-    @torch.no_grad()
     def clipped_sum(self, x: Tensor, y: Tensor, clip_norm: float) -> ClippedSum:
         """The sum over the batch of min(1, C / norm) gradient, for images x (B, 1, 28, 28) and labels y (B,).
 
         Edge cases: an empty batch gives zeros; clip_norm = inf gives the plain sum.
         """
-        self._total.zero_()
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
-        for start in range(0, len(x), self.chunk):
-            part = slice(start, start + self.chunk)
-            losses[part], norms[part] = self._add(x[part], y[part], clip_norm)
-        return ClippedSum(self._total, losses, norms)
 
-    @abstractmethod
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float) -> tuple[Tensor, Tensor]:
-        """Add the clipped gradients to the sums; losses (B,) and norms (B,)."""
+        def add_share(core: int) -> None:
+            self._totals[core].zero_()
+            for part in shares[core :: self._cores.count]:
+                losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core])
 
-    @torch.no_grad()
+        shares = self._shares(len(x))
+        self._cores.map(add_share, range(self._cores.count))
+        total = self._totals[0]
+        for other in self._totals[1:]:
+            total += other
+        return ClippedSum(total, losses, norms)
+
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
-        return torch.cat([self._logits(part) for part in x.split(self.chunk)])
+        return torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._shares(len(x))))
+
+    def _shares(self, size: int) -> list[slice]:
+        """A batch cut for the cores: equal parts, as many for each, none above the chunk."""
+        count = self._cores.count * -(-size // (self._cores.count * self.chunk))
+        return [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
-    def _logits(self, x: Tensor) -> Tensor: ...
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Add the clipped gradients to the sums, shaped as the parameters; losses (B,) and norms (B,)."""
+
+    @abstractmethod
+    def _logits(self, x: Tensor) -> Tensor:
+        """The outputs for a part of a batch."""
 
 
 @final
@@ -72,12 +85,12 @@ class BookKeeping(Engine):
     name = "book-keeping"
     chunk = CHUNK
 
-    def __init__(self, module: nn.Sequential) -> None:
-        super().__init__(module)
+    def __init__(self, module: nn.Sequential, cores: Cores) -> None:
+        super().__init__(module, cores)
         self._layers = [KNOWN[type(child)](child) for child in module]
         counts = [len(list(child.parameters())) for child in module]
         ends = [sum(counts[: i + 1]) for i in range(len(counts))]
-        self._sums_of = [self._sums[end - count : end] for end, count in zip(ends, counts, strict=True)]
+        self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
         self._first = next(i for i, count in enumerate(counts) if count)
 
     def _logits(self, x: Tensor) -> Tensor:
@@ -86,7 +99,7 @@ class BookKeeping(Engine):
             x, _ = layer.forward(x)
         return x
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float) -> tuple[Tensor, Tensor]:
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
         x = channels_last(x)
         kept = []
         for layer in self._layers:
@@ -100,13 +113,13 @@ class BookKeeping(Engine):
             if isinstance(layer, layers.ParametricLayer):
                 square, add_sum = layer.book(kept[i], g)
                 squares += square
-                books.append((add_sum, self._sums_of[i]))
+                books.append((add_sum, sums[self._slots[i]]))
             if i > self._first:
                 g = layer.backward(kept[i], g)
         norms = squares.sqrt_()
         factors = clip_factors(norms, clip_norm)
-        for add_sum, sums in books:
-            add_sum(factors, sums)
+        for add_sum, own in books:
+            add_sum(factors, own)
         return losses, norms
 
 
@@ -118,7 +131,7 @@ class PerExample(Engine):
     chunk = 64
 
     def __init__(self, module: nn.Module) -> None:
-        super().__init__(module)
+        super().__init__(module, Cores(1))  # torch.func keeps a stack that threads must not share
         self._gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
@@ -127,11 +140,13 @@ class PerExample(Engine):
     def _logits(self, x: Tensor) -> Tensor:
         return self.module(x)
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float) -> tuple[Tensor, Tensor]:
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
         by_name, losses = self._gradients(dict(self.module.named_parameters()), x, y)
-        rows = torch.cat([gradient.flatten(1) for gradient in by_name.values()], 1)  # (B, d)
-        norms = torch.linalg.vector_norm(rows, dim=1)
-        self._total.addmv_(rows.T, clip_factors(norms, clip_norm))
+        rows = [gradient.flatten(1) for gradient in by_name.values()]  # (B, size of the parameter) each
+        norms = torch.linalg.vector_norm(torch.cat(rows, 1), dim=1)
+        factors = clip_factors(norms, clip_norm)
+        for total, part in zip(sums, rows, strict=True):
+            total += (factors @ part).view_as(total)
         return losses, norms
 
 
@@ -145,12 +160,12 @@ KNOWN = {
 }
 
 
-def engine_of(module: nn.Module) -> Engine:
+def engine_of(module: nn.Module, cores: Cores) -> Engine:
     """The fastest engine that is exact for the module; ValueError for BatchNorm, which mixes examples."""
     for child in module.modules():
         if isinstance(child, BATCH_NORM):
             raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
-    return PerExample(module) if unknown(module) else BookKeeping(module)  # type: ignore[arg-type]
+    return PerExample(module) if unknown(module) else BookKeeping(module, cores)  # type: ignore[arg-type]
 
 
 def unknown(module: nn.Module) -> str:

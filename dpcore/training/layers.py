@@ -198,11 +198,26 @@ def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tenso
 
 
 def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
-    """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W, C)."""
-    _, rows, columns, kernel_rows, kernel_columns, _ = patches.shape
-    x = patches.new_zeros(shape)
-    for i in range(kernel_rows):
-        for j in range(kernel_columns):
-            ends = i + (rows - 1) * stride[0] + 1, j + (columns - 1) * stride[1] + 1
-            x[:, i : ends[0] : stride[0], j : ends[1] : stride[1]] += patches[:, :, :, i, j]
-    return x
+    """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W, C).
+
+    Patches that do not overlap are added at once: ceil(kh / stride)^2 additions of strided views.
+    """
+    rows, columns, kernel_rows, kernel_columns = patches.shape[1:5]
+    down, right = stride
+    spare_rows, spare_columns = -kernel_rows % down, -kernel_columns % right
+    if spare_rows or spare_columns:  # fill the kernel up to whole strides
+        patches = F.pad(patches, (0, 0, 0, spare_columns, 0, spare_rows))
+    reach_down, reach_right = patches.shape[3] // down, patches.shape[4] // right
+    size, channels = shape[0], shape[3]
+    blocks = patches.view(size, rows, columns, reach_down, down, reach_right, right, channels)
+    height, width = rows + reach_down - 1, columns + reach_right - 1  # in strides
+    x = patches.new_zeros(size, height, down, width, right, channels)
+    for i in range(reach_down):
+        for j in range(reach_right):
+            x[:, i : i + rows, :, j : j + columns] += blocks[:, :, :, i, :, j].transpose(2, 3)
+    return cropped(x.view(size, height * down, width * right, channels), shape)
+
+
+def cropped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The images cut, or filled up with zeros, to the shape's height and width."""
+    return F.pad(x, (0, 0, 0, shape[2] - x.shape[2], 0, shape[1] - x.shape[1]))

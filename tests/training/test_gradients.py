@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dpcore.training.clipping import clip_factors
+from dpcore.training.cores import Cores
 from dpcore.training.gradients import BookKeeping, Engine, PerExample, engine_of, unknown
 from dpcore.training.models import build
 
@@ -58,6 +59,7 @@ SHAPES = {  # name -> (module, shape of one input)
     "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
     "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
 }
+CORES = Cores(2)
 ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}
 
 
@@ -76,8 +78,9 @@ def one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-def engine_on(kind: type[Engine], module: nn.Module, chunk: int = 4) -> Engine:
-    engine = kind(copy.deepcopy(module))
+def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4) -> Engine:
+    module = copy.deepcopy(module)
+    engine = BookKeeping(module, CORES) if kind is BookKeeping else PerExample(module)
     engine.chunk = chunk  # several chunks, the last one short
     return engine
 
@@ -175,7 +178,7 @@ def test_a_module_of_another_shape_takes_the_vmap_path_and_is_exact():
     module = Residual()
     x, y = batch((7,), 6)
     norms = one_at_a_time(module, x, y).norm(dim=1)
-    engine = engine_of(copy.deepcopy(module))
+    engine = engine_of(copy.deepcopy(module), CORES)
     assert isinstance(engine, PerExample)
     torch.testing.assert_close(engine.clipped_sum(x, y, 1.0).norms, norms, rtol=1e-5, atol=1e-6)
 
@@ -185,7 +188,7 @@ def test_shared_parameters_take_the_vmap_path_and_are_exact():
     module = nn.Sequential(shared, nn.Tanh(), shared)
     x, y = batch((5,), 6)
     norms = one_at_a_time(module, x, y).norm(dim=1)
-    engine = engine_of(copy.deepcopy(module))
+    engine = engine_of(copy.deepcopy(module), CORES)
     assert engine.name == "vmap"
     torch.testing.assert_close(engine.clipped_sum(x, y, 1.0).norms, norms, rtol=1e-5, atol=1e-6)
 
@@ -210,11 +213,11 @@ def test_what_book_keeping_cannot_do_is_said(module, phrase):
 @pytest.mark.parametrize("norm", [nn.BatchNorm2d(2), nn.BatchNorm1d(2), nn.SyncBatchNorm(2)])
 def test_batch_norm_is_refused(norm):
     with pytest.raises(ValueError, match="mixes the examples of a batch"):
-        engine_of(nn.Sequential(nn.Conv2d(1, 2, 3), norm))
+        engine_of(nn.Sequential(nn.Conv2d(1, 2, 3), norm), CORES)
 
 
 def test_a_linear_layer_on_sequences_is_refused_rather_than_wrong():
-    engine = BookKeeping(nn.Sequential(nn.Linear(3, 5)))
+    engine = BookKeeping(nn.Sequential(nn.Linear(3, 5)), CORES)
     with pytest.raises(ValueError, match=r"\(B, in\)"):
         engine.clipped_sum(torch.zeros(2, 4, 3), torch.zeros(2, dtype=torch.long), 1.0)
 
