@@ -14,8 +14,8 @@ def spread(positions: list[float], gap: float, low: float, high: float) -> list[
 
     Where they cannot all fit, the lowest stay at `gap` and the rest run out at the top.
 
-    >>> spread([1.0, 1.1, 5.0], 1.0, 0.0, 5.0)
-    [1.0, 2.0, 5.0]
+    >>> spread([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
+    [2.5, 3.5, 5.0]
     >>> spread([4.9, 5.0], 1.0, 0.0, 5.0)
     [4.0, 5.0]
     """

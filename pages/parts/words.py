@@ -49,7 +49,7 @@ def seconds(value: float) -> str:
     """A duration as one would say it.
 
     >>> seconds(3.2), seconds(75), seconds(7000)
-    ('4 s', '1 min 15 s', '1 h 57 min')
+    ('4 s', '1 min 15 s', '1 h 56 min')
     """
     whole = math.ceil(value)
     if whole < 60:

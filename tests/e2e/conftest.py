@@ -1,0 +1,47 @@
+"""A browser for the end-to-end tests: Debian's Chromium. Where there is none they are skipped, under CI they fail."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server import Server, serving
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """Chromium, without a screen."""
+    if not CHROMIUM.exists():
+        reason = f"{CHROMIUM} is missing: install Debian's package chromium"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def app(browser: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The app, served for all tests of this session."""
+    with serving(tmp_path_factory.mktemp("app")) as server:
+        yield server
+
+
+@pytest.fixture
+def page(browser, app: Server):
+    """A tab of its own, without a cookie or a memory of the last one."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(60_000)
+    yield context.new_page()
+    context.close()

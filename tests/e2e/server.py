@@ -1,0 +1,65 @@
+"""The app on a free port of this machine, with a home of its own, ended by its process id."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60  # seconds until the server must answer
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the app answers, and which process it is."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
+    """The app while the block runs; its training workers end with it."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.address", "127.0.0.1"]
+    command += ["--server.port", str(port), "--server.headless", "true"]
+    log = home / "server.log"
+    with log.open("wb") as out:
+        environment = {**os.environ, "DPCORE_HOME": str(home / "state")}
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        yield Server(f"http://127.0.0.1:{port}", process.pid)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            if process.poll() is not None:
+                break
+            time.sleep(0.1)
+    raise RuntimeError(f"The app did not start:\n{log.read_text()}")
