@@ -1,7 +1,8 @@
 """Threads that each keep one core busy: a step is cut into few large pieces of work instead of many small ones."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Barrier
 from typing import TypeVar
 
@@ -12,23 +13,42 @@ Result = TypeVar("Result")
 
 
 class Cores:
-    """As many threads as torch would use, inside of which torch uses one.
+    """The calling thread and helpers, as many together as torch would use, and torch uses one in each.
 
-    Torch itself waits for its threads after every operation. On a machine that has other work, each wait lasts until
-    the slowest thread was let in: sharing out whole pieces of a batch waits once a step.
+    Torch's own threads wait for one another after every operation, and waiting they keep their cores from others. Where
+    the machine has other work, each wait lasts until the last thread was let in: whole shares of a batch wait once.
     """
 
     def __init__(self, count: int | None = None) -> None:
         self.count = count or torch.get_num_threads()
-        self._pool = ThreadPoolExecutor(self.count, "core") if self.count > 1 else None
-        if self._pool:
-            before, everyone = torch.get_num_threads(), Barrier(self.count)
-            list(self._pool.map(_alone, [everyone] * self.count))
+        self._helpers = ThreadPoolExecutor(self.count - 1, "core") if self.count > 1 else None
+        if self._helpers:
+            before, everyone = torch.get_num_threads(), Barrier(self.count - 1)
+            list(self._helpers.map(_alone, [everyone] * (self.count - 1)))
             torch.set_num_threads(before)  # each thread has its own number; new threads take the last one set
 
-    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """The result of each piece of work, in order."""
-        return list(self._pool.map(work, items) if self._pool else map(work, items))
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Torch uses one thread in the calling thread too, so that its own threads take no core from the helpers."""
+        if not self._helpers:
+            yield
+            return
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+    def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """The result of each piece of work, in order; every core takes every count-th piece. Call it in `working`."""
+
+        def share(core: int) -> list[Result]:
+            return [work(item) for item in items[core :: self.count]]
+
+        helpers = [self._helpers.submit(share, core) for core in range(1, self.count)] if self._helpers else []
+        shares = [share(0), *(helper.result() for helper in helpers)]
+        return [shares[i % self.count][i // self.count] for i in range(len(items))]
 
 
 def _alone(everyone: Barrier) -> None:

@@ -51,7 +51,7 @@ class Run:
             )
         self.train, self.test = tensors(data.train, self.device), tensors(data.test, self.device)
         init, batches, noise = (int(seed) for seed in np.random.SeedSequence(config.seed).generate_state(3, np.uint64))
-        cores = Cores(None if self.device.type == "cpu" else 1)
+        self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
         module = build(config.model, config.activation, init % 2**63).to(self.device)
         why = unknown(module)
         self.engine: Engine = engine_of(module, cores)
@@ -70,7 +70,8 @@ class Run:
         yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine_name)
         self.pace.start()
         for step in range(1, steps + 1):
-            self.step(step)
+            with self.cores.working():
+                self.step(step)
             if self.pace.report_due(step) or step == steps:
                 yield self.tally.report(step, self.epoch(step), self.pace.reported(step))
             if step < steps and self.pace.evaluation_due(step):
@@ -95,7 +96,7 @@ class Run:
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
-        with self.pace.evaluating(step):
+        with self.pace.evaluating(step), self.cores.working():
             x, y = self.test
             logits = self.engine.logits(x)
             loss = torch.nn.functional.cross_entropy(logits, y).item()

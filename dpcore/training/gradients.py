@@ -50,7 +50,7 @@ class Engine(ABC):
 
         def add_share(core: int) -> None:
             self._totals[core].zero_()
-            for part in shares[core :: self._cores.count]:
+            for part in filter(width, shares[core :: self._cores.count]):
                 losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core])
 
         shares = self._shares(len(x))
@@ -203,6 +203,11 @@ def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def channels_last(x: Tensor) -> Tensor:
     """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
     return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
+
+
+def width(part: slice) -> int:
+    """How many examples the part has."""
+    return part.stop - part.start
 
 
 def views(vector: Tensor, shapes: list[nn.Parameter]) -> list[Tensor]:
