@@ -15,6 +15,7 @@ Source: tilted characteristic functions as in Zhu, Dong, Wang 2022 (arXiv 2106.0
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, pi
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,6 @@ MAX_TILTS = 5
 LONGEST = 2**20  # nodes of a period, at most
 
 
-def _precision(uses: IntArray) -> FloatArray:
-    """Nats that a tilt may give away at (.., L) uses."""
-    return PRECISION - np.log(uses.sum(axis=-1) + 64)
-
-
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Log-moments of each law at a grid of orders outside (-1, 0), and the range of its finite losses."""
@@ -52,6 +48,11 @@ class Moments:
     orders: FloatArray  # (G,) increasing, with 0
     values: FloatArray  # (L, G)
     ends: FloatArray  # (L, 2) smallest and largest finite loss
+    active: FloatArray  # (L,) mass outside the fullest node
+
+    def precision(self, uses: IntArray) -> FloatArray:
+        """Nats that a tilt may give away at (.., L) uses before rounding is felt."""
+        return PRECISION - np.log(uses @ np.minimum(8 * self.active, 1.0) + 64)
 
     def chernoff(self, uses: IntArray, log_delta: FloatArray) -> FloatArray:
         """An epsilon that suffices for the finite part of (n, L) uses at (n,) log deltas; (n,)."""
@@ -78,7 +79,7 @@ class Moments:
         """The order on the grid that needs the shortest period for (L,) uses and keeps enough precision."""
         candidates = self.orders[self.orders > 0]
         spare = self.spare(uses[None], np.array([log_delta]), np.array([epsilon]), candidates)[0]
-        candidates = candidates[spare <= max(_precision(uses), spare.min() + 3)]
+        candidates = candidates[spare <= max(self.precision(uses), spare.min() + 3)]
         return float(min(candidates, key=lambda order: self.period(uses[None], order, self.at(order))))
 
     def period(self, uses: IntArray, order: float, at: FloatArray) -> float:
@@ -146,41 +147,52 @@ class Tilted:
         return np.where(y > np.log1p(1 / self.order), here, 1 / (self.order + 1))
 
 
+class Spectrum(NamedTuple):
+    """The Fourier transform of one tilted law, with its fullest node as origin."""
+
+    origin: float  # loss of that node
+    log_moment: float  # ln of the mass before it was normalised to 1
+    excess: ComplexArray  # (period // 2 + 1,) the transform less 1, exact where it is small
+    rest: float  # mass outside the origin: rounding errors are that much smaller than 1e-16
+
+
+def _spectrum(loss: Loss, order: float, period: int) -> Spectrum:
+    log_moment = float(loss.log_moments(np.array([order]))[0])
+    mass = loss.mass * np.exp(order * (loss.offset + loss.mesh * np.arange(loss.mass.size)) - log_moment)
+    origin = int(np.argmax(mass))
+    mass[origin] = 0.0
+    folded = np.zeros(-(-(mass.size + period) // period) * period)
+    folded[period - origin % period :][: mass.size] = mass
+    transform: ComplexArray = np.asarray(rfft(folded.reshape(-1, period).sum(axis=0)))
+    rest = float(mass.sum())
+    return Spectrum(loss.offset + loss.mesh * origin, log_moment, transform - rest, rest)
+
+
 def _tilted(
     losses: Sequence[Loss], all_uses: IntArray, rows: IntArray, order: float, moments: Moments
 ) -> Iterator[tuple[IntArray, Tilted]]:
     """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, uses = losses[0].mesh, all_uses[rows]
-    at = np.array([loss.log_moments(np.array([order]))[0] for loss in losses])  # (L,)
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    period = int(next_fast_len(min(int(moments.period(uses, order, at) / mesh) + 8, LONGEST), real=True) or 0)
-    transforms = [_transform(loss, order, log_moment, period) for loss, log_moment in zip(losses, at, strict=True)]
-    log_size = np.stack(
-        [np.log(np.maximum(np.abs(each), 1e-300)) for each in transforms]
-    )  # not -inf: 0 uses of it are 0
+    nodes = min(int(moments.period(uses, order, moments.at(order)) / mesh) + 8, LONGEST)
+    period = int(next_fast_len(nodes, real=True) or nodes)
+    spectra = [_spectrum(loss, order, period) for loss in losses]
+    # Kept away from 0, whose logarithm 0 uses would turn into NaN.
+    log_size = np.stack([np.log(np.maximum(np.abs(1 + each.excess), 1e-300)) for each in spectra])
     kept = np.flatnonzero(uses[0] @ log_size > -CUT)  # a longer horizon keeps less
-    log_transform = log_size[:, kept] + 1j * np.stack([np.angle(each[kept]) for each in transforms])
+    logarithm = np.stack([np.log1p(each.excess[kept]) for each in spectra])  # (L, J)
     weight = np.where((kept == 0) | (2 * kept == period), 1.0, 2.0) / period
     sums = _hockey_stick(order, mesh, period, kept)
     height = np.abs(sums[:, 0]) + mesh * np.abs(sums[:, 1])  # largest at frequency 0, which is always kept
-    offsets = np.array([loss.offset for loss in losses])
+    origin, log_moment, rest = (np.array([each[k] for each in spectra], dtype=np.float64) for k in (0, 1, 3))
     for block in np.array_split(np.arange(rows.size), -(-rows.size * kept.size // BLOCK)):
-        part = uses[block]
-        weighted = weight * np.exp(part @ log_transform)  # (n, J)
-        slack = np.exp(-CUT) * height[0] + ROUNDING * (part.sum(axis=1) + 64) * (np.abs(weighted) @ height)
-        low, high = moments.reach(part, order, at)
-        yield (
-            rows[block],
-            Tilted(order, mesh, period, part @ offsets, low, high, part @ at, kept, weighted, sums, slack),
-        )
-
-
-def _transform(loss: Loss, order: float, log_moment: float, period: int) -> ComplexArray:
-    """Fourier transform of one tilted law, folded to the period; (period // 2 + 1,)."""
-    mass = loss.mass * np.exp(order * (loss.offset + loss.mesh * np.arange(loss.mass.size)) - log_moment)
-    folded = np.zeros(-(-mass.size // period) * period)
-    folded[: mass.size] = mass
-    return np.asarray(rfft(folded.reshape(-1, period).sum(axis=0)))
+        part = uses[block].astype(np.float64)
+        weighted: ComplexArray = weight * np.exp(part @ np.where(np.isfinite(logarithm), logarithm, -1e6))  # (n, J)
+        rounding = ROUNDING * (part @ np.minimum(8 * rest, 1.0) + 64)
+        slack = np.exp(-CUT) * height[0] + rounding * (np.abs(weighted) @ height)
+        low, high = moments.reach(uses[block], order, log_moment)
+        start, log_total = part @ origin, part @ log_moment
+        yield rows[block], Tilted(order, mesh, period, start, low, high, log_total, kept, weighted, sums, slack)
 
 
 def _hockey_stick(order: float, mesh: float, period: int, frequency: IntArray) -> ComplexArray:
@@ -235,9 +247,9 @@ def _tilts(
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
     used = uses.sum(axis=1)
     while left.size:
-        order = moments.tilt(uses[left[-1]], log_target[left[-1]], ceiling[left[-1]])
+        order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]))
         spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
-        fits = (spare <= _precision(uses[left])) & (used[left] >= GROUP * used[left[-1]])
+        fits = (spare <= moments.precision(uses[left])) & (used[left] >= GROUP * used[left[-1]])
         fits[-1] = True
         yield from _tilted(losses, uses, left[fits], order, moments)
         left = left[~fits]

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from dpcore.privacy.contraction import Gaps, dominated, needed
+
 FloatArray = NDArray[np.float64]
 
 BLOCK = 2**20  # numbers held at once
@@ -185,7 +187,7 @@ def _opposite(offset: float, mesh: float, mass: FloatArray, infinite: float) -> 
 def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> Laws:
     """Laws on a lattice that cuts off the mass below its first node."""
     count = int(np.ceil((high - low) / mesh)) + 1
-    y = low + 0.5 * mesh * np.arange(2 * count - 1)
+    y = np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64)
     cells = _cells(q, sigma, y)
     offset = low + (0.0 if q == 1 else log1p(-q))
     mass, infinite = _dominating(cells), _cut_above(q, sigma, y[-1])
@@ -195,8 +197,8 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
     mass[0] += kept
     mass[-1] += infinite.mass
     zero = max(below - kept, 0.0)
-    lower = _dominated(
-        cells.w, mass, _needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, infinite.excess)
+    lower = dominated(
+        cells.w, mass, needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, infinite.excess)
     )
     return Laws(
         _forward(offset, mesh, mass, q * infinite.excess),
@@ -212,7 +214,7 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> Laws:
     core, tilted = ndtr(x / sigma), ndtr((x - 1) / sigma)
     start = log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut  # the loss of everything below the cut
     count = int(np.ceil((high - start) / mesh)) + 2
-    y = start + 0.5 * mesh * np.arange(-2, 2 * count - 3)
+    y = np.asarray(start + 0.5 * mesh * np.arange(-2, 2 * count - 3), dtype=np.float64)
     offset = log1p(-q) + start
     infinite = _cut_above(q, sigma, y[-1])
     mass = _dominating(_cells(q, sigma, y))
@@ -233,11 +235,11 @@ def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: floa
     error[0] = (
         mass[0] * cells.width[0]
     )  # the curve touches the first node, so its slope there must not exceed the truth
-    needed = _needed(error)
-    needed[0] = 0.0
+    lowering = needed(error)
+    lowering[0] = 0.0
     mass[0] += core
     mass[-1] += infinite.mass
-    return _dominated(cells.w, mass, needed, Gaps(0.0, 0.0, infinite.excess))
+    return dominated(cells.w, mass, lowering, Gaps(0.0, 0.0, infinite.excess))
 
 
 class Beyond(NamedTuple):
@@ -261,66 +263,3 @@ def _forward(offset: float, mesh: float, mass: FloatArray, infinite: float) -> L
 def _backward(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
     """The add direction of masses under Q: the losses change sign."""
     return Loss(-(offset + mesh * (mass.size - 1)), mesh, mass[::-1], infinite)
-
-
-def _needed(error: FloatArray) -> FloatArray:
-    """By how much each node must be lowered for the chords on both its sides to lie below the curve."""
-    return np.maximum(np.append(error, 0.0), np.insert(error, 0, 0.0))
-
-
-class Gaps(NamedTuple):
-    """At the ends of the lattice: mass of ratio 0, and height of the curve above max(0, 1 - t), in w."""
-
-    zero: float
-    left: float
-    right: float
-
-
-def _dominated(w: FloatArray, mass: FloatArray, needed: FloatArray, gaps: Gaps) -> FloatArray:
-    """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `needed` at each node.
-
-    Towards the ends, where the curve is not that high above max(0, 1 - t), it follows that floor.
-    """
-    width = np.diff(w)
-    above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
-    above_right = gaps.right + np.append(np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0)
-    first = int(np.max(np.flatnonzero(above_left < needed), initial=-1)) + 1
-    last = int(np.min(np.flatnonzero(above_right < needed), initial=mass.size)) - 1
-    if first >= last:
-        return np.zeros_like(mass)  # too coarse to say anything
-    drop = needed.copy()
-    drop[: first + 1] = above_left[: first + 1]
-    drop[last:] = above_right[last:]
-    corner = _tangent(w[: last + 1], above_right[: last + 1] - drop[: last + 1])
-    chord = (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
-    drop[corner:last] = above_right[corner:last] - chord
-    slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
-    lowered = mass - np.diff(slope)
-    lowered[:first] = 0.0
-    lowered[corner + 1 : last] = 0.0
-    lowered[last + 1 :] = 0.0
-    return _convex(w, lowered)
-
-
-def _tangent(w: FloatArray, height: FloatArray) -> int:
-    """The node from which the lower convex hull runs straight to the last one, where the height is 0."""
-    return int(np.argmin(height[:-1] / (w[-1] - w[:-1])))
-
-
-def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
-    """The lower convex hull: a node of negative mass lies above its neighbours' chord and hands its mass to them."""
-    nodes = np.flatnonzero(mass)
-    for _ in range(mass.size):
-        negative = np.flatnonzero(mass[nodes] < 0)
-        if negative.size == 0:
-            return mass
-        if negative[0] == 0 or negative[-1] == nodes.size - 1:
-            return np.zeros_like(mass)
-        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that neighbours survive
-        left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
-        share = (w[right] - w[here]) / (w[right] - w[left])
-        np.add.at(mass, left, mass[here] * share)
-        np.add.at(mass, right, mass[here] * (1 - share))
-        mass[here] = 0.0
-        nodes = np.delete(nodes, negative)
-    raise RuntimeError("The lower convex hull of a hockey-stick curve was not found.")

@@ -131,7 +131,9 @@ def _lattice(steps: Steps, delta: FloatArray, mesh: float) -> Lattice:
     values = np.stack([law.remove.log_moments(orders) for law in each])
     ends = np.array([(law.remove.offset, law.remove.offset + mesh * (law.remove.mass.size - 1)) for law in each])
     # E_Q[t^-a] = E_P[t^(-1-a)]: the moments of one direction are those of the other, read backwards.
-    return Lattice(mesh, each, Moments(orders, values, ends), Moments(orders, values[:, ::-1], -ends[:, ::-1]))
+    active = np.array([1 - law.remove.mass.max() for law in each])
+    remove, add = (values, ends), (values[:, ::-1], -ends[:, ::-1])
+    return Lattice(mesh, each, Moments(orders, *remove, active), Moments(orders, *add, active))
 
 
 def _tail(steps: Steps, delta: FloatArray) -> float:
