@@ -50,8 +50,8 @@ def whole(low: int, high: int | None = None, **values: object) -> None:
     ValueError: Expected steps=2.5 to be a whole number of at least 1.
     """
     for name, value in values.items():
-        right = isinstance(value, Integral) and not isinstance(value, bool) and value >= low
-        if not right or (high is not None and value > high):  # type: ignore[operator]
+        number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
+        if number < low or (high is not None and number > high):
             upper = "" if high is None else f" and at most {high}"
             raise ValueError(f"Expected {name}={value!r} to be a whole number of at least {low}{upper}.")
 

@@ -187,7 +187,9 @@ def _tilted(
     origin, log_moment, rest = (np.array([each[k] for each in spectra], dtype=np.float64) for k in (0, 1, 3))
     for block in np.array_split(np.arange(rows.size), -(-rows.size * kept.size // BLOCK)):
         part = uses[block].astype(np.float64)
-        weighted: ComplexArray = weight * np.exp(part @ np.where(np.isfinite(logarithm), logarithm, -1e6))  # (n, J)
+        weighted = np.asarray(
+            weight * np.exp(part @ np.where(np.isfinite(logarithm), logarithm, -1e6)), dtype=np.complex128
+        )  # (n, J)
         rounding = ROUNDING * (part @ np.minimum(8 * rest, 1.0) + 64)
         slack = np.exp(-CUT) * height[0] + rounding * (np.abs(weighted) @ height)
         low, high = moments.reach(uses[block], order, log_moment)

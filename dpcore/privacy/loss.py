@@ -203,7 +203,7 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
     return Laws(
         _forward(offset, mesh, mass, q * infinite.excess),
         _backward(offset, mesh, mass, zero),
-        _forward(offset, mesh, lower, 0.0),
+        _lower(offset, mesh, lower),
     )
 
 
@@ -223,7 +223,7 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> Laws:
     return Laws(
         _forward(offset - mesh, mesh, mass, q * infinite.excess),
         _backward(offset - mesh, mesh, mass, 0.0),
-        _forward(offset, mesh, lower, 0.0),
+        _lower(offset, mesh, lower),
     )
 
 
@@ -253,6 +253,11 @@ def _cut_above(q: float, sigma: float, height: float) -> Beyond:
     end, ratio = float(_position(q, sigma, np.array([height]))[0]), float(_ratio(q, np.array([height]))[0])
     mass = float(ndtr(-end / sigma))
     return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))
+
+
+def _lower(offset: float, mesh: float, mass: FloatArray) -> Loss:
+    """The remove direction of a dominated law; where the lattice is too coarse to have one, no loss at all."""
+    return _forward(offset, mesh, mass, 0.0) if mass.any() else Loss(0.0, mesh, np.ones(1), 0.0)
 
 
 def _forward(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:

@@ -13,6 +13,7 @@ from dpcore.privacy.mechanism import Mechanism
 
 START = 0.12  # first mesh, in standard deviations of the loss of one step
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
+NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
 WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a finer mesh
 COARSE = 2**13  # nodes of one step to begin with, at most
 NODES = 2**17  # most nodes of the lattice of one step
@@ -161,7 +162,8 @@ def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray, row: int) -> f
     epsilon = lattice.remove.chernoff(uses, log_delta)
     order = np.array([lattice.remove.tilt(uses[0], log_delta[0], epsilon[0])])
     gaps = np.array([law.remove.log_moments(order)[0] - law.lower.log_moments(order)[0] for law in lattice.laws])
-    aim = max(TIGHT * float(epsilon[0]), 1e-7)
+    longest = lattice.remove.chernoff(steps.uses[-1:], np.log(delta[-1:]))
+    aim = max(TIGHT * float(epsilon[0]), NEGLIGIBLE * float(longest[0]), 1e-7)
     return float(uses[0] @ np.maximum(gaps, 0.0)) / order[0] / aim
 
 
