@@ -89,7 +89,7 @@ class Run:
         total, losses, norms = self.engine.clipped_sum(x[drawn], y[drawn], clip_norm)
         self.tally.add(step, losses, norms, clip_norm)
         if config.private and config.sigma > 0:
-            total += self.noise.draw(config.sigma * config.clip_norm)
+            self.noise.add_to(total, config.sigma * config.clip_norm)
         mean = total.div_(config.batch)  # the expected batch q n: the realised one is not public
         change, self.state = self.optimizer.update(mean, self.state)
         self.engine.parameters += change

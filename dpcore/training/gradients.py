@@ -47,31 +47,32 @@ class Engine(ABC):
         Edge cases: an empty batch gives zeros; clip_norm = inf gives the plain sum.
         """
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
+        busy = min(self._cores.count, len(x))
+        parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
-            self._totals[core].zero_()
-            for part in filter(width, shares[core :: self._cores.count]):
-                losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core])
+            for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
+                losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core], min(i, 1))
 
-        shares = self._shares(len(x))
-        self._cores.map(add_share, range(self._cores.count))
+        self._cores.map(add_share, range(busy))
         total = self._totals[0]
-        for other in self._totals[1:]:
+        for other in self._totals[1:busy]:
             total += other
-        return ClippedSum(total, losses, norms)
+        return ClippedSum(total if busy else total.zero_(), losses, norms)
 
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
-        return torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._shares(len(x))))
+        return torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._parts(len(x))))
 
-    def _shares(self, size: int) -> list[slice]:
-        """A batch cut for the cores: equal parts, as many for each, none above the chunk."""
-        count = self._cores.count * -(-size // (self._cores.count * self.chunk))
+    def _parts(self, size: int) -> list[slice]:
+        """A batch cut for the cores: equal parts, as many for each, none empty or above the chunk."""
+        busy = min(self._cores.count, size)
+        count = busy * -(-size // (busy * self.chunk)) if busy else 0
         return [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Add the clipped gradients to the sums, shaped as the parameters; losses (B,) and norms (B,)."""
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
+        """sums <- beta sums + clipped gradients, shaped as the parameters; losses (B,) and norms (B,)."""
 
     @abstractmethod
     def _logits(self, x: Tensor) -> Tensor:
@@ -99,7 +100,7 @@ class BookKeeping(Engine):
             x, _ = layer.forward(x)
         return x
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
         x = channels_last(x)
         kept = []
         for layer in self._layers:
@@ -119,7 +120,7 @@ class BookKeeping(Engine):
         norms = squares.sqrt_()
         factors = clip_factors(norms, clip_norm)
         for add_sum, own in books:
-            add_sum(factors, own)
+            add_sum(factors, own, beta)
         return losses, norms
 
 
@@ -140,13 +141,14 @@ class PerExample(Engine):
     def _logits(self, x: Tensor) -> Tensor:
         return self.module(x)
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor]) -> tuple[Tensor, Tensor]:
+    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
         by_name, losses = self._gradients(dict(self.module.named_parameters()), x, y)
         rows = [gradient.flatten(1) for gradient in by_name.values()]  # (B, size of the parameter) each
         norms = torch.linalg.vector_norm(torch.cat(rows, 1), dim=1)
         factors = clip_factors(norms, clip_norm)
         for total, part in zip(sums, rows, strict=True):
-            total += (factors @ part).view_as(total)
+            share = (factors @ part).view_as(total)
+            total.copy_(total + share if beta else share)
         return losses, norms
 
 
@@ -203,11 +205,6 @@ def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 def channels_last(x: Tensor) -> Tensor:
     """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
     return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
-
-
-def width(part: slice) -> int:
-    """How many examples the part has."""
-    return part.stop - part.start
 
 
 def views(vector: Tensor, shapes: list[nn.Parameter]) -> list[Tensor]:

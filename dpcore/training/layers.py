@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 Kept = Any  # what a layer keeps from its forward pass
-AddSum = Callable[[Tensor, list[Tensor]], None]  # factors (B,), sums shaped as the parameters: adds to the sums
+AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
+# sums <- beta sums + sum over the batch of factor * gradient; beta = 0 also where the sums hold anything at all
 
 
 class Layer(ABC):
@@ -58,11 +59,10 @@ class Linear(ParametricLayer):
         if self.module.bias is not None:
             squares = squares + 1.0
 
-        def add_sum(factors: Tensor, sums: list[Tensor]) -> None:
-            weighted = g * factors[:, None]
-            sums[0].addmm_(weighted.T, kept)
+        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+            torch.addmm(sums[0], (g * factors[:, None]).T, kept, beta=beta, out=sums[0])
             if len(sums) == 2:
-                sums[1].add_(weighted.sum(0))
+                torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
 
         return squares.mul_(squared_norms(g)), add_sum
 
@@ -110,11 +110,11 @@ class Conv2d(ParametricLayer):
             biases = by_position.sum(1)  # (B, out)
             squares = squares + squared_norms(biases)
 
-        def add_sum(factors: Tensor, sums: list[Tensor]) -> None:
-            total = (factors @ kernels).view(out, *self.module.kernel_size, channels)
-            sums[0].add_(total.permute(0, 3, 1, 2))
+        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+            total = (factors @ kernels).view(out, *self.module.kernel_size, channels).permute(0, 3, 1, 2)
+            sums[0].copy_(total + sums[0] if beta else total)
             if biases is not None:
-                sums[1].add_(factors @ biases)
+                torch.addmv(sums[1], biases.T, factors, beta=beta, out=sums[1])
 
         return squares, add_sum
 

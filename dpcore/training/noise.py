@@ -23,11 +23,11 @@ class GaussianNoise:
         self._generators = [torch.Generator(device).manual_seed(int(each) >> 1) for each in seeds]
         self._cores = cores
 
-    def draw(self, std: float) -> Tensor:
-        """A fresh draw of Normal(0, std^2 I) (size,), overwritten by the next one."""
+    def add_to(self, vector: Tensor, std: float) -> None:
+        """Add a fresh draw of Normal(0, std^2 I) to the vector (size,), in place."""
+        targets = vector.tensor_split(len(self._pieces))
 
-        def fill(piece: int) -> None:
-            self._pieces[piece].normal_(0.0, std, generator=self._generators[piece])
+        def add(piece: int) -> None:
+            targets[piece].add_(self._pieces[piece].normal_(0.0, std, generator=self._generators[piece]))
 
-        self._cores.map(fill, range(len(self._pieces)))
-        return self._buffer
+        self._cores.map(add, range(len(self._pieces)))
