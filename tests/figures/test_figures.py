@@ -1,0 +1,180 @@
+"""The figures: what they show, and that a notebook gets them in a few lines."""
+
+import math
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.figures import (
+    Track,
+    accuracy_figure,
+    classes_figure,
+    curves_figure,
+    epochs_at,
+    epsilon_figure,
+    horizons,
+    profile_figure,
+    schedule_figure,
+    track_figure,
+    tradeoff_figure,
+)
+from dpcore.figures.labels import spread
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, STYLES
+from dpcore.figures.training import MOST, thinned
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import scheduled
+
+ROOT = Path(__file__).parents[2]
+HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+PAPERS = {"#ffffff": 1.0, "#171614": 0.008}  # page colour -> relative luminance
+
+
+def luminance(color: str) -> float:
+    """Relative luminance, WCAG 2.1."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_accountant_has_a_colour_and_a_dash_of_its_own():
+    assert set(STYLES) == set(ACCOUNTANTS)
+    assert len({style.color for style in STYLES.values()}) == len(STYLES)
+    assert len({style.dash for style in STYLES.values()}) == len(STYLES)
+    assert len({style.glyph for style in STYLES.values()}) == len(STYLES)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_every_colour_stands_out_on_light_and_on_dark_paper(name: str):
+    own = luminance(STYLES[name].color)
+    for paper in PAPERS.values():
+        light, dark = max(own, paper), min(own, paper)
+        assert (light + 0.05) / (dark + 0.05) >= 3
+
+
+def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
+    figure = epsilon_figure(HEADLINE, delta=1e-5)
+    assert [trace.name for trace in figure.data][2:] == [STYLES[name].label for name in DEFAULT_ACCOUNTANTS]
+    for trace, name in zip(figure.data[2:], DEFAULT_ACCOUNTANTS, strict=True):
+        assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
+        assert trace.x[-1] == pytest.approx(100)
+    lower, upper = figure.data[:2]
+    assert np.all(np.asarray(lower.y) <= np.asarray(upper.y))
+
+
+def test_the_notebook_needs_a_few_lines_and_no_torch():
+    lines = """
+import sys
+from dpcore.figures import epsilon_figure
+from dpcore.privacy.mechanism import Mechanism
+figure = epsilon_figure(Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5, epochs=50)
+assert figure.to_plotly_json()["data"]
+assert "torch" not in sys.modules and "streamlit" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", lines], check=True, cwd=ROOT, timeout=120)
+
+
+def test_epochs_cut_the_axis_short():
+    figure = epsilon_figure(HEADLINE, epochs=50)
+    assert max(figure.data[0].x) <= 50
+    with pytest.raises(ValueError, match=r"Expected epochs=1e-09 to hold at least one step"):
+        epsilon_figure(HEADLINE, epochs=1e-9)
+
+
+@pytest.mark.parametrize("bad", [{"accountants": ["tarot"]}, {"epochs": 0}, {"epochs": math.nan}, {"delta": 2}])
+def test_bad_arguments_are_named(bad: dict):
+    with pytest.raises(ValueError, match="Expected "):
+        epsilon_figure(HEADLINE, **bad)
+
+
+def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():
+    for steps in (1, 2, 99, 100, 101, 10_000, 10**9):
+        points = horizons(Mechanism.constant(0.5, 1.0, steps))
+        assert points[0] == 1
+        assert points[-1] == steps
+        assert len(points) <= 100
+        assert np.all(np.diff(points) > 0)
+
+
+def test_epochs_count_each_release_at_its_own_rate():
+    mechanism = scheduled("exponential", 0.5, 4.0, 10, rate=0.1)
+    assert epochs_at(mechanism, np.array([0, 5, 10])).tolist() == [0.0, 2.5, 5.0]
+
+
+def test_an_infinite_epsilon_leaves_a_gap_and_no_label():
+    steps = np.array([1, 2])
+    endless = Curve(steps, np.full(2, 1e-5), np.array([np.inf, np.inf]), None, Kind.UPPER, "too little noise")
+    figure = curves_figure({"rdp": endless}, np.array([0.1, 0.2]))
+    assert not figure.data
+    assert not figure.layout.annotations
+    profile_figure({"rdp": endless})
+
+
+def test_no_curve_at_all_is_an_empty_chart():
+    assert not curves_figure({}, np.array([0.1])).data
+
+
+def test_a_logarithmic_axis_has_its_labels_in_its_own_units():
+    figure = epsilon_figure(HEADLINE, accountants=["naive"], log=True)
+    low, high = figure.layout.yaxis.range
+    assert figure.layout.yaxis.type == "log"
+    assert all(low <= each.y <= high for each in figure.layout.annotations)
+
+
+@given(st.lists(st.floats(0, 100), max_size=5))
+def test_labels_never_touch_and_stay_inside(positions: list[float]):
+    moved = spread(positions, 10.0, 0.0, 100.0)
+    assert all(abs(a - b) >= 10 - 1e-9 for a, b in combinations(moved, 2))
+    assert all(-1e-9 <= each <= 100 + 1e-9 for each in moved)
+    order = np.argsort(positions, kind="stable")
+    assert np.all(np.diff(np.array(moved)[order]) > 0)
+
+
+def test_labels_that_have_room_stay_where_they_are():
+    assert spread([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5, 40.0, math.inf])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2000.0, math.inf])
+def test_the_tradeoff_stays_between_the_axes_and_blind_guessing(mu: float, epsilon: float):
+    figure = tradeoff_figure(mu, epsilon, 1e-5)
+    for trace in figure.data:
+        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
+        assert np.all((y >= 0) & (y <= 1 - x + 1e-12))
+
+
+def test_a_schedule_is_drawn_at_its_levels():
+    figure = schedule_figure(scheduled("step", 0.5, 4.0, 60, rate=0.5))
+    assert list(figure.data[0].y) == [4.0, 2.0, 1.0, 1.0]
+    assert figure.data[0].x[-1] == 30.0
+
+
+def test_accuracies_are_labelled_and_a_level_run_crosses_the_chart():
+    tracks = [Track("sigma 1", [0.5, 1.0], [0.5, 0.9]), Track("no privacy", [], [0.8, 0.97], level=True)]
+    figure = accuracy_figure(tracks, "epsilon", end=2.0)
+    assert list(figure.data[0].y) == [50.0, 90.0]
+    assert list(figure.data[1].x) == [0.0, 2.0]
+    assert list(figure.data[1].y) == [97.0, 97.0]
+    assert "90.0 %" in figure.layout.annotations[0].text
+
+
+def test_runs_without_an_evaluation_are_an_empty_chart():
+    assert not accuracy_figure([Track("sigma 1", [], [])], "epoch").data
+    assert len(track_figure([Track("sigma 1", [], [])], "epoch", "loss").data) == 1
+
+
+def test_long_series_are_thinned_to_what_a_screen_shows_and_keep_their_last_point():
+    x, y = thinned(list(range(100_000)), [2.0 * i for i in range(100_000)])
+    assert len(x) == MOST
+    assert (x[0], x[-1], y[-1]) == (0, 99_999, 199_998)
+
+
+def test_classes_are_bars_in_percent():
+    (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
+    assert list(bars.y) == [25.0, 100.0]

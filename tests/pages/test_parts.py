@@ -1,0 +1,170 @@
+"""The logic that pages share, without a page."""
+
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Stepped
+from pages.parts import compute, history, presets, settings, words
+from pages.parts.controls import Quantity, grid, read, show
+from pages.parts.form import BASELINE_RATES, RATES, baseline_of
+from pages.parts.verdicts import headline, outward, verdict_table
+
+ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
+MECHANISM = Mechanism.constant(0.01, 2.0, 200)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("4", 4), (" 1e-5 ", 1e-5), ("60_000", 60000), ("60,000", 60000), ("1,234,567.5", 1234567.5), ("1 000", 1000),
+     ("256/60000", 256 / 60000), ("1e3", 1000), (".5", 0.5)],
+)  # fmt: skip
+def test_a_number_is_read_as_people_write_it(text: str, value: float):
+    assert read(ANY, text) == value
+
+
+@given(st.text(max_size=50))
+def test_any_text_is_a_number_or_a_sentence_about_it(text: str):
+    try:
+        assert math.isfinite(read(ANY, text))
+    except ValueError as error:
+        assert str(error).startswith("Expected value=")  # noqa: PT017  # most texts are no numbers
+
+
+@given(st.floats(1e-300, 1e300))
+def test_what_is_shown_is_what_is_read(value: float):
+    assert read(ANY, show(value)) == pytest.approx(value, rel=1e-11)
+
+
+@pytest.mark.parametrize("quantity", [value for value in vars(settings).values() if isinstance(value, Quantity)])
+def test_every_slider_stop_and_default_is_accepted(quantity: Quantity):
+    stops = grid(quantity.low, quantity.high, quantity.whole, quantity.coarse)
+    assert len(stops) >= 10
+    assert all(a < b for a, b in pairwise(stops))
+    for stop in stops:
+        assert read(quantity, show(stop)) == stop
+    read(quantity, quantity.default)
+
+
+def test_the_caches_are_bounded_and_tell_accountants_apart():
+    for cached in (compute.curve, compute.profile, compute.epsilons, compute.mu):
+        assert 0 < cached.cache_info().maxsize <= 1024
+    values = {name: float(compute.curve(name, MECHANISM, 1e-5).epsilon[-1]) for name in ACCOUNTANTS}
+    assert len(set(values.values())) == len(ACCOUNTANTS)
+    assert compute.curve("rdp", MECHANISM, 1e-5) is compute.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)
+
+
+def test_an_accountant_that_gives_up_is_a_curve_with_a_note(monkeypatch: pytest.MonkeyPatch):
+    class Failing:
+        kind = Kind.UPPER
+
+        def curve(self, *_: object) -> Curve:
+            raise RuntimeError("The numerics gave up.")
+
+        profile = curve
+
+    monkeypatch.setitem(ACCOUNTANTS, "rdp", Failing())
+    for curve in (compute.curve("rdp", Mechanism.constant(0.3, 7.7, 3), 1e-5), compute.profile("rdp", MECHANISM)):
+        assert np.all(np.isinf(curve.epsilon))
+        assert curve.note == "The numerics gave up."
+
+
+def test_mu_adds_over_releases_in_squares():
+    assert compute.mu(Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2)))) == pytest.approx(
+        math.sqrt(3 * 0.01 * math.expm1(0.25) + 2 * 0.01 * math.expm1(1.0))
+    )
+    assert compute.mu(Mechanism.constant(0.5, 0.01, 1)) == math.inf
+
+
+def test_each_presets_name_is_known_and_its_texts_are_accepted():
+    for name, preset in presets.PRESETS.items():
+        for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):
+            read(getattr(settings, key.upper()), getattr(preset, key))
+        assert preset.optimizer in settings.OPTIMIZERS, name
+        assert preset.schedule in settings.SCHEDULES, name
+        assert preset.source
+
+
+def test_the_first_preset_is_what_the_pages_begin_with():
+    preset = next(iter(presets.PRESETS.values()))
+    for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):
+        quantity = getattr(settings, key.upper())
+        assert read(quantity, quantity.default) == read(quantity, getattr(preset, key))
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1, 1.01))
+def test_rounded_bounds_never_claim_more_than_the_band(lower: float, width: float):
+    upper = lower * width
+    assert float(outward(lower, math.floor)) <= lower * (1 + 1e-12)
+    assert float(outward(upper, math.ceil)) >= upper * (1 - 1e-12)
+
+
+def test_a_verdict_stands_in_the_row_of_its_accountant():
+    curves = {name: compute.curve(name, MECHANISM, 1e-5) for name in ACCOUNTANTS}
+    rows = verdict_table(curves).split("<tr>")[2:]
+    assert len(rows) == len(ACCOUNTANTS)
+    assert "Certified: the exact epsilon lies between" in rows[-1]
+
+
+def test_where_nothing_is_certified_the_page_says_so():
+    steps = np.array([1])
+    band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
+    assert headline(band, 1, 1, "1e-5").endswith(
+        "there is no certified epsilon: too little noise. It is at least 3.000."
+    )
+    assert "n/a, because too little noise." in verdict_table({"pld": band})
+
+
+def test_every_kind_has_words():
+    assert set(words.KINDS) == {kind.value for kind in Kind}
+    assert set(words.SCHEDULES) | {"constant"} == set(settings.SCHEDULES)
+
+
+def test_the_baseline_is_the_same_run_without_noise_and_clipping():
+    config = RunConfig(sigma=3.0, batch=100)
+    baseline = baseline_of(config)
+    assert not baseline.private
+    assert (baseline.batch, baseline.epochs, baseline.model) == (config.batch, config.epochs, config.model)
+    assert set(RATES) == set(BASELINE_RATES) == set(settings.OPTIMIZERS)
+
+
+def test_a_history_reads_each_event_once(tmp_path: Path):
+    with Store(tmp_path) as store:
+        run = store.submit(RunConfig())
+        store.claim("test:1")
+        store.append(run, Stepped(5, 0.1, 2.0, 0.5, (1.0,) * 5, 10.0))
+        assert history.history_of(store, run).step == 5
+        store.append(run, Evaluated(7, 0.2, 0.5, 1.0, (0.5,) * 10))
+        known = history.history_of(store, run)
+        assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
+        assert history.history_of(store, run) is known
+
+
+def test_histories_are_bounded(tmp_path: Path):
+    with Store(tmp_path) as store:
+        for _ in range(history.KEPT + 5):
+            history.history_of(store, store.submit(RunConfig()))
+    assert len(history._histories) <= history.KEPT
+
+
+def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
+    config = RunConfig(batch=250, epochs=1.0)
+    with Store(tmp_path) as store:
+        run = store.submit(config)
+        store.claim("test:1")
+        store.append(run, Finished(config.steps, 10.0, 0.9))
+        store.end(run, Status.FINISHED)
+        past = store.runs()
+    assert history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
+    assert history.seconds_for(RunConfig(model="mlp"), past) is None
+    assert history.seconds_for(RunConfig(private=False), past) is None
