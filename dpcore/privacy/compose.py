@@ -75,17 +75,34 @@ class Moments:
         above = np.min(excess[:, high] / gap[high], axis=1, initial=inf)
         return np.maximum(below, least), np.minimum(above, most)
 
-    def tilt(self, uses: IntArray, log_delta: float, epsilon: float) -> float:
-        """The order on the grid that needs the shortest period for (L,) uses and keeps enough precision."""
-        candidates = self.orders[self.orders > 0]
-        spare = self.spare(uses[None], np.array([log_delta]), np.array([epsilon]), candidates)[0]
-        candidates = candidates[spare <= max(self.precision(uses), spare.min() + 3)]
-        return float(min(candidates, key=lambda order: self.period(uses[None], order, self.at(order))))
+    def tilt(self, uses: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
+        """The order on the grid that needs the shortest period for (L,) uses and keeps enough precision.
 
-    def period(self, uses: IntArray, order: float, at: FloatArray) -> float:
+        Where none does within the longest period allowed, the one that keeps most.
+        """
+        orders = self.orders[self.orders > 0]
+        spare = self.spare(uses[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
+        periods = self._periods(uses, orders)
+        good = spare <= self.precision(uses)
+        if good.any() and periods[good].min() <= longest:
+            return float(orders[good][np.argmin(periods[good])])
+        allowed = periods <= max(longest, periods.min())
+        return float(orders[allowed][np.argmin(spare[allowed])])
+
+    def period(self, uses: IntArray, order: float) -> float:
         """A length that holds each law of (n, L) uses tilted by `order`, and weakens the hockey stick enough."""
-        low, high = self.reach(uses, order, at)
+        low, high = self.reach(uses, order, self.at(order))
         return float(np.max(high - low)) + SPARE_PERIOD / order
+
+    def _periods(self, uses: IntArray, orders: FloatArray) -> FloatArray:
+        """The same for one horizon of (L,) uses at (O,) orders of the grid."""
+        total, (least, most) = uses @ self.values, uses @ self.ends
+        gap = self.orders - orders[:, None]  # (O, G)
+        excess = total - total[np.searchsorted(self.orders, orders)][:, None] + TAIL
+        bound = excess / np.where(gap == 0, np.nan, gap)
+        low = np.max(np.where(gap < 0, bound, -inf), axis=1)
+        high = np.min(np.where(gap > 0, bound, inf), axis=1)
+        return np.minimum(high, most) - np.maximum(low, least) + SPARE_PERIOD / orders
 
     def at(self, order: float) -> FloatArray:
         """Log-moments at an order of the grid, (L,)."""
@@ -174,7 +191,7 @@ def _tilted(
     """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, uses = losses[0].mesh, all_uses[rows]
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    nodes = min(int(moments.period(uses, order, moments.at(order)) / mesh) + 8, LONGEST)
+    nodes = min(int(moments.period(uses, order) / mesh) + 8, LONGEST)
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [_spectrum(loss, order, period) for loss in losses]
     # Kept away from 0, whose logarithm 0 uses would turn into NaN.
@@ -247,9 +264,9 @@ def _tilts(
     moments: Moments,
 ) -> Iterator[tuple[IntArray, Tilted]]:
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
-    used = uses.sum(axis=1)
+    used, longest = uses.sum(axis=1), LONGEST * losses[0].mesh
     while left.size:
-        order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]))
+        order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
         spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
         fits = (spare <= moments.precision(uses[left])) & (used[left] >= GROUP * used[left[-1]])
         fits[-1] = True

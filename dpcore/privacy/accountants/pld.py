@@ -160,7 +160,7 @@ def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray, row: int) -> f
     """Width of the band at one horizon over what is aimed at, from the gap between the log-moments of its laws."""
     uses, log_delta = steps.uses[row : row + 1 or None], np.log(delta[row : row + 1 or None])
     epsilon = lattice.remove.chernoff(uses, log_delta)
-    order = np.array([lattice.remove.tilt(uses[0], log_delta[0], epsilon[0])])
+    order = np.array([lattice.remove.tilt(uses[0], float(log_delta[0]), float(epsilon[0]), inf)])
     gaps = np.array([law.remove.log_moments(order)[0] - law.lower.log_moments(order)[0] for law in lattice.laws])
     longest = lattice.remove.chernoff(steps.uses[-1:], np.log(delta[-1:]))
     aim = max(TIGHT * float(epsilon[0]), NEGLIGIBLE * float(longest[0]), 1e-7)
@@ -170,7 +170,6 @@ def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray, row: int) -> f
 def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
     """The mesh at which a lattice is full."""
     uses, log_delta = steps.uses[-1], float(np.log(delta[-1]))
-    order = lattice.remove.tilt(uses, log_delta, float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0]))
-    return max(
-        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order, lattice.remove.at(order)) / LONGEST
-    )
+    epsilon = float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0])
+    order = lattice.remove.tilt(uses, log_delta, epsilon, inf)
+    return max(_extent(steps, delta) / NODES, lattice.remove.period(uses[None], order) / LONGEST)
