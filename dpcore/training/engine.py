@@ -97,14 +97,11 @@ class Run:
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
         with self.pace.evaluating(step), self.cores.working():
-            x, y = self.test
-            logits = self.engine.logits(x)
+            logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
             loss = torch.nn.functional.cross_entropy(logits, y).item()
             right = (logits.argmax(1) == y).double()
-            counts = torch.bincount(y)
-            per_class = torch.bincount(y, weights=right) / counts.clamp(min=1)
-            accuracy = right.mean().item()
-        return Evaluated(step, self.epoch(step), accuracy, loss, tuple(per_class.tolist()))
+            per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
+        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()))
 
     def epoch(self, step: int) -> float:
         """Epochs of expected batches done after the step."""

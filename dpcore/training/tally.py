@@ -21,7 +21,7 @@ class Tally:
         """Take in one step's losses (B,) and gradient norms (B,); RuntimeError if the loss is not finite."""
         if not len(losses):
             return
-        loss = losses.sum(dtype=torch.float64).item()
+        loss = losses.cpu().double().sum().item()
         if not abs(loss) < float("inf"):
             raise RuntimeError(f"loss is not finite at step {step}")
         self._loss += loss
