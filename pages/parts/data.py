@@ -1,6 +1,7 @@
 """The numbers behind the charts: as a table on the page, and as a file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -9,6 +10,9 @@ from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
 from dpcore.privacy.mechanism import Mechanism
 from pages.parts import compute
+
+if TYPE_CHECKING:
+    from pages.parts.live import Watched
 
 
 def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
@@ -24,6 +28,25 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     if sources.open:
         for each in ACCOUNTANTS.values():
             sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{each.source}.*")
+
+
+def evaluations_table(watched: "Sequence[Watched]", accountant: str) -> None:
+    """Every test of the runs on the charts, with the epsilon spent until then, in an expander."""
+    table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
+    if not table.open:
+        return
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {accountant}")
+    }
+    for each in watched:
+        tests = each.history.evaluated
+        spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
+        sigma = each.config.sigma if each.config.private else None
+        for test, epsilon in zip(tests, spent, strict=True):
+            row = (each.run.id, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+    table.dataframe(columns, hide_index=True)
 
 
 def download(mechanism: Mechanism, delta: float, across: str) -> None:

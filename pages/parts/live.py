@@ -14,6 +14,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, mechanism_of
 from pages.parts import compute, words
+from pages.parts.data import evaluations_table
 from pages.parts.form import described
 from pages.parts.history import History, history_of
 
@@ -38,6 +39,11 @@ class Watched:
         """Epochs of the whole run."""
         return self.config.steps * self.config.q
 
+    @property
+    def tested(self) -> int:
+        """The step of the latest test. Charts stop there: a chart that changes is drawn anew and blinks."""
+        return self.history.evaluated[-1].step if self.history.evaluated else 0
+
 
 def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> None:
     """Draw the runs and keep them up to date; `across` is "epoch" or "epsilon"."""
@@ -52,13 +58,21 @@ def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, act
         watched.append(Watched(run, run.config, history_of(store, each)))
     if active and not any(each.run.active for each in watched):
         st.rerun()
-    detail = next((each for each in watched if each.run.status is Status.RUNNING), watched[-1])
+    detail = in_detail(watched)
     for each in watched:
         if each.run.active or each is detail:
             _status(store, each)
     _figures(detail, accountant)
     _large_charts(watched, detail, accountant, across)
     _small_charts(watched, detail)
+    evaluations_table(watched, accountant)
+
+
+def in_detail(watched: Sequence[Watched]) -> Watched:
+    """The run that runs; where none does the last private one, else the last."""
+    running = [each for each in watched if each.run.status is Status.RUNNING]
+    private = [each for each in watched if each.config.private]
+    return (running or private[-1:] or watched[-1:])[0]
 
 
 def _status(store: Store, watched: Watched) -> None:
@@ -102,8 +116,9 @@ def _figures(watched: Watched, accountant: str) -> None:
         "Training loss": f"{last.loss:.3f}" if last else "–",
         "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
     }
-    for column, (name, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
-        column.metric(name, value)
+    row = st.container(horizontal=True, gap="large")
+    for name, value in figures.items():
+        row.metric(name, value, width="content")
 
 
 def _spent(watched: Watched, accountant: str) -> str:
@@ -125,8 +140,7 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
     epochs = epochs_at(mechanism, horizons(mechanism))
-    now = detail.history.step * detail.config.q
-    figure = curves_figure(curves, epochs, height=340, now=now)
+    figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
     epsilon.plotly_chart(figure, key="spent_chart", alt=words.ALT_SPENT)
 
 
@@ -165,9 +179,11 @@ def _small_charts(watched: list[Watched], detail: Watched) -> None:
     if detail.history.evaluated:
         figure = classes_figure(DATASETS[detail.config.dataset].classes, detail.history.evaluated[-1].per_class)
         classes.plotly_chart(figure, key="classes_chart", alt=words.ALT_CLASSES)
+    st.caption(words.NOT_COVERED)
 
 
 def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
-    stepped = watched.history.stepped if watched.config.private or quantity != "clipped" else []
+    told = watched.config.private or quantity != "clipped"
+    stepped = [each for each in watched.history.stepped if told and each.step <= watched.tested]
     return Track(short_label(watched.config), [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])

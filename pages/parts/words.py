@@ -28,6 +28,10 @@ TRADEOFF = (
     "The errors an attacker must make when guessing whether one example took part. On the dotted line they might as "
     "well toss a coin; the grey line is all that (epsilon, delta) rules out."
 )
+NOT_COVERED = (
+    "Epsilon is the price of releasing the model. The training loss and the fraction clipped are exact figures of the "
+    "training data, shown here for learning: publishing them is not covered."
+)
 KINDS = {
     "upper": "proven upper bound",
     "certified": "proven from both sides",

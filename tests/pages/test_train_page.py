@@ -131,7 +131,8 @@ def test_a_baseline_against_epsilon_is_a_level_line(store: Store):
     page = opened(private, baseline, x="epsilon")
     _, level = charts(page)[0]["data"]
     assert level["y"][0] == level["y"][1] == pytest.approx(78.0)
-    assert metrics(page)["Epsilon, Certified"] == "none"
+    assert metrics(page)["Test accuracy"] == "66.0 %"  # in detail is the one that has an epsilon
+    assert metrics(opened(baseline))["Epsilon, Certified"] == "none"
 
 
 def test_a_reload_shows_the_same_run(store: Store):
@@ -236,3 +237,14 @@ def test_a_store_that_fills_up_while_starting_is_a_sentence(store: Store, monkey
     monkeypatch.setattr(store, "submit", full)
     press(page, "Start private run")
     assert "room left" in page.error[0].value
+
+
+def test_the_numbers_of_the_charts_can_be_opened_as_a_table(store: Store):
+    page = opened(recorded(store, CONFIG, 40))
+    assert not page.dataframe
+    page.session_state["evaluations"] = True
+    page.run()
+    (table,) = [each.value for each in page.dataframe]
+    assert table["step"].tolist() == [10, 20, 30, 40]
+    assert table["accuracy"].tolist() == pytest.approx([0.54, 0.58, 0.62, 0.66])
+    assert table["epsilon, pld"].is_monotonic_increasing
