@@ -38,7 +38,7 @@ ROUNDING = 4e-16  # relative error of one factor of the transform
 SETTLED = 1e-7  # in ln delta: how close to its target a root must come
 MAX_ROUNDS = 60
 MAX_TILTS = 5
-LONGEST = 2**20  # nodes of a period, at most
+LONGEST, SHORTEST, WORK = 2**20, 2**17, 2**24  # most nodes of a period: WORK over the horizons, within limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def _tilted(
     """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, uses = losses[0].mesh, all_uses[rows]
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    nodes = min(int(moments.period(uses, order) / mesh) + 8, LONGEST)
+    nodes = min(int(moments.period(uses, order) / mesh) + 8, longest_period(rows.size))
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [_spectrum(loss, order, period) for loss in losses]
     # Kept away from 0, whose logarithm 0 uses would turn into NaN.
@@ -239,19 +239,20 @@ def epsilons(
     target = delta * (1 - side * ALLOWANCE) - infinite
     result = np.where(target > 0, 0.0, inf if side > 0 else 0.0)
     log_target = np.log(np.where(target > 0, target, 1.0))
+    known = np.ndim(ceiling) > 0
     ceiling = np.minimum(moments.chernoff(uses, log_target), ceiling)
     left = np.flatnonzero(target > 0)
     for _ in range(MAX_TILTS):
         again = []
         for rows, law in _tilts(losses, uses, left, log_target, ceiling, moments):
-            result[rows] = _roots(law, log_target[rows], ceiling[rows], side)
-            again.append(
-                rows[(law.spare(result[rows], log_target[rows]) > PRECISION + 1) & (result[rows] < ceiling[rows])]
-            )
+            guess = ceiling[rows] if known else _first_guess(law, log_target[rows], ceiling[rows])
+            result[rows] = _roots(law, log_target[rows], ceiling[rows], guess, side)
+            spare = law.spare(result[rows], log_target[rows])
+            again.append(rows[(spare > moments.precision(uses[rows]) + 1) & (result[rows] < ceiling[rows])])
         left = np.sort(np.concatenate([*again, left[:0]]))
         if side < 0 or left.size == 0:
             break
-        ceiling[left] = result[left]  # far below what chose the tilt: too little precision was left there
+        ceiling[left], known = result[left], True  # far below what chose the tilt: it left too little precision there
     return result
 
 
@@ -264,24 +265,29 @@ def _tilts(
     moments: Moments,
 ) -> Iterator[tuple[IntArray, Tilted]]:
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
-    used, longest = uses.sum(axis=1), LONGEST * losses[0].mesh
+    used, longest = uses.sum(axis=1), longest_period(left.size) * losses[0].mesh
     while left.size:
         order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
         spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
-        fits = (spare <= moments.precision(uses[left])) & (used[left] >= GROUP * used[left[-1]])
-        fits[-1] = True
+        enough = np.maximum(moments.precision(uses[left]), spare[-1] + 1)
+        fits = (spare <= enough) & (used[left] >= GROUP * used[left[-1]])
         yield from _tilted(losses, uses, left[fits], order, moments)
         left = left[~fits]
 
 
-def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, side: int) -> FloatArray:
+def longest_period(rows: int) -> int:
+    """Most nodes of a period when so many horizons are wanted."""
+    return int(np.clip(WORK // max(rows, 1), SHORTEST, LONGEST))
+
+
+def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:
     """Where ln delta meets its target: Newton inside a bracket, ending on the safe side.
 
     `low` has delta above the target (or is 0), `high` below it; both are evaluated or proven, never extrapolated.
     """
     aim = log_target - side * 0.5 * SETTLED
     low, high = np.full_like(ceiling, -1.0), ceiling.copy()  # -1: not even 0 was tried
-    epsilon, done = _first_guess(law, aim, ceiling), np.zeros(ceiling.shape, dtype=bool)
+    epsilon, done = guess, np.zeros(ceiling.shape, dtype=bool)
     for _ in range(MAX_ROUNDS):
         log_delta, slope = law.log_delta(epsilon, side)
         above = log_delta > log_target if side > 0 else log_delta >= log_target

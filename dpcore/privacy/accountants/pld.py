@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
-from dpcore.privacy.compose import LONGEST, Moments, epsilons
+from dpcore.privacy.compose import Moments, epsilons, longest_period
 from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
 
@@ -172,4 +172,6 @@ def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
     uses, log_delta = steps.uses[-1], float(np.log(delta[-1]))
     epsilon = float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0])
     order = lattice.remove.tilt(uses, log_delta, epsilon, inf)
-    return max(_extent(steps, delta) / NODES, lattice.remove.period(uses[None], order) / LONGEST)
+    return max(
+        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order) / longest_period(len(steps.uses))
+    )
