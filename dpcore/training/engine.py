@@ -62,6 +62,7 @@ class Run:
         self.state = self.optimizer.init(self.engine.parameters)
         self.pace = Pace(clock, config.batch / config.examples)
         self.tally = Tally()
+        self.clip_norm = config.clip_norm if config.private else math.inf
 
     def events(self) -> Iterator[Event]:
         """Start, steps and evaluations in between, finish."""
@@ -81,18 +82,22 @@ class Run:
         yield Finished(steps, self.pace.elapsed(), last.accuracy)
 
     def step(self, step: int) -> None:
-        """One step of DP-SGD."""
-        config = self.config
-        drawn = torch.from_numpy(poisson_sample(config.examples, config.q, self.batches)).to(self.device)
+        """One step of DP-SGD on a fresh Poisson batch."""
+        drawn = torch.from_numpy(poisson_sample(self.config.examples, self.config.q, self.batches)).to(self.device)
         x, y = self.train
-        clip_norm = config.clip_norm if config.private else math.inf
-        total, losses, norms = self.engine.clipped_sum(x[drawn], y[drawn], clip_norm)
-        self.tally.add(step, losses, norms, clip_norm)
+        losses, norms = self.descend(x[drawn], y[drawn])
+        self.tally.add(step, losses, norms, self.clip_norm)
+
+    def descend(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Clip, sum, add noise, divide, move the parameters; the batch's losses (B,) and gradient norms (B,)."""
+        config = self.config
+        total, losses, norms = self.engine.clipped_sum(x, y, self.clip_norm)
         if config.private and config.sigma > 0:
             self.noise.add_to(total, config.sigma * config.clip_norm)
         mean = total.div_(config.batch)  # the expected batch q n: the realised one is not public
         change, self.state = self.optimizer.update(mean, self.state)
         self.engine.parameters += change
+        return losses, norms
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""

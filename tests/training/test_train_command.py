@@ -1,0 +1,153 @@
+"""python -m dpcore train: one event a line, recorded in the store; bad input is one line and status 2."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.commands import train as command
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished, Started, from_json
+
+QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--source", "sample", "--device", "cpu"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A store and a data root of their own."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return tmp_path / "home"
+
+
+def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(capsys):
+    assert main([*QUICK, "--json", "--sigma", "0.5", "--clip-norm", "2", "--lr", "0.25", "--seed", "7"]) == 0
+    out, err = capsys.readouterr()
+    events = [from_json(json.loads(line)) for line in out.splitlines()]
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    assert err.startswith("Recorded as run ")
+    with Store() as store:
+        (run,) = store.runs()
+        assert run.id in err
+        assert [event for _, event in store.tail(run.id)] == events
+    assert run.status is Status.FINISHED
+    assert (run.config.sigma, run.config.clip_norm, run.config.lr, run.config.seed) == (0.5, 2.0, 0.25, 7)
+
+
+def test_without_json_every_event_is_a_readable_line(capsys):
+    assert main(QUICK) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("10000 examples, 5 steps of q = 0.01, 795010 parameters, book-keeping on cpu")
+    assert any("test accuracy" in line for line in lines[1:-1])
+    assert lines[-1].startswith("done: 5 steps in ")
+
+
+def test_the_baseline_is_recorded_as_such():
+    assert main([*QUICK, "--non-private", "--optimizer", "adam", "--activation", "relu", "--momentum", "0"]) == 0
+    with Store() as store:
+        config = store.runs()[0].config
+    assert not config.private
+    assert (config.optimizer, config.activation, config.momentum) == ("adam", "relu", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sigma", "-1"], "sigma=-1.0"),
+        (["--sigma", "much"], "--sigma: expected 'much'"),
+        (["--lr", "nan"], "--lr: expected 'nan'"),
+        (["--lr", "inf"], "--lr: expected 'inf'"),
+        (["--batch", "0"], "batch=0"),
+        (["--batch", "1.5"], "--batch: expected '1.5'"),
+        (["--batch", "10001"], "batch=10001 to be at most the data's 10000"),
+        (["--clip-norm", "0"], "clip_norm=0"),
+        (["--epochs", "0"], "epochs=0"),
+        (["--epochs", "1e9"], "steps="),
+        (["--delta", "1"], "delta=1"),
+        (["--momentum", "1"], "momentum=1"),
+        (["--seed", "-1"], "seed=-1"),
+        (["--dataset", "cifar"], "dataset='cifar'"),
+        (["--model", "resnet"], "model='resnet'"),
+        (["--optimizer", "lion"], "optimizer='lion'"),
+        (["--activation", "gelu"], "activation='gelu'"),
+        (["--device", "tpu"], "device='tpu'"),
+        (["--source", "full"], "full MNIST"),
+        (["--source", "half"], "source='half'"),
+        (["--nonsense"], "--nonsense"),
+    ],
+)
+def test_bad_input_is_one_line_status_two_and_leaves_no_run(capsys, arguments, words):
+    assert main([*QUICK, *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert words in err
+    with Store() as store:
+        assert store.runs() == []
+
+
+def test_a_store_that_cannot_be_written_is_named_before_anything_is_trained(home, capsys, monkeypatch):
+    home.write_text("in the way")
+    assert main(QUICK) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert str(home) in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_run_that_fails_says_so_in_one_line_and_keeps_its_traceback(capsys):
+    assert main([*QUICK, "--activation", "relu", "--lr", "1e38"]) == 1
+    out, err = capsys.readouterr()
+    assert "finished" not in out
+    assert "loss is not finite at step" in err.splitlines()[-1]
+    with Store() as store:
+        (run,) = store.runs()
+    assert run.status is Status.FAILED
+    assert "RuntimeError: loss is not finite" in (run.error or "")
+
+
+def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
+    append = Store.append
+
+    def cancelling(store, run, event):
+        stop = append(store, run, event)
+        store.cancel(run)
+        return stop
+
+    monkeypatch.setattr(Store, "append", cancelling)
+    assert main([*QUICK, "--epochs", "50"]) == 130
+    with Store() as store:
+        (run,) = store.runs()
+    assert run.status is Status.CANCELLED
+    assert run.sequence == 2
+
+
+def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
+    arguments = [sys.executable, "-m", "dpcore", *QUICK, "--epochs", "500", "--json"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    events = [from_json(json.loads(line)) for line in [*lines, *out.splitlines()]]
+    with Store() as store:
+        (run,) = store.runs()
+        assert [event for _, event in store.tail(run.id)][: len(events)] == events
+    assert run.status is Status.CANCELLED
+
+
+def test_settings_left_out_are_the_defaults_for_data_set_model_and_optimizer():
+    config = command.config_of(command.parser().parse_args(["--model", "mlp", "--optimizer", "adam"]))
+    from dpcore.training.defaults import defaults
+
+    assert config == defaults("mnist", "mlp", "adam", "sample")
+    assert isinstance(config, RunConfig)
