@@ -1,4 +1,4 @@
-"""Long checks are marked slow: they run with --slow, and always under CI."""
+"""Long checks are marked slow: they run with --slow, and always under CI, where a test that is skipped fails the run."""
 
 import os
 
@@ -16,3 +16,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter.write_line("Under CI no test may be skipped; see the tests marked s above.", red=True)
