@@ -1,4 +1,4 @@
-"""Long checks are marked slow: they run with --slow, and always under CI, where a test that is skipped fails the run."""
+"""Long checks are marked slow: they run with --slow, and always under CI, where a skipped test fails the run."""
 
 import os
 

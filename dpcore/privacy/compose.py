@@ -38,7 +38,8 @@ ROUNDING = 4e-16  # relative error of one factor of the transform
 SETTLED = 1e-7  # in ln delta: how close to its target a root must come
 MAX_ROUNDS = 60
 MAX_TILTS = 5
-LONGEST, SHORTEST, WORK = 2**20, 2**17, 2**24  # most nodes of a period: WORK over the horizons, within limits
+LONGEST = 2**20  # nodes of a period, at most
+WORK = 2**24  # nodes of all periods together, at most, over the horizons that keep all frequencies
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,11 @@ class Moments:
     def precision(self, uses: IntArray) -> FloatArray:
         """Nats that a tilt may give away at (.., L) uses before rounding is felt."""
         return PRECISION - np.log(uses @ np.minimum(8 * self.active, 1.0) + 64)
+
+    def most_nodes(self, uses: IntArray) -> int:
+        """How fine the lattice of all steps may be for (n, L) uses: few rare losses keep every frequency alive."""
+        lasting = np.count_nonzero(uses @ self.active < CUT)
+        return min(LONGEST, WORK // max(int(lasting), 1))
 
     def chernoff(self, uses: IntArray, log_delta: FloatArray) -> FloatArray:
         """An epsilon that suffices for the finite part of (n, L) uses at (n,) log deltas; (n,)."""
@@ -191,7 +197,7 @@ def _tilted(
     """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, uses = losses[0].mesh, all_uses[rows]
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    nodes = min(int(moments.period(uses, order) / mesh) + 8, longest_period(rows.size))
+    nodes = min(int(moments.period(uses, order) / mesh) + 8, LONGEST)
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [_spectrum(loss, order, period) for loss in losses]
     # Kept away from 0, whose logarithm 0 uses would turn into NaN.
@@ -265,7 +271,7 @@ def _tilts(
     moments: Moments,
 ) -> Iterator[tuple[IntArray, Tilted]]:
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
-    used, longest = uses.sum(axis=1), longest_period(left.size) * losses[0].mesh
+    used, longest = uses.sum(axis=1), LONGEST * losses[0].mesh
     while left.size:
         order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
         spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
@@ -273,11 +279,6 @@ def _tilts(
         fits = (spare <= enough) & (used[left] >= GROUP * used[left[-1]])
         yield from _tilted(losses, uses, left[fits], order, moments)
         left = left[~fits]
-
-
-def longest_period(rows: int) -> int:
-    """Most nodes of a period when so many horizons are wanted."""
-    return int(np.clip(WORK // max(rows, 1), SHORTEST, LONGEST))
 
 
 def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:

@@ -55,7 +55,6 @@ def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch
     wide = epsilons([loss], uses, target, moments, +1)[0]
     for nodes in (400, 200, 100, 50):
         monkeypatch.setattr(compose, "LONGEST", nodes)
-        monkeypatch.setattr(compose, "SHORTEST", nodes)
         high = epsilons([loss], uses, target, moments, +1)[0]
         low = epsilons([loss], uses, target, moments, -1)[0]
         assert delta_of(composed, high) <= 1e-5 * (1 + 1e-9)

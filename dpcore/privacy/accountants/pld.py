@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
-from dpcore.privacy.compose import Moments, epsilons, longest_period
+from dpcore.privacy.compose import Moments, epsilons
 from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
 
@@ -173,5 +173,5 @@ def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
     epsilon = float(lattice.remove.chernoff(uses[None], np.array([log_delta]))[0])
     order = lattice.remove.tilt(uses, log_delta, epsilon, inf)
     return max(
-        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order) / longest_period(len(steps.uses))
+        _extent(steps, delta) / NODES, lattice.remove.period(uses[None], order) / lattice.remove.most_nodes(steps.uses)
     )
