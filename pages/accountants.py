@@ -15,7 +15,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts import compute, words
 from pages.parts.controls import show
 from pages.parts.data import curves_table, download
-from pages.parts.frame import frame
+from pages.parts.frame import SMALL, frame
 from pages.parts.settings import choice_of, mechanism_controls
 from pages.parts.verdicts import headline, verdict_table
 
@@ -29,7 +29,7 @@ with left:
         right.error(str(error))
         st.stop()
     if setting.schedule != "constant":
-        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", alt=words.ALT_SCHEDULE)
+        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
 mechanism, delta = setting.mechanism, setting.delta
 
 with right:
@@ -61,7 +61,9 @@ with right:
         large.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
     with small:
         mu, certified = compute.mu(mechanism), float(curves[BAND_ID].epsilon[-1])
-        st.plotly_chart(tradeoff_figure(mu, certified, delta), key="tradeoff_chart", alt=words.ALT_TRADEOFF)
+        st.plotly_chart(
+            tradeoff_figure(mu, certified, delta), key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF
+        )
         st.caption(words.TRADEOFF)
 
     st.html(verdict_table(curves))

@@ -13,6 +13,7 @@ from dpcore import check
 
 SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
 COARSE = [1.0, 2.0, 5.0]
+FIELD = 118  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 
 
@@ -36,21 +37,24 @@ class Quantity:
 def number(quantity: Quantity, *, label: bool = True) -> float:
     """Draw the quantity and return its value; what cannot be read is said, and the last good value used."""
     if label:
-        st.markdown(f"{quantity.label}", help=quantity.help or None)
-    slider, field = st.columns([2, 1], gap="small", vertical_alignment="top", wrap=False)
-    with field:
-        wanted = st.text_input(
-            f"{quantity.label}, exact",
-            quantity.default,
-            key=quantity.key,
-            max_chars=40,
-            label_visibility="collapsed",
-            bind="query-params",
-            persist_state="session",
-        )
+        st.markdown(quantity.label, help=quantity.help or None)
+    row = st.container(horizontal=True, wrap=False, gap="small")
+    slot = row.container()  # the slider stands before the field, but follows what the field says
+    wanted = row.text_input(
+        f"{quantity.label}, exact",
+        quantity.default,
+        key=quantity.key,
+        max_chars=40,
+        label_visibility="collapsed",
+        width=FIELD,
+        bind="query-params",
+        persist_state="session",
+    )
     text, problem = _valid(quantity, wanted)
-    with slider, st.container(gap=None):
+    with slot:
         _slider(quantity, text)
+    if quantity.left or quantity.right:
+        st.html(_ends(quantity.left, quantity.right))
     if problem:
         st.error(f"{problem} Showing {text}.", icon=":material/edit:")
     return read(quantity, text)
@@ -102,8 +106,6 @@ def _slider(quantity: Quantity, text: str) -> None:
     st.session_state[key] = show(value)
     follow = {"on_change": _follow, "args": (quantity.key, key)}
     st.select_slider(quantity.label, options, key=key, label_visibility="collapsed", **follow)
-    if quantity.left or quantity.right:
-        st.html(_ends(quantity.left, quantity.right))
 
 
 def _follow(key: str, slider: str) -> None:
@@ -135,5 +137,6 @@ def _parse(name: str, text: str) -> float:
 
 
 def _ends(left: str, right: str) -> str:
-    row = "display:flex;justify-content:space-between;font-size:.75rem;opacity:.75;line-height:1"
+    row = f"display:flex;justify-content:space-between;width:calc(100% - {FIELD + 16}px);margin-top:-.6rem;"
+    row += "font-size:.75rem;opacity:.75;line-height:1"
     return f'<div style="{row}"><span>{left}</span><span>{right}</span></div>'

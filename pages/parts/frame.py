@@ -4,7 +4,11 @@ import streamlit as st
 
 from pages.parts.menu import through_the_app
 
-STYLE = "<style>.stMainBlockContainer{padding-top:4.2rem;padding-bottom:3rem}</style>"
+SMALL = {"displayModeBar": False}  # a small chart has no room for buttons over it
+STYLE = """<style>
+.stMainBlockContainer {padding-top: 4.2rem; padding-bottom: 3rem}
+[data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
+</style>"""
 
 
 def frame(question: str) -> None:

@@ -16,6 +16,7 @@ from dpcore.training.config import RunConfig, mechanism_of
 from pages.parts import compute, words
 from pages.parts.data import evaluations_table
 from pages.parts.form import described
+from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
 
 EVERY = 1  # seconds between two looks while a run is active
@@ -141,7 +142,7 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
     epochs = epochs_at(mechanism, horizons(mechanism))
     figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
-    epsilon.plotly_chart(figure, key="spent_chart", alt=words.ALT_SPENT)
+    epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=words.ALT_SPENT)
 
 
 def _end(watched: list[Watched], accountant: str, across: str) -> float:
@@ -172,13 +173,13 @@ def _small_charts(watched: list[Watched], detail: Watched) -> None:
     loss, clipped, classes = st.columns(3)
     tracks = [_reports(each, "loss") for each in watched]
     figure = track_figure(tracks, "epoch", "training loss", end=end)
-    loss.plotly_chart(figure, key="loss_chart", alt=words.ALT_LOSS)
+    loss.plotly_chart(figure, key="loss_chart", config=SMALL, alt=words.ALT_LOSS)
     tracks = [_reports(each, "clipped") for each in watched]
     figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True)
-    clipped.plotly_chart(figure, key="clipped_chart", alt=words.ALT_CLIPPED)
+    clipped.plotly_chart(figure, key="clipped_chart", config=SMALL, alt=words.ALT_CLIPPED)
     if detail.history.evaluated:
         figure = classes_figure(DATASETS[detail.config.dataset].classes, detail.history.evaluated[-1].per_class)
-        classes.plotly_chart(figure, key="classes_chart", alt=words.ALT_CLASSES)
+        classes.plotly_chart(figure, key="classes_chart", config=SMALL, alt=words.ALT_CLASSES)
     st.caption(words.NOT_COVERED)
 
 

@@ -80,7 +80,7 @@ def _row(name: str, curve: Curve, judged: Verdict) -> str:
     ratio = f"{short(judged.ratio)} ×" if finite and math.isfinite(judged.ratio) else "–"
     text = judged.text if finite else f"n/a, because {_lowered(curve.note or judged.text)}"
     sign, color = MARKS[judged.status]
-    glyph = f'<span style="color:{style_of(name).color}">{style_of(name).glyph}</span>'
+    glyph = f'<span aria-hidden=true style="color:{style_of(name).color}">{style_of(name).glyph}</span>'
     return (
         f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[name].title)}</th><td class=number>{epsilon}</td>"
         f"<td class=number>{ratio}</td><td>{words.KINDS[curve.kind]}</td>"
