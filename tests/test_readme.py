@@ -1,0 +1,49 @@
+"""The README is true: its commands are the ones that work, its notebook lines run, its links lead somewhere."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_notebook_lines_run_as_they_stand() -> None:
+    (lines,) = blocks("python")
+    result = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert "0.946" in result.stdout  # the certified lower bound of the headline setting
+
+
+def test_the_two_commands_are_those_the_project_promises() -> None:
+    run, test = (block.strip() for block in blocks("sh")[:2])
+    venv = "python3 -m venv .venv && .venv/bin/pip install -r"
+    assert run == f"{venv} requirements.txt && .venv/bin/streamlit run app.py"
+    assert test == f"{venv} requirements-dev.txt && .venv/bin/pytest"
+
+
+@pytest.mark.parametrize("command", re.findall(r"^python -m dpcore (\w+)", README, flags=re.MULTILINE))
+def test_each_command_exists(command: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "dpcore", command, "--help"], cwd=ROOT, capture_output=True, timeout=120
+    )
+    assert result.returncode == 0
+
+
+def test_every_accountant_is_explained_in_the_order_it_is_shown() -> None:
+    assert re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE) == list(ACCOUNTANTS)
+
+
+def test_every_picture_and_file_it_names_is_there() -> None:
+    named = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []
