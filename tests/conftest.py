@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+collect_ignore_glob = ["*/conftest.py"]  # they hold no doctests, and their names would clash
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the long checks too")

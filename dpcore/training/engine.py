@@ -29,8 +29,8 @@ from dpcore.training.tally import Tally
 def train(config: RunConfig, clock: Callable[[], float] = time.perf_counter) -> Iterator[Event]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
-    **Guarantees:** the same configuration on the same device gives the same parameters after every step. Which steps
-    are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change them.
+    **Guarantees:** the same configuration gives the same parameters on the same device with as many threads. Which
+    steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change them.
     The training loss, the clipped fraction and the norms are exact figures of the training data: epsilon does not
     cover showing them.
     Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.

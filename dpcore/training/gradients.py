@@ -13,6 +13,8 @@ from dpcore.training.clipping import clip_factors
 from dpcore.training.cores import Cores
 
 CHUNK = 320  # examples that a core works on at once: what they need stays in its cache
+CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
+FEWEST = 64  # examples that are worth waking a core for
 BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
 
 
@@ -47,28 +49,30 @@ class Engine(ABC):
         Edge cases: an empty batch gives zeros; clip_norm = inf gives the plain sum.
         """
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
-        busy = min(self._cores.count, len(x))
-        parts = self._parts(len(x))
+        busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
             for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
                 losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core], min(i, 1))
 
+        def add_up(columns: Tensor) -> None:
+            for other in columns[1:]:
+                columns[0].add_(other)
+
         self._cores.map(add_share, range(busy))
+        self._cores.map(add_up, self._totals[:busy].tensor_split(self._cores.count, 1) if busy > 1 else ())
         total = self._totals[0]
-        for other in self._totals[1:busy]:
-            total += other
         return ClippedSum(total if busy else total.zero_(), losses, norms)
 
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
-        return torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._parts(len(x))))
+        return torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._parts(len(x))[1]))
 
-    def _parts(self, size: int) -> list[slice]:
-        """A batch cut for the cores: equal parts, as many for each, none empty or above the chunk."""
-        busy = min(self._cores.count, size)
+    def _parts(self, size: int) -> tuple[int, list[slice]]:
+        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk."""
+        busy = min(self._cores.count, -(-size // FEWEST))
         count = busy * -(-size // (busy * self.chunk)) if busy else 0
-        return [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
+        return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
     def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
@@ -84,10 +88,10 @@ class BookKeeping(Engine):
     """One forward and one backward pass through known layers."""
 
     name = "book-keeping"
-    chunk = CHUNK
 
     def __init__(self, module: nn.Sequential, cores: Cores) -> None:
         super().__init__(module, cores)
+        self.chunk = CHUNK if self.parameters.is_cpu else CHUNK_ELSEWHERE
         self._layers = [KNOWN[type(child)](child) for child in module]
         counts = [len(list(child.parameters())) for child in module]
         ends = [sum(counts[: i + 1]) for i in range(len(counts))]

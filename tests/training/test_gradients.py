@@ -10,6 +10,7 @@ from opacus import GradSampleModule
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from dpcore.training import gradients
 from dpcore.training.clipping import clip_factors
 from dpcore.training.cores import Cores
 from dpcore.training.gradients import BookKeeping, Engine, PerExample, engine_of, unknown
@@ -59,7 +60,15 @@ SHAPES = {  # name -> (module, shape of one input)
     "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
     "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
 }
-CORES = Cores(2)
+CORES = Cores(3)  # more than some machines have: sharing out must not depend on it
+
+
+@pytest.fixture(autouse=True)
+def small_shares(monkeypatch):
+    """Batches of this size are shared out too."""
+    monkeypatch.setattr(gradients, "FEWEST", 2)
+
+
 ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}
 
 

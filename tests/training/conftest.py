@@ -1,0 +1,35 @@
+"""Records of what a run draws."""
+
+import pytest
+
+from dpcore.training import engine as module
+from dpcore.training.noise import GaussianNoise
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The batches drawn so far, and the arguments they were drawn with."""
+    record = []
+
+    def recording(n, q, generator):
+        drawn = poisson_sample(n, q, generator)
+        record.append((n, q, drawn))
+        return drawn
+
+    poisson_sample = module.poisson_sample
+    monkeypatch.setattr(module, "poisson_sample", recording)
+    return record
+
+
+@pytest.fixture
+def stds(monkeypatch):
+    """The std of every draw of noise so far."""
+    record = []
+    add_to = GaussianNoise.add_to
+
+    def recording(noise, vector, std):
+        record.append(std)
+        add_to(noise, vector, std)
+
+    monkeypatch.setattr(GaussianNoise, "add_to", recording)
+    return record

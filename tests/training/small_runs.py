@@ -1,0 +1,32 @@
+"""Small runs on a clock that tests hold in their hands."""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+
+import torch
+
+from dpcore.training.config import RunConfig
+from dpcore.training.engine import Run
+from dpcore.training.models import build
+
+SMALL = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu")
+CNN = dataclasses.replace(SMALL, model="cnn")
+
+
+def ticking(seconds: float = 0.05) -> Callable[[], float]:
+    """A clock that goes on by so many seconds each time it is read."""
+    ticks = itertools.count()
+    return lambda: next(ticks) * seconds
+
+
+def run_of(config: RunConfig) -> Run:
+    """A run that has not begun."""
+    return Run(config, ticking())
+
+
+def module_of(run: Run) -> torch.nn.Module:
+    """A copy of the run's network that autograd may use."""
+    copy = build(run.config.model, run.config.activation, 0)
+    torch.nn.utils.vector_to_parameters(run.engine.parameters.clone(), copy.parameters())
+    return copy

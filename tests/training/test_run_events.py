@@ -1,0 +1,164 @@
+"""What a run says, in which order, and how it ends."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from small_runs import CNN, SMALL, module_of, run_of, ticking
+from torch.nn import functional as F
+
+from dpcore.data.load import Images, Split, load
+from dpcore.training import engine as module
+from dpcore.training.engine import train
+from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
+
+
+@pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
+def test_the_same_seed_gives_the_same_events_and_another_seed_others(config):
+    first, second = (list(train(config, ticking())) for _ in range(2))
+    assert first == second
+    other = list(train(dataclasses.replace(config, seed=1), ticking()))
+    assert [event.loss for event in other if isinstance(event, Stepped)] != [
+        event.loss for event in first if isinstance(event, Stepped)
+    ]
+
+
+def test_the_clock_changes_what_is_shown_but_not_what_is_learned():
+    slow, fast = (list(train(SMALL, ticking(seconds))) for seconds in (5.0, 1e-6))
+    assert len(slow) > len(fast)
+    assert slow[-2] == fast[-2]  # the last evaluation
+
+
+def test_the_seed_moves_weights_batches_and_noise_apart():
+    runs = [run_of(dataclasses.replace(SMALL, seed=seed)) for seed in (0, 1)]
+    assert not torch.equal(runs[0].engine.parameters, runs[1].engine.parameters)
+    assert runs[0].batches.random() != runs[1].batches.random()
+    drawn = [torch.zeros(795_010) for _ in runs]
+    for run, vector in zip(runs, drawn, strict=True):
+        run.noise.add_to(vector, 1.0)
+    assert not torch.equal(*drawn)
+
+
+def test_a_run_tells_its_story_in_order():
+    events = list(train(SMALL, ticking()))
+    assert [type(event) for event in events[:2]] == [Started, Stepped]
+    assert [type(event) for event in events[-2:]] == [Evaluated, Finished]
+    started, finished = events[0], events[-1]
+    assert started == Started(10_000, 8, 0.0064, "cpu", 795_010, "book-keeping")
+    assert finished.step == started.steps
+    assert finished.accuracy == events[-2].accuracy
+    steps = [event.step for event in events if isinstance(event, Stepped)]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 8
+    assert [event.step for event in events if isinstance(event, Evaluated)][-1] == 8
+    for event in events:
+        assert from_json(to_json(event)) == event
+
+
+def test_an_evaluation_counts_right_answers_in_all_and_for_each_class():
+    run = run_of(CNN)
+    run.step(1)
+    event = run.evaluated(1)
+    x, y = run.test
+    guesses = module_of(run)(x).argmax(1)
+    assert event.accuracy == pytest.approx((guesses == y).double().mean().item())
+    for digit, accuracy in enumerate(event.per_class):
+        assert accuracy == pytest.approx((guesses[y == digit] == digit).double().mean().item())
+    assert event.loss == pytest.approx(F.cross_entropy(module_of(run)(x), y).item(), rel=1e-5)
+    assert event.epoch == 64 / 10_000
+
+
+def test_a_report_covers_every_step_since_the_last(batches):
+    run = run_of(dataclasses.replace(SMALL, clip_norm=8.0))
+    norms, losses = [], []
+    x, y = run.train
+    for step in range(1, 4):
+        before = run.engine.parameters.clone()
+        run.step(step)
+        after = run.engine.parameters.clone()
+        run.engine.parameters.copy_(before)
+        found = run.engine.clipped_sum(x[batches[-1][2]], y[batches[-1][2]], math.inf)
+        norms += found.norms.tolist()
+        losses += found.losses.tolist()
+        run.engine.parameters.copy_(after)
+    report = run.tally.report(3, 0.5, 10.0)
+    assert report.loss == pytest.approx(np.mean(losses), rel=1e-5)
+    assert report.clipped == pytest.approx(np.mean(np.array(norms) > 8.0))
+    assert 0 < report.clipped < 1
+    assert report.norms == pytest.approx(np.quantile(norms, [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-5)
+
+
+def test_a_report_of_empty_batches_repeats_the_last_loss():
+    run = run_of(SMALL)
+    run.step(1)
+    first = run.tally.report(1, 0.1, 1.0)
+    again = run.tally.report(2, 0.2, 1.0)
+    assert (again.loss, again.norms, again.clipped) == (first.loss, first.norms, 0.0)
+
+
+def test_closing_the_events_stops_before_another_step(batches):
+    events = train(dataclasses.replace(SMALL, epochs=50), ticking(1.0))
+    for _ in range(6):
+        next(events)
+    done = len(batches)
+    events.close()
+    assert len(batches) == done < 6
+
+
+def test_an_interrupt_ends_the_run_within_the_step_it_hits(batches, monkeypatch):
+    run = run_of(dataclasses.replace(SMALL, epochs=50))
+    events = run.events()
+    for _ in range(3):
+        next(events)
+    done = len(batches)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "optimizer", run.optimizer._replace(update=interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        next(events)
+    assert len(batches) == done + 1
+
+
+def test_a_loss_that_is_no_longer_finite_ends_the_run_with_its_step():
+    config = dataclasses.replace(SMALL, activation="relu", lr=1e38, epochs=1)
+    with pytest.raises(RuntimeError, match=r"loss is not finite at step [2-9]"):
+        list(train(config, ticking()))
+
+
+def test_a_device_that_is_not_here_is_named(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ValueError, match=r"device='cuda' to be one that is here: auto, .*cpu"):
+        next(train(dataclasses.replace(SMALL, device="cuda")))
+
+
+def test_auto_takes_the_fastest_device_that_is_here(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert module.device_of("auto").type == "mps"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert module.device_of("auto").type == "cuda"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert module.device_of("auto").type == "cpu"
+
+
+def test_data_of_another_size_than_the_configuration_counts_with_is_refused(monkeypatch):
+    whole = load("mnist", "sample")
+    part = Split(Images(whole.train.images[:100], whole.train.labels[:100]), whole.test)
+    monkeypatch.setattr(module, "load", lambda name, source: part)
+    with pytest.raises(ValueError, match="10000 training examples"):
+        next(train(SMALL))
+
+
+def test_threads_outside_the_steps_keep_their_number():
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        for _ in train(SMALL, ticking()):
+            assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
