@@ -15,6 +15,8 @@ LABEL = ".st-key-epsilon_chart .annotation-text"
 SLIDER = ".st-key-sigma_slider input[type=range]"
 RUNNING = 180_000  # ms that a short training run may take on a busy machine
 
+expect.set_options(timeout=30_000)
+
 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
@@ -130,7 +132,7 @@ def test_training_streams_survives_a_reload_and_can_be_cancelled(page: Page, app
     start(page)
     expect(page.get_by_test_id("stProgress").first).to_contain_text("steps/s", timeout=RUNNING)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_test_id("stProgress").first).to_contain_text("cancelled at step", timeout=30_000)
+    expect(page.get_by_test_id("stProgress").first).to_contain_text("cancelled at step")
 
 
 def test_the_server_never_holds_torch(page: Page, app: Server):
