@@ -73,10 +73,11 @@ def run(arguments: argparse.Namespace) -> int:
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The configuration that the arguments ask for; ValueError names what is wrong with it."""
     source = arguments.source or available(arguments.dataset)[0]
-    base = defaults(arguments.dataset, arguments.model, arguments.optimizer, source)
+    private = not arguments.non_private
+    base = defaults(arguments.dataset, arguments.model, arguments.optimizer, source, private=private)
     names = (*NUMBERS, "activation", "batch", "seed", "device")
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-    return replace(base, private=not arguments.non_private, **given)
+    return replace(base, **given)
 
 
 def _recorded(store: Store, config: RunConfig, events: Iterator[Event], words: Callable[[Event], str]) -> int:

@@ -1,0 +1,51 @@
+"""The settings to start from do learn."""
+
+import itertools
+
+import pytest
+
+from dpcore.data.catalog import DATASETS
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.config import MODELS, RunConfig, mechanism_of
+from dpcore.training.defaults import defaults
+from dpcore.training.engine import train
+from dpcore.training.events import Finished
+from dpcore.training.optimizers import OPTIMIZERS
+
+ALL = list(itertools.product(DATASETS, MODELS, OPTIMIZERS))
+AT_LEAST = {
+    ("mnist", "cnn"): 0.86,
+    ("mnist", "mlp"): 0.80,
+    ("fashion_mnist", "cnn"): 0.72,
+    ("fashion_mnist", "mlp"): 0.75,
+}
+
+
+def accuracy(config: RunConfig) -> float:
+    *_, last = train(config)
+    assert isinstance(last, Finished)
+    return last.accuracy
+
+
+@pytest.mark.parametrize(("dataset", "model", "optimizer"), ALL)
+@pytest.mark.parametrize("private", [True, False])
+def test_there_is_one_for_every_combination(dataset, model, optimizer, private):
+    config = defaults(dataset, model, optimizer, private=private)
+    assert (config.dataset, config.model, config.optimizer, config.private) == (dataset, model, optimizer, private)
+    assert defaults(dataset, model, optimizer, "full").examples == 60_000
+
+
+def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_small_epsilon():
+    config = defaults("mnist", "cnn", "sgd")
+    assert accuracy(config) > 0.8
+    mechanism = mechanism_of(config)
+    assert mechanism is not None
+    assert ACCOUNTANTS["pld"].curve(mechanism, [config.steps], config.delta).epsilon[0] < 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dataset", "model", "optimizer"), ALL)
+def test_every_default_learns_and_its_baseline_learns_more(dataset, model, optimizer):
+    private = accuracy(defaults(dataset, model, optimizer))
+    assert private > AT_LEAST[dataset, model]
+    assert accuracy(defaults(dataset, model, optimizer, private=False)) > private
