@@ -46,19 +46,24 @@ with right:
     across = choice_of(view, "Against", ("epoch", "delta"), "against")
     log = choice_of(scale, "Scale", ("linear", "log"), "scale") == "log"
 
-    names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
-    curves = {name: compute.curve(name, mechanism, delta) for name in names}
-    st.markdown(headline(curves[BAND_ID], setting.epochs, mechanism.steps, show(delta)))
-    if delta * setting.n >= 1:
-        st.warning(words.delta_warning(delta, setting.n))
-
+    certain = st.container()
     large, small = st.columns([5, 2], gap="small")
+    chart = large.empty()
+    names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
+    if compute.slow(mechanism):  # the cheap curves are there at once, the band follows
+        cheap = {name: compute.curve(name, mechanism, delta) for name in names if name != BAND_ID}
+        figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
+        chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
+    curves = {name: compute.curve(name, mechanism, delta) for name in names}
+    certain.markdown(headline(curves[BAND_ID], setting.epochs, mechanism.steps, show(delta)))
+    if delta * setting.n >= 1:
+        certain.warning(words.delta_warning(delta, setting.n))
     if across == "epoch":
-        epochs = epochs_at(mechanism, horizons(mechanism))
-        large.plotly_chart(curves_figure(curves, epochs, log=log), key="epsilon_chart", alt=words.ALT_EPSILON)
+        figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
+        chart.plotly_chart(figure, key="epsilon_chart", alt=words.ALT_EPSILON)
     else:
         profiles = {name: compute.profile(name, mechanism) for name in names}
-        large.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
+        chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
     with small:
         mu, certified = compute.mu(mechanism), float(curves[BAND_ID].epsilon[-1])
         st.plotly_chart(

@@ -27,6 +27,11 @@ def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
         return _nothing(name, steps, np.full(steps.shape, delta), str(error))
 
 
+def slow(mechanism: Mechanism) -> bool:
+    """Whether the certified curve may take longer than a blink: many kinds of steps, or very many steps."""
+    return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000
+
+
 @lru_cache(maxsize=128)
 def profile(name: str, mechanism: Mechanism) -> Curve:
     """Epsilon by one accountant after the whole mechanism, at each of `DELTAS`."""

@@ -10,7 +10,7 @@ import streamlit as st
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
@@ -107,6 +107,9 @@ def _setting() -> Setting:
         st.caption(words.NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
     level = max(1, round(1 / q))
+    if schedule != "constant" and steps > level * MAX_LEVELS:
+        shown = f"epochs={steps * q:,.4g}"
+        raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
     return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule)
 
 

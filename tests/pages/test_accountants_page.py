@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore import figures
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from pages.parts import compute
@@ -162,6 +163,21 @@ def test_a_noise_schedule_has_its_own_plot(schedule: str):
 def test_a_schedule_that_runs_out_of_noise_says_so():
     page = opened(schedule="linear", rate_linear="0.5")
     assert "keep sigma above 0" in sentences(page)[0]
+
+
+def test_a_schedule_with_too_many_levels_says_how_many_fit():
+    page = opened(schedule="exponential", epochs="5000", rate_exponential="1e-4")
+    assert sentences(page) == ["Expected epochs=5,000 to be at most 2,000 where sigma changes with every epoch."]
+
+
+def test_where_the_band_is_slow_the_cheap_curves_are_painted_first(monkeypatch: pytest.MonkeyPatch):
+    painted: list[set[str]] = []
+    draw = figures.curves_figure
+    monkeypatch.setattr(
+        figures, "curves_figure", lambda curves, *_, **more: painted.append({*curves}) or draw(curves, *_, **more)
+    )
+    opened(schedule="exponential", epochs="20", accountants="rdp")
+    assert painted == [{"rdp"}, {"rdp", "pld"}]
 
 
 def test_the_other_view_is_delta_against_epsilon():
