@@ -115,8 +115,8 @@ class Run:
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
     """Images as (n, 1, 28, 28) in [0, 1], a scale that no data set had a say in, and labels (n,)."""
-    images = torch.from_numpy(part.images).to(device)
-    return images[:, None].float().div_(255), torch.from_numpy(part.labels).to(device).long()
+    images = torch.tensor(part.images, device=device)
+    return images[:, None].float().div_(255), torch.tensor(part.labels, device=device).long()
 
 
 def device_of(name: str) -> torch.device:

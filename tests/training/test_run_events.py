@@ -162,3 +162,14 @@ def test_threads_outside_the_steps_keep_their_number():
             assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
+
+
+def test_arrays_that_may_only_be_read_become_tensors_without_a_warning():
+    part = load("mnist", "sample").test
+    locked = Images(np.frombuffer(part.images.tobytes(), np.uint8).reshape(part.images.shape), part.labels)
+    assert not locked.images.flags.writeable
+    x, y = module.tensors(locked, torch.device("cpu"))
+    assert x.shape == (2000, 1, 28, 28)
+    assert (x.min(), x.max()) == (0, 1)
+    assert torch.equal(y, torch.tensor(part.labels.astype(int)))
+    assert np.array_equal((x[:, 0] * 255).round().numpy(), part.images)
