@@ -13,7 +13,7 @@ class Started:
     q: float
     device: str
     parameters: int
-    engine: str  # "book-keeping", "vmap" or "plain", and why if it fell back
+    engine: str  # "book-keeping", or "vmap: " and why
 
 
 @dataclass(frozen=True)
