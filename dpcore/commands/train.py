@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalog import available
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Status, StoreError, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Pulse
-from dpcore.training.config import ACTIVATIONS, DEVICES, MODELS, RunConfig
+from dpcore.training.config import ACTIVATIONS, DEVICES, MODELS, RunConfig, mechanism_of
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.optimizers import OPTIMIZERS
@@ -28,7 +29,7 @@ NUMBERS = {
     "lr": "learning rate",
     "momentum": "of sgd",
     "epochs": "how often each example is drawn on average",
-    "delta": "only recorded: what epsilon is shown for",
+    "delta": "what epsilon is shown for; training does not use it",
 }
 
 
@@ -64,10 +65,26 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
 
-            return _recorded(store, config, train(config), _line if not arguments.json else _object)
+            status = _recorded(store, config, train(config), _object if arguments.json else _line)
         except KeyboardInterrupt:
             print("Cancelled.", file=sys.stderr)
             return CANCELLED
+    if status == 0 and not arguments.json:
+        print(spent(config))
+    return status
+
+
+def spent(config: RunConfig) -> str:
+    """What the run cost in privacy, as a sentence.
+
+    >>> spent(RunConfig(sigma=0))
+    'Not private: epsilon is infinite.'
+    """
+    mechanism = mechanism_of(config)
+    if mechanism is None:
+        return "Not private: epsilon is infinite."
+    epsilon = ACCOUNTANTS["pld"].curve(mechanism, [config.steps], config.delta).epsilon[-1]
+    return f"epsilon <= {epsilon:.4g} at delta = {config.delta:g}, certified (pld)"
 
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:

@@ -1,10 +1,14 @@
 """The noise has the std that is charged: tests that also fail where it does not."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
+from dpcore.training import noise as noise_module
 from dpcore.training.cores import Cores
 from dpcore.training.noise import GaussianNoise
 
@@ -50,6 +54,13 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
     first, second = drawn(200_000, seed=1, count=2)
     for left, right in ((first[:-1], first[1:]), (first, second), (first[:100_000], first[100_000:])):
         assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
+
+
+def test_noise_is_drawn_in_one_place_only():
+    folder = Path(noise_module.__file__).parent
+    drawing = re.compile(r"\bnormal_\(|\brandn|\.normal\(|standard_normal|torch\.normal")
+    users = {path.name for path in folder.rglob("*.py") if drawing.search(path.read_text(encoding="utf-8"))}
+    assert users == {"noise.py"}
 
 
 def test_it_is_added_to_what_is_there():

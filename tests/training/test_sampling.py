@@ -40,6 +40,12 @@ def fixed_size(seed: int) -> np.ndarray:
     return drawn
 
 
+def coupled(seed: int) -> np.ndarray:
+    """Every example at the right rate, but neighbours together."""
+    generator = np.random.default_rng(seed)
+    return np.repeat(generator.random((STEPS, N // 2)) < Q, 2, axis=1)
+
+
 def chi_square(counts: np.ndarray, trials: int, chance: float) -> float:
     """Two-sided p-value of counts that should each be Binomial(trials, chance)."""
     spread = ((counts - trials * chance) ** 2 / (trials * chance * (1 - chance))).sum()
@@ -81,7 +87,11 @@ def test_shuffled_and_fixed_size_batches_are_told_apart_from_poisson():
     assert successive(shuffled(0)) < LEVEL
     assert sizes(shuffled(0)) < LEVEL
     assert sizes(fixed_size(0)) < LEVEL
-    assert pairs(fixed_size(0)) < 1  # a fixed size moves pairs by a factor (n q - 1) / ((n - 1) q) only
+
+
+def test_examples_drawn_together_are_told_apart_by_their_pairs_alone():
+    assert pairs(coupled(0)) < LEVEL
+    assert successive(coupled(0)) > LEVEL
 
 
 def test_a_wrong_rate_is_told_apart():

@@ -46,11 +46,14 @@ def test_without_json_every_event_is_a_readable_line(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("10000 examples, 5 steps of q = 0.01, 795010 parameters, book-keeping on cpu")
     assert any("test accuracy" in line for line in lines[1:-1])
-    assert lines[-1].startswith("done: 5 steps in ")
+    assert lines[-2].startswith("done: 5 steps in ")
+    assert lines[-1].startswith("epsilon <= 0.")
+    assert lines[-1].endswith("at delta = 1e-05, certified (pld)")
 
 
-def test_the_baseline_is_recorded_as_such():
+def test_the_baseline_is_recorded_as_such(capsys):
     assert main([*QUICK, "--non-private", "--optimizer", "adam", "--activation", "relu", "--momentum", "0"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "Not private: epsilon is infinite."
     with Store() as store:
         config = store.runs()[0].config
     assert not config.private
