@@ -25,6 +25,7 @@ from dpcore.privacy.contraction import Gaps, dominated, needed
 FloatArray = NDArray[np.float64]
 
 BLOCK = 2**20  # numbers held at once
+CORE_ROUNDS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,10 +210,7 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
 
 def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> Laws:
     """Laws on a lattice whose first cell reaches the lower bound of the loss."""
-    cut = 0.5 * mesh
-    x = float(_position(q, sigma, np.array([cut]))[0])
-    core, tilted = ndtr(x / sigma), ndtr((x - 1) / sigma)
-    start = log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut  # the loss of everything below the cut
+    cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
     y = np.asarray(start + 0.5 * mesh * np.arange(-2, 2 * count - 3), dtype=np.float64)
     offset = log1p(-q) + start
@@ -225,6 +223,29 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> Laws:
         _backward(offset - mesh, mesh, mass, 0.0),
         _lower(offset, mesh, lower),
     )
+
+
+def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
+    """A cut, the mass under N(0) below it, and the height of that mass taken as one: below one mesh.
+
+    The cut is raised to one mesh above that height where most mass lies low; where it does not, half a mesh will do.
+    """
+    cut = 0.5 * mesh
+    core, start = _mass_below(q, sigma, cut)
+    for _ in range(CORE_ROUNDS):
+        higher = start + mesh  # the next node: both rise, and the cut never passes it
+        more, rise = _mass_below(q, sigma, higher)
+        if rise >= 0.9 * mesh:
+            break
+        cut, core, start = higher, more, rise
+    return cut, core, start
+
+
+def _mass_below(q: float, sigma: float, cut: float) -> tuple[float, float]:
+    """Mass under N(0) of losses below a height, and the height of that mass taken as one."""
+    x = sigma**2 * (cut + log(-expm1(-cut)) - log(q) + log1p(-q)) + 0.5
+    core, tilted = float(ndtr(x / sigma)), float(ndtr((x - 1) / sigma))
+    return core, log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut
 
 
 def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: float, infinite: "Beyond") -> FloatArray:

@@ -116,13 +116,17 @@ def _deviation(steps: Steps, row: int) -> float:
 
 
 def _fitted(steps: Steps, delta: FloatArray, mesh: float) -> tuple[Lattice, float]:
-    """A lattice whose log-moments promise a narrow band at both ends of the curve; and the finest mesh allowed."""
+    """A lattice that promises a narrow band halfway and at the end of the curve; and the finest mesh allowed."""
+    rows = [len(delta) // 2, len(delta) - 1]
+    some = Steps(steps.kinds, steps.uses[rows]), delta[rows]
     for _ in range(8):
         lattice = _lattice(steps, delta, mesh)
-        excess, finest = max(_predicted(lattice, steps, delta, row) for row in (0, -1)), _finest(lattice, steps, delta)
+        finest, excess = _finest(lattice, steps, delta), _predicted(lattice, *some)
+        if excess > 1:  # the prediction is cheap, but far too high where losses are rare and large
+            excess = _measured(lattice, *some)
         if excess <= 1 or mesh <= finest:
             break
-        mesh = max(mesh * np.clip(0.9 / np.sqrt(excess), 0.15, 0.8), finest)
+        mesh = max(mesh * np.clip(0.9 / np.sqrt(excess), 0.2, 0.8), finest)
     return lattice, finest
 
 
@@ -156,15 +160,26 @@ def _orders(steps: Steps, delta: FloatArray) -> FloatArray:
     return np.concatenate([-1 - positive[::-1], [-1.0, 0.0], positive])
 
 
-def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray, row: int) -> float:
-    """Width of the band at one horizon over what is aimed at, from the gap between the log-moments of its laws."""
-    uses, log_delta = steps.uses[row : row + 1 or None], np.log(delta[row : row + 1 or None])
+def _aims(lattice: Lattice, steps: Steps, delta: FloatArray) -> FloatArray:
+    """The width of the band to aim at, at each horizon, (n,)."""
+    epsilon = lattice.remove.chernoff(steps.uses, np.log(delta))
+    return np.maximum(TIGHT * epsilon, np.maximum(NEGLIGIBLE * epsilon.max(), 1e-7))
+
+
+def _predicted(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
+    """Width of the band over what is aimed at, from the gap between the log-moments of its laws at the last horizon."""
+    uses, log_delta = steps.uses[-1:], np.log(delta[-1:])
     epsilon = lattice.remove.chernoff(uses, log_delta)
     order = np.array([lattice.remove.tilt(uses[0], float(log_delta[0]), float(epsilon[0]), inf)])
     gaps = np.array([law.remove.log_moments(order)[0] - law.lower.log_moments(order)[0] for law in lattice.laws])
-    longest = lattice.remove.chernoff(steps.uses[-1:], np.log(delta[-1:]))
-    aim = max(TIGHT * float(epsilon[0]), NEGLIGIBLE * float(longest[0]), 1e-7)
-    return float(uses[0] @ np.maximum(gaps, 0.0)) / order[0] / aim
+    return float(uses[0] @ np.maximum(gaps, 0.0)) / order[0] / float(_aims(lattice, steps, delta)[-1])
+
+
+def _measured(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
+    """The same ratio, the largest of all horizons, from the band itself."""
+    upper = epsilons([each.remove for each in lattice.laws], steps.uses, delta, lattice.remove, +1)
+    lower = epsilons([each.lower for each in lattice.laws], steps.uses, delta, lattice.remove, -1, upper)
+    return float(np.max((upper - lower) / _aims(lattice, steps, delta)))
 
 
 def _finest(lattice: Lattice, steps: Steps, delta: FloatArray) -> float:
