@@ -13,7 +13,7 @@ from dpcore.figures import (
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts import compute, words
-from pages.parts.controls import show
+from pages.parts.controls import keep, recall, show
 from pages.parts.data import curves_table, download
 from pages.parts.frame import SMALL, frame
 from pages.parts.settings import choice_of, mechanism_controls
@@ -34,6 +34,7 @@ mechanism, delta = setting.mechanism, setting.delta
 
 with right:
     lines, view, scale = st.columns([6, 3, 2], gap="small")
+    recall("accountants", list(DEFAULT_ACCOUNTANTS))
     chosen = lines.pills(
         "Accountants, over the certified band",
         [name for name in ACCOUNTANTS if name != BAND_ID],
@@ -43,6 +44,7 @@ with right:
         bind="query-params",
         persist_state="session",
     )
+    keep("accountants", chosen)
     across = choice_of(view, "Against", ("epoch", "delta"), "against")
     log = choice_of(scale, "Scale", ("linear", "log"), "scale") == "log"
 

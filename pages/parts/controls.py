@@ -13,6 +13,7 @@ from dpcore import check
 
 SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
 COARSE = [1.0, 2.0, 5.0]
+ARRIVED = "arrived"  # whether this run is the first since the page was changed
 FIELD = 118  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 
@@ -40,6 +41,7 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
         st.markdown(quantity.label, help=quantity.help or None)
     row = st.container(horizontal=True, wrap=False, gap="small")
     slot = row.container()  # the slider stands before the field, but follows what the field says
+    recall(quantity.key, quantity.default)
     wanted = row.text_input(
         f"{quantity.label}, exact",
         quantity.default,
@@ -50,6 +52,7 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
         bind="query-params",
         persist_state="session",
     )
+    keep(quantity.key, wanted)
     text, problem = _valid(quantity, wanted)
     with slot:
         _slider(quantity, text)
@@ -60,6 +63,23 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     return read(quantity, text)
 
 
+def recall(key: str, default: object) -> None:
+    """Give the widget that comes next the value that it had on another page, where the reader has just come from there.
+
+    Streamlit carries bound values along too, but not those of a link that was opened and not touched since.
+    """
+    kept = st.session_state.get(f"{key}_kept")
+    if kept is not None and st.session_state.get(ARRIVED) and key not in st.query_params:
+        st.session_state[key] = kept
+        if kept != default:
+            st.query_params[key] = kept
+
+
+def keep(key: str, value: object) -> None:
+    """Note a widget's value for `recall`."""
+    st.session_state[f"{key}_kept"] = value
+
+
 def read(quantity: Quantity, text: str) -> float:
     """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
 
@@ -67,7 +87,7 @@ def read(quantity: Quantity, text: str) -> float:
     0.004266666666666667
     """
     value = _parse(quantity.key, text)
-    quantity.accept(int(value) if value.is_integer() else value)  # a message says 0, not 0.0
+    quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
     return value
 
 

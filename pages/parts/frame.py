@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from pages.parts.controls import ARRIVED
 from pages.parts.menu import through_the_app
 
+PAGE = "page_shown"
 SMALL = {"displayModeBar": False}  # a small chart has no room for buttons over it
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 4.2rem; padding-bottom: 3rem}
@@ -14,5 +16,7 @@ STYLE = """<style>
 def frame(question: str) -> None:
     """The page's question as its title, close to the top."""
     through_the_app()
+    st.session_state[ARRIVED] = st.session_state.get(PAGE) != question
+    st.session_state[PAGE] = question
     st.html(STYLE)
     st.title(question, anchor=False)

@@ -14,7 +14,7 @@ from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
-from pages.parts.controls import Quantity, number, read, show
+from pages.parts.controls import Quantity, keep, number, read, recall, show
 
 DEFAULTS = RunConfig(batch=256, epochs=8.0)
 
@@ -176,7 +176,8 @@ def choice_of(
     show_label: bool = True,
 ) -> str:
     """One of a few options as buttons; the first is the default, the URL holds the others."""
-    return place.segmented_control(
+    recall(key, options[0])
+    chosen = place.segmented_control(
         label,
         options,
         default=options[0],
@@ -187,6 +188,8 @@ def choice_of(
         bind="query-params",
         persist_state="session",
     )
+    keep(key, chosen)
+    return chosen
 
 
 def _carry_rate(n: int) -> None:
@@ -225,4 +228,8 @@ def _schedule() -> tuple[str, float]:
 
 
 def choice(label: str, options: tuple[str, ...], key: str) -> str:
-    return st.selectbox(label, options, key=key, bind="query-params", persist_state="session")
+    """One of a list of options; the first is the default, the URL holds the others."""
+    recall(key, options[0])
+    chosen = st.selectbox(label, options, key=key, bind="query-params", persist_state="session")
+    keep(key, chosen)
+    return chosen
