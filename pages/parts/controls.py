@@ -4,10 +4,12 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from dpcore import check
 
@@ -72,7 +74,8 @@ def recall(key: str, default: object) -> None:
     if kept is not None and st.session_state.get(ARRIVED) and key not in st.query_params:
         st.session_state[key] = kept
         if kept != default:
-            st.query_params[key] = kept
+            with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
+                st.query_params[key] = kept
 
 
 def keep(key: str, value: object) -> None:

@@ -14,6 +14,7 @@ MOST = 6
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
 KEY = "shown"
+KEPT = "shown_kept"  # outlives the widget on another page
 PROBLEM = "start_problem"
 
 
@@ -34,9 +35,11 @@ def choose(past: Sequence[Run]) -> list[str]:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(problem)
     known = {run.id: run for run in past if _readable(run)}
-    if KEY not in st.session_state:
-        st.session_state[KEY] = _from_address(known)
-    st.session_state[KEY] = [run for run in st.session_state[KEY] if run in known]
+    if KEY not in st.session_state:  # the first look at this page, or back from another one
+        st.session_state[KEY] = _from_address(known) or st.session_state.get(KEPT, [])
+    st.session_state[KEY] = st.session_state[KEPT] = [run for run in st.session_state[KEY] if run in known]
+    if st.session_state[KEY] and PARAMETER not in st.query_params:
+        _to_address()
     options = list(dict.fromkeys([*st.session_state[KEY], *list(known)[:RECENT]]))
     return st.multiselect(
         "Runs shown, in detail the one that runs or the last",

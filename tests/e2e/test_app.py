@@ -110,6 +110,22 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(browser, tmp_p
         page.close()
 
 
+def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
+    opened(page, app.url + "/?sigma=3&batch=128")
+    labels(page)
+    page.get_by_role("link", name="Train").click()
+    expect(exact_sigma(page)).to_have_value("3")
+    page.wait_for_url(re.compile(r"train\?.*sigma=3"))
+    start(page)
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_role("link", name="Accountants").click()
+    labels(page)
+    expect(exact_sigma(page)).to_have_value("3")
+    page.get_by_role("link", name="Train").click()
+    expect(page.get_by_test_id("stProgress").first).to_contain_text("cancelled")
+    page.wait_for_url(re.compile(r"run="))
+
+
 def test_a_page_runs_alone(browser, tmp_path: Path):
     with serving(tmp_path, "pages/accountants.py") as server:
         page = browser.new_page()
