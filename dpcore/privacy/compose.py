@@ -29,7 +29,7 @@ IntArray = NDArray[np.int64]
 
 CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
-PRECISION = 22.0  # nats that a tilt may give away, less ln of the steps: what is left is well above rounding
+PRECISION = 26.0  # nats that a tilt may give away, less ln of the steps: what is left is well above rounding
 SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
 BLOCK = 2**19  # complex numbers held at once for each array of horizons by frequencies
