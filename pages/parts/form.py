@@ -7,12 +7,10 @@ import streamlit as st
 from dpcore import check
 from dpcore.data.catalog import DATASETS, available
 from dpcore.training.config import ACTIVATIONS, MODELS, RunConfig
+from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts.controls import Quantity, number
-from pages.parts.settings import BATCH, CLIP_NORM, DEFAULTS, DELTA, EPOCHS, SIGMA, choice
-
-RATES = {"sgd": "0.5", "adam": "0.002"}  # learning rates to begin with: clipped gradients are short
-BASELINE_RATES = {"sgd": 0.1, "adam": 0.001}  # gradients at their full length
+from pages.parts.controls import Quantity, number, show
+from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, SIGMA, choice
 
 
 def config_form() -> RunConfig:
@@ -27,7 +25,7 @@ def config_form() -> RunConfig:
             optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
         sigma, batch, epochs = number(SIGMA), number(BATCH), number(EPOCHS)
         with st.expander("Clipping, learning rate, activation, delta"):
-            clip_norm, lr = number(CLIP_NORM), number(_rate(optimizer))
+            clip_norm, lr = number(CLIP_NORM), number(_rate(dataset, model, optimizer))
             activation = choice("Activation", ACTIVATIONS, "activation")
             delta = number(DELTA)
     return RunConfig(
@@ -47,7 +45,8 @@ def config_form() -> RunConfig:
 
 def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
-    return replace(config, private=False, lr=BASELINE_RATES.get(config.optimizer, DEFAULTS.lr))
+    plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
+    return replace(config, private=False, lr=plain.lr)
 
 
 def described(config: RunConfig) -> str:
@@ -57,15 +56,16 @@ def described(config: RunConfig) -> str:
     return f"{DATASETS[config.dataset].title} {config.model}, {optimizer}, {noise}"
 
 
-def _rate(optimizer: str) -> Quantity:
+def _rate(dataset: str, model: str, optimizer: str) -> Quantity:
+    """The learning rate, one for each combination: what suits one of them fails with another."""
     return Quantity(
-        f"lr_{optimizer}",
-        f"Learning rate ({optimizer})",
-        RATES.get(optimizer, str(DEFAULTS.lr)),
+        f"lr_{dataset}_{model}_{optimizer}",
+        "Learning rate",
+        show(defaults(dataset, model, optimizer).lr),
         1e-4,
         10,
         lambda lr: check.positive(lr=lr),
         "slower",
         "less stable",
-        help="Clipping shortens gradients, so private SGD takes larger rates than usual, and Adam smaller ones.",
+        help="Clipping shortens gradients, so private training takes larger rates than usual.",
     )

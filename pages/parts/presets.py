@@ -29,7 +29,7 @@ BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
 YU = "Yu et al. 2019, IEEE S&P, exponential decay"
 
 PRESETS = {
-    "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "8", "0.1", "sgd", "this app"),
+    "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "5", "0.1", "sgd", "this app"),
     "Moments accountant, MNIST": Preset("60000", "600", "4", "100", "4", "sgd", ABADI),
     "PIGDO, MNIST, sigma 8": Preset("60000", "600", "8", "30", "4", "adam", PIGDO),
     "PIGDO, MNIST, sigma 4": Preset("60000", "600", "4", "100", "4", "adam", PIGDO),

@@ -11,12 +11,12 @@ from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
-from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
 from pages.parts.controls import Quantity, keep, number, read, recall, show
 
-DEFAULTS = RunConfig(batch=256, epochs=8.0)
+DEFAULTS = defaults("mnist", "cnn", "sgd")
 
 N = Quantity(
     "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,

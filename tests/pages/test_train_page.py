@@ -11,6 +11,7 @@ from dpcore.runs import pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 
 PAGE = Path(__file__).parents[2] / "pages" / "train.py"
@@ -198,7 +199,7 @@ def test_an_unknown_run_in_the_address_is_a_sentence(store: Store, name: str):
         ({"batch": "20000"}, "Expected batch=20000 to be at most the data's 10000 examples."),
         ({"sigma": "abc"}, "Expected sigma='abc' to be a number. Showing 1.23."),
         ({"epochs": "1e9"}, "Expected steps="),
-        ({"lr_sgd": "-1"}, "Expected lr=-1 to be finite and above 0."),
+        ({"lr_mnist_cnn_sgd": "-1"}, "Expected lr=-1 to be finite and above 0."),
         ({"clip_norm": "0"}, "Expected clip_norm=0"),
     ],
 )
@@ -248,3 +249,12 @@ def test_the_numbers_of_the_charts_can_be_opened_as_a_table(store: Store):
     assert table["step"].tolist() == [10, 20, 30, 40]
     assert table["accuracy"].tolist() == pytest.approx([0.54, 0.58, 0.62, 0.66])
     assert table["epsilon, pld"].is_monotonic_increasing
+
+
+def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
+    page = opened(dataset="fashion_mnist", optimizer="adam", model="mlp")
+    press(page, "Start private run")
+    config = store.runs()[0].config
+    assert config.lr == defaults("fashion_mnist", "mlp", "adam").lr
+    press(page, "Start non-private baseline")
+    assert store.runs()[0].config.lr == defaults("fashion_mnist", "mlp", "adam", private=False).lr
