@@ -1,4 +1,4 @@
-"""The live panel of a run: it tails the store once a second while something may still happen, and rests otherwise."""
+"""The live panel of a run: it tails the store twice a second while something may still happen, and rests otherwise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pages.parts.form import described
 from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
 
-EVERY = 1  # seconds between two looks while a run is active
+EVERY = 0.5  # seconds between two looks while a run is active: an event is on the page within a second
 
 
 @dataclass(frozen=True)
