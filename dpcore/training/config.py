@@ -5,8 +5,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dpcore import check
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.schedule import SCHEDULES
+from dpcore.training.charge import mechanism_of, planned_steps, steps_of, unaccounted, uses_at
+from dpcore.training.combinations import check_combination
 from dpcore.training.optimizers import OPTIMIZERS
+
+__all__ = ["RunConfig", "mechanism_of", "unaccounted", "uses_at"]
 
 EXAMPLES = {  # training examples of each (dataset, source); tests check it against the data
     ("mnist", "sample"): 10_000,
@@ -14,9 +19,14 @@ EXAMPLES = {  # training examples of each (dataset, source); tests check it agai
     ("fashion_mnist", "sample"): 10_000,
     ("fashion_mnist", "full"): 60_000,
 }
-MODELS = ("mlp", "cnn")
+PIXELS = {"mnist": 784, "fashion_mnist": 784}
+MODELS = ("abadi", "mlp", "cnn")
 ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
+CLIPPINGS = ("flat", "auto_s", "per_layer")
+READINGS = ("scaled", "literal", "raw")
+LR_SCHEDULES = ("constant", "linear", "cosine")
+ACCEPTANCES = ("none", "sa")
 MAX_STEPS = 1_000_000
 CLIP_NORMS = (1e-9, 1e9)  # float32 squares neither underflow nor overflow within
 
@@ -37,11 +47,39 @@ class RunConfig:
     lr: float = 0.5
     momentum: float = 0.9
     epochs: float = 5.0
-    delta: float = 1e-5  # only for showing epsilon; training does not use it
+    delta: float = 1e-5  # what epsilon is shown for; training uses it with stop_epsilon only
     seed: int = 0
     device: str = "auto"
+    clipping: str = "flat"  # "auto_s": C / (norm + 0.01), no minimum with 1; "per_layer": each layer to C
+    reading: str = "scaled"  # of pi_*: "literal": transform per example with noisy state; "raw": un-noised, no epsilon
+    schedule: str = "constant"  # of sigma, by dpcore.privacy.schedule
+    rate: float = 0.0  # of that schedule
+    level_steps: int = 0  # steps at one sigma; 0: an epoch
+    lr_schedule: str = "constant"
+    lr_end: float = 0.0  # the learning rate that "linear" and "cosine" end at
+    lr_epochs: float = 0.0  # epochs until then; 0: the whole run
+    ema: float = 0.0  # decay of the weights' exponential moving average, evaluated beside them; 0: off
+    acceptance: str = "none"  # "sa": simulated annealing accepts or rejects each proposal
+    sa_q0: float = 10.0  # Q0: the inverse temperature is Q0 times the accepted steps
+    sa_mu0: int = 10  # mu0: after so many rejections in a row the next proposal is accepted
+    public: int = 0  # last training examples that are held out as public data: neither trained nor tested on
+    pca: int = 0  # dimensions of the DP-PCA projection; 0: off
+    pca_sigma: float = 7.0  # its noise multiplier, charged once at q = 1
+    relevance_sigma: float = 10.0  # of adppl's relevance sums, charged once at q = 1
+    stop_epsilon: float = 0.0  # stop before the step that would exceed it; 0: off
+    stop_accountant: str = "pld"
 
     def __post_init__(self) -> None:
+        self._check_names()
+        self._check_numbers()
+        check_combination(self)
+        if self.batch > self.examples:
+            raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
+        check.whole(1, MAX_STEPS, steps=planned_steps(self))
+        check.whole(1, steps=self.steps)
+        mechanism_of(self)  # raises what is wrong with the noise schedule
+
+    def _check_names(self) -> None:
         check.one_of(dict.fromkeys(dataset for dataset, _ in EXAMPLES), dataset=self.dataset)
         check.one_of(("sample", "full"), source=self.source)
         check.one_of(MODELS, model=self.model)
@@ -49,21 +87,30 @@ class RunConfig:
         check.one_of(OPTIMIZERS, optimizer=self.optimizer)
         check.one_of(DEVICES, device=self.device)
         check.one_of((True, False), private=self.private)
-        check.in_range(0, math.inf, ends="[)", sigma=self.sigma)
+        check.one_of(CLIPPINGS, clipping=self.clipping)
+        check.one_of(READINGS, reading=self.reading)
+        check.one_of(SCHEDULES, schedule=self.schedule)
+        check.one_of(LR_SCHEDULES, lr_schedule=self.lr_schedule)
+        check.one_of(ACCEPTANCES, acceptance=self.acceptance)
+        check.one_of(ACCOUNTANTS, stop_accountant=self.stop_accountant)
+
+    def _check_numbers(self) -> None:
+        check.in_range(0, math.inf, ends="[)", sigma=self.sigma, rate=self.rate, stop_epsilon=self.stop_epsilon)
+        check.in_range(0, math.inf, ends="[)", lr_end=self.lr_end, lr_epochs=self.lr_epochs, sa_q0=self.sa_q0)
         check.in_range(*CLIP_NORMS, clip_norm=self.clip_norm)
-        check.positive(lr=self.lr, epochs=self.epochs)
-        check.in_range(0, 1, ends="[)", momentum=self.momentum)
+        check.positive(lr=self.lr, epochs=self.epochs, pca_sigma=self.pca_sigma, relevance_sigma=self.relevance_sigma)
+        check.in_range(0, 1, ends="[)", momentum=self.momentum, ema=self.ema)
         check.in_range(0, 1, ends="()", delta=self.delta)
         check.whole(0, 2**63 - 1, seed=self.seed)
         check.whole(1, batch=self.batch)
-        if self.batch > self.examples:
-            raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
-        check.whole(1, MAX_STEPS, steps=self.steps)
+        check.whole(0, level_steps=self.level_steps, sa_mu0=self.sa_mu0)
+        check.whole(0, EXAMPLES[self.dataset, self.source] - 1, public=self.public)
+        check.whole(0, PIXELS[self.dataset], pca=self.pca)
 
     @property
     def examples(self) -> int:
-        """Training examples n."""
-        return EXAMPLES[self.dataset, self.source]
+        """Training examples n: without those held out as public data."""
+        return EXAMPLES[self.dataset, self.source] - self.public
 
     @property
     def q(self) -> float:
@@ -72,8 +119,8 @@ class RunConfig:
 
     @property
     def steps(self) -> int:
-        """T: the epochs in steps of the expected batch, rounded up."""
-        return math.ceil(self.epochs * self.examples / self.batch - 1e-9)
+        """T: how many steps will be run."""
+        return steps_of(self)
 
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object."""
@@ -84,10 +131,3 @@ class RunConfig:
         """The config that `to_json` wrote; an unknown key is an error."""
         check.one_of([field.name for field in fields(cls)], **{f"key {key}": key for key in values})
         return cls(**values)
-
-
-def mechanism_of(config: RunConfig) -> Mechanism | None:
-    """What the run releases: exactly the sigma and q that the engine draws. None where nothing is private."""
-    if not config.private or config.sigma == 0:
-        return None
-    return Mechanism.constant(config.q, config.sigma, config.steps)

@@ -33,7 +33,20 @@ def cnn(activation: type[nn.Module]) -> nn.Sequential:
     )
 
 
-BUILDERS = {"mlp": mlp, "cnn": cnn}
+def abadi(activation: type[nn.Module]) -> nn.Sequential:
+    """784-1000-10 without biases, 794,000 parameters; 70,000 behind DP-PCA to 60 dimensions.
+
+    Source: Abadi et al. 2016, arXiv 1607.00133, section 5.1 and its code: weights truncated normal, std 1 / sqrt(in).
+    """
+    network = nn.Sequential(nn.Flatten(), nn.Linear(784, 1000, False), activation(), nn.Linear(1000, 10, False))
+    for layer in network:
+        if isinstance(layer, nn.Linear):
+            std = layer.in_features**-0.5
+            nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)
+    return network
+
+
+BUILDERS = {"abadi": abadi, "mlp": mlp, "cnn": cnn}
 assert tuple(BUILDERS) == MODELS
 
 
