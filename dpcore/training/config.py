@@ -19,7 +19,7 @@ EXAMPLES = {  # training examples of each (dataset, source); tests check it agai
     ("fashion_mnist", "sample"): 10_000,
     ("fashion_mnist", "full"): 60_000,
 }
-PIXELS = {"mnist": 784, "fashion_mnist": 784}
+SHAPES = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28)}  # channels, height, width
 MODELS = ("abadi", "mlp", "cnn")
 ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -105,12 +105,17 @@ class RunConfig:
         check.whole(1, batch=self.batch)
         check.whole(0, level_steps=self.level_steps, sa_mu0=self.sa_mu0)
         check.whole(0, EXAMPLES[self.dataset, self.source] - 1, public=self.public)
-        check.whole(0, PIXELS[self.dataset], pca=self.pca)
+        check.whole(0, math.prod(SHAPES[self.dataset]), pca=self.pca)
 
     @property
     def examples(self) -> int:
         """Training examples n: without those held out as public data."""
         return EXAMPLES[self.dataset, self.source] - self.public
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """What the model takes: (channels, height, width) of an image, or the projection's dimensions."""
+        return (self.pca,) if self.pca else SHAPES[self.dataset]
 
     @property
     def q(self) -> float:

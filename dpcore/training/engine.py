@@ -8,12 +8,16 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 import math
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dpcore.data.load import Images, load
+from dpcore.training.acceptance import Annealing
+from dpcore.training.average import Average
+from dpcore.training.charge import drawn_sigmas
 from dpcore.training.config import RunConfig
 from dpcore.training.cores import Cores
 from dpcore.training.events import Evaluated, Event, Finished, Started
@@ -22,6 +26,8 @@ from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.pace import Pace
+from dpcore.training.projection import private_projection
+from dpcore.training.rates import lr_of
 from dpcore.training.sampling import poisson_sample
 from dpcore.training.tally import Tally
 
@@ -43,30 +49,57 @@ class Run:
 
     def __init__(self, config: RunConfig, clock: Callable[[], float]) -> None:
         self.config = config
+        self.steps = config.steps
         self.device = device_of(config.device)
-        data = load(config.dataset, config.source)
-        if len(data.train) != config.examples:
-            raise ValueError(
-                f"Expected {config.examples} training examples; {config.source} data has {len(data.train)}."
-            )
-        self.train, self.test = tensors(data.train, self.device), tensors(data.test, self.device)
-        init, batches, noise = (int(seed) for seed in np.random.SeedSequence(config.seed).generate_state(3, np.uint64))
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
-        module = build(config.model, config.activation, init % 2**63).to(self.device)
+        seeds = [int(seed) for seed in np.random.SeedSequence(config.seed).generate_state(6, np.uint64)]
+        init, batches, noise, chances, *once = seeds
+        self._read()
+        if config.pca:
+            self._project(once[0])
+        module = build(config.model, config.activation, init % 2**63, config.shape).to(self.device)
         why = unknown(module)
         self.engine: Engine = engine_of(module, cores)
         self.engine_name = f"{self.engine.name}: {why}" if why else self.engine.name
         self.batches = np.random.default_rng(batches)
         self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
+        self.sigmas = drawn_sigmas(config)  # (T,)
         self.optimizer = OPTIMIZERS[config.optimizer](config)
         self.state = self.optimizer.init(self.engine.parameters)
+        self.average = Average(self.engine.parameters, config.ema) if config.ema else None
+        self.annealing: Annealing | None = None
+        if config.acceptance == "sa":
+            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(chances))
+            self.public_loss = self._loss(self.public)
         self.pace = Pace(clock, config.batch / config.examples)
         self.tally = Tally()
         self.clip_norm = config.clip_norm if config.private else math.inf
 
+    def _read(self) -> None:
+        """The data: the last `public` training examples are held out, neither trained nor tested on."""
+        config = self.config
+        data = load(config.dataset, config.source)
+        n = config.examples
+        if len(data.train) != n + config.public:
+            raise ValueError(
+                f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
+            )
+        x, y = tensors(data.train, self.device)
+        self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
+        self.test = tensors(data.test, self.device)
+
+    def _project(self, seed: int) -> None:
+        """Put every image through DP-PCA of the training images."""
+        config = self.config
+        size = self.train[0][0].numel() ** 2
+        noise = GaussianNoise(size, seed % 2**63, self.device, self.cores) if drawn_sigmas(config).any() else None
+        directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
+        parts = (self.train, self.public, self.test)
+        self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
+
     def events(self) -> Iterator[Event]:
         """Start, steps and evaluations in between, finish."""
-        config, steps = self.config, self.config.steps
+        config, steps = self.config, self.steps
         parameters = len(self.engine.parameters)
         yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine_name)
         self.pace.start()
@@ -79,25 +112,49 @@ class Run:
                 yield self.evaluated(step)
         last = self.evaluated(steps)
         yield last
-        yield Finished(steps, self.pace.elapsed(), last.accuracy)
+        yield Finished(steps, self.pace.elapsed(), last.accuracy, last.averaged_accuracy)
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on a fresh Poisson batch."""
         drawn = torch.from_numpy(poisson_sample(self.config.examples, self.config.q, self.batches)).to(self.device)
         x, y = self.train
-        losses, norms = self.descend(x[drawn], y[drawn])
+        losses, norms = self.descend(step, x[drawn], y[drawn])
         self.tally.add(step, losses, norms, self.clip_norm)
+        if self.average:
+            self.average.add(self.engine.parameters)
 
-    def descend(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def descend(self, step: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Clip, sum, add noise, divide, move the parameters; the batch's losses (B,) and gradient norms (B,)."""
-        config = self.config
+        config, sigma = self.config, float(self.sigmas[step - 1])
         total, losses, norms = self.engine.clipped_sum(x, y, self.clip_norm)
-        if config.private and config.sigma > 0:
-            self.noise.add_to(total, config.sigma * config.clip_norm)
+        if sigma > 0:
+            self.noise.add_to(total, sigma * config.clip_norm)
         mean = total.div_(config.batch)  # the expected batch q n: the realised one is not public
-        change, self.state = self.optimizer.update(mean, self.state)
-        self.engine.parameters += change
+        change, state = self.optimizer.update(mean, self.state)
+        lr = lr_of(config, step)
+        self._move(change if lr == config.lr else change * (lr / config.lr), state)
         return losses, norms
+
+    def _move(self, change: Tensor, state: Any) -> None:
+        """Take the step, or under simulated annealing propose it."""
+        parameters = self.engine.parameters
+        if not self.annealing:
+            parameters += change
+            self.state = state
+            return
+        before = parameters.clone()
+        parameters += change
+        loss = self._loss(self.public)
+        accepted = self.annealing.accepts(self.public_loss, loss)
+        if accepted:
+            self.public_loss, self.state = loss, state
+        else:
+            parameters.copy_(before)
+        self.tally.judge(accepted, self.annealing.accepted)
+
+    def _loss(self, part: tuple[Tensor, Tensor]) -> float:
+        """The mean loss on a part of the data."""
+        return torch.nn.functional.cross_entropy(self.engine.logits(part[0]), part[1]).item()
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
@@ -106,7 +163,19 @@ class Run:
             loss = torch.nn.functional.cross_entropy(logits, y).item()
             right = (logits.argmax(1) == y).double()
             per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
-        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()))
+            averaged = self._averaged_accuracy()
+        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()), averaged)
+
+    def _averaged_accuracy(self) -> float | None:
+        """Test accuracy of the averaged weights, if an average is kept."""
+        if not self.average:
+            return None
+        parameters, x, y = self.engine.parameters, *self.test
+        own = parameters.clone()
+        parameters.copy_(self.average.vector)
+        right = (self.engine.logits(x).argmax(1) == y).float().mean().item()
+        parameters.copy_(own)
+        return right
 
     def epoch(self, step: int) -> float:
         """Epochs of expected batches done after the step."""

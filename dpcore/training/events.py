@@ -26,6 +26,8 @@ class Stepped:
     clipped: float  # fraction of examples whose gradient was clipped
     norms: tuple[float, ...]  # per-example gradient norms before clipping: quantiles 0.05 0.25 0.5 0.75 0.95
     steps_per_second: float
+    decisions: str = ""  # of `sa`, one letter a step since the last report: "a" accepted, "r" rejected
+    accepted: int | None = None  # of `sa`: steps accepted so far, which the paper charges and nothing proves
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Evaluated:
     accuracy: float  # in [0, 1]
     loss: float
     per_class: tuple[float, ...]  # accuracy of each class
+    averaged_accuracy: float | None = None  # of the weights' moving average, where one is kept
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Finished:
     step: int
     seconds: float
     accuracy: float
+    averaged_accuracy: float | None = None
 
 
 Event = Started | Stepped | Evaluated | Finished

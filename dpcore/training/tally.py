@@ -15,6 +15,7 @@ class Tally:
     def __init__(self) -> None:
         self._loss, self._clipped = 0.0, 0
         self._norms: list[Tensor] = []
+        self._decisions, self._accepted = "", None
         self._last_loss, self._last_norms = 0.0, (0.0,) * len(QUANTILES)
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clip_norm: float) -> None:
@@ -28,6 +29,11 @@ class Tally:
         self._clipped += int((norms > clip_norm).sum())
         self._norms.append(norms)
 
+    def judge(self, accepted: bool, total: int) -> None:
+        """Take in whether the step was accepted, and how many were so far."""
+        self._decisions += "a" if accepted else "r"
+        self._accepted = total
+
     def report(self, step: int, epoch: float, steps_per_second: float) -> Stepped:
         """The figures since the last report; where no example was drawn, its loss and norms again."""
         norms = torch.cat(self._norms).cpu().numpy() if self._norms else None
@@ -36,4 +42,6 @@ class Tally:
             self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)
             self._last_norms = tuple(float(value) for value in np.quantile(norms, QUANTILES))
         self._loss, self._clipped, self._norms = 0.0, 0, []
-        return Stepped(step, epoch, self._last_loss, clipped, self._last_norms, steps_per_second)
+        decisions, self._decisions = self._decisions, ""
+        figures = (self._last_loss, clipped, self._last_norms, steps_per_second)
+        return Stepped(step, epoch, *figures, decisions, self._accepted)

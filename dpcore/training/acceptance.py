@@ -1,0 +1,46 @@
+"""SA-DPSGD: simulated annealing over noisy steps.
+
+Each noisy step is a proposal. With dE the change of a loss J, it is accepted with probability exp(-dE Q), always if J
+falls, and always after mu0 rejections in a row; Q = Q0 tau rises with the number tau of accepted steps. A rejected
+proposal leaves weights and optimizer state as they were.
+
+Source: paper 001 (SA-DPSGD), Algorithm 1, in a sound reading. **Guarantees:** J is the loss on held-out public data,
+disjoint from training and test data, and its random numbers are its own: whether a proposal is kept is post-processing
+of what was released, and every proposal is charged. The paper reads J off the test loss and charges accepted steps
+only; the law of an accepted proposal depends on the data through the rejected ones, so that count proves nothing.
+Where the paper is silent: with tau = 0 its Q is 0 after a first rejection and accepts anything; here Q is Q0 until the
+first acceptance.
+"""
+
+import math
+
+import numpy as np
+
+
+class Annealing:
+    """The accept or reject test and its state."""
+
+    def __init__(self, q0: float, mu0: int, generator: np.random.Generator) -> None:
+        self.accepted = 0  # tau
+        self.rejected_in_a_row = 0  # mu
+        self._q0, self._mu0, self._generator = q0, mu0, generator
+
+    def accepts(self, before: float, after: float) -> bool:
+        """Whether to keep a proposal that moves the public loss from `before` to `after`; one draw each time."""
+        chance = acceptance_chance(after - before, self._q0 * max(1, self.accepted))
+        lucky = self._generator.random() < chance
+        accepted = lucky or self.rejected_in_a_row >= self._mu0
+        self.accepted += accepted
+        self.rejected_in_a_row = 0 if accepted else self.rejected_in_a_row + 1
+        return accepted
+
+
+def acceptance_chance(rise: float, q: float) -> float:
+    """min(1, exp(-rise Q)); 0 where the loss is no longer finite.
+
+    >>> acceptance_chance(-1.0, 10.0), round(acceptance_chance(0.1, 10.0), 4), acceptance_chance(math.inf, 10.0)
+    (1.0, 0.3679, 0.0)
+    """
+    if not math.isfinite(rise):
+        return 0.0
+    return 1.0 if rise <= 0 else math.exp(-rise * q)
