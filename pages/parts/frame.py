@@ -9,6 +9,7 @@ PAGE = "page_shown"
 SMALL = {"displayModeBar": False}  # a small chart has no room for buttons over it
 STYLE = """<style>
 .stMainBlockContainer {padding-top: 4.2rem; padding-bottom: 3rem}
+[data-stale="true"] {opacity: 1 !important; transition: none !important}  /* fading repaints the whole page */
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
 </style>"""
 
