@@ -1,0 +1,113 @@
+"""Test accuracy of named recipes on the full data, over several seeds, beside what they cost.
+
+python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto] [--list]
+
+Each recipe's file in tests/benchmarks/results/ holds the configuration, seeds, accuracies, their mean and spread, and
+the certified epsilon; it is written anew after every seed, and goes on from the seeds that it already has.
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.config import RunConfig, mechanism_of, unaccounted
+from dpcore.training.engine import train
+from dpcore.training.events import Evaluated, Finished, Stepped
+from dpcore.training.seeds import summary
+from tests.benchmarks.recipes import RECIPES
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def epsilons(config: RunConfig) -> dict[str, Any]:
+    """What the run costs: the certified band, and the classic bound that the papers use."""
+    mechanism = mechanism_of(config)
+    if mechanism is None:
+        return {"none": unaccounted(config)}
+    steps = [mechanism.steps]
+    band = ACCOUNTANTS["pld"].curve(mechanism, steps, config.delta)
+    classic = ACCOUNTANTS["moments"].curve(mechanism, steps, config.delta)
+    assert band.lower is not None
+    return {"pld": float(band.epsilon[0]), "pld_lower": float(band.lower[0]), "moments": float(classic.epsilon[0])}
+
+
+def one(config: RunConfig) -> dict[str, Any]:
+    """Train one seed; its figures."""
+    start, best, accepted, final = time.perf_counter(), 0.0, None, None
+    for event in train(config):
+        if isinstance(event, Stepped):
+            accepted = event.accepted
+        if isinstance(event, Evaluated):
+            best = max(best, event.accuracy, event.averaged_accuracy or 0.0)
+            print(f"  seed {config.seed} epoch {event.epoch:.1f}: {event.accuracy:.4f} {_averaged(event)}", flush=True)
+        if isinstance(event, Finished):
+            final = event
+    assert final is not None
+    row = {"seed": config.seed, "accuracy": final.accuracy, "averaged_accuracy": final.averaged_accuracy}
+    seconds = round(time.perf_counter() - start, 1)
+    return row | {"best_seen": best, "accepted": accepted, "seconds": seconds}  # best_seen peeks at the test set
+
+
+def _averaged(event: Evaluated) -> str:
+    return "" if event.averaged_accuracy is None else f"(averaged {event.averaged_accuracy:.4f})"
+
+
+def report(name: str, config: RunConfig, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The file's content."""
+    figures = {"accuracy": summary([row["accuracy"] for row in rows])._asdict()}
+    if config.ema:
+        figures["averaged_accuracy"] = summary([row["averaged_accuracy"] for row in rows])._asdict()
+    return {
+        "recipe": name,
+        "command": f"python -m tests.benchmarks.accuracy {name} --seeds {len(rows)}",
+        "torch": torch.__version__,
+        "steps": config.steps,
+        "epochs_run": config.steps * config.q,
+        "epsilon": epsilons(config),
+        **figures,
+        "runs": rows,
+        "config": config.to_json(),
+    }
+
+
+def measure(name: str, config: RunConfig, seeds: int) -> dict[str, Any]:
+    """Train the seeds that the file does not have yet."""
+    path = RESULTS / f"{name}.json"
+    before = json.loads(path.read_text()) if path.exists() else {"config": None}
+    rows = before["runs"] if before["config"] == config.to_json() else []
+    for seed in range(len(rows), seeds):
+        rows.append(one(replace(config, seed=seed)))
+        RESULTS.mkdir(exist_ok=True)
+        path.write_text(json.dumps(report(name, config, rows), indent=1) + "\n")
+    return report(name, config, rows)
+
+
+def main() -> None:
+    """Measure the recipes and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="all of them if none is named")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--list", action="store_true", help="print the recipes and what they cost")
+    options = parser.parse_args()
+    for name in options.recipes or RECIPES:
+        if name not in RECIPES:
+            sys.exit(f"Expected RECIPE={name!r} to be one of: {', '.join(RECIPES)}.")
+        config = RunConfig(device=options.device, **RECIPES[name])
+        if options.list:
+            print(f"{name:<22} {config.steps:>6} steps  {epsilons(config)}", flush=True)
+            continue
+        print(f"{name}: {config.steps} steps", flush=True)
+        done = measure(name, config, options.seeds)
+        print(f"{name}: {done['accuracy']} {done.get('averaged_accuracy', '')} {done['epsilon']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
