@@ -16,6 +16,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
+from dpcore.training.clipping import CLIPPINGS
 
 if TYPE_CHECKING:
     from dpcore.training.config import RunConfig
@@ -130,9 +131,9 @@ def _planned(config: RunConfig) -> tuple[Release, ...]:
     Clipping each of k layers to C gives a joint sensitivity of C sqrt(k): with noise sigma C the step is one Gaussian
     of multiplier sigma / sqrt(k). Source: methods of Abadi et al. 2016 as coded, which charge sigma k times instead.
     """
-    groups = GROUPS[config.model] if config.clipping == "per_layer" else 1
+    sensitivity = CLIPPINGS[config.clipping].sensitivity(GROUPS[config.model])  # in units of C
     releases = _schedule(config).releases
-    return tuple(Release(release.q, release.sigma / math.sqrt(groups), release.count) for release in releases)
+    return tuple(Release(release.q, release.sigma / sensitivity, release.count) for release in releases)
 
 
 def _prefix(releases: tuple[Release, ...], steps: int) -> tuple[Release, ...]:

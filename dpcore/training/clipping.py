@@ -1,18 +1,100 @@
-"""Flat clipping: one bound on the whole concatenated gradient of each example."""
+"""How much each example's gradient is shortened; free of torch at import.
 
-from torch import Tensor
+Every variant turns the squared norms of an example's groups (one group for each layer with parameters) into factors,
+and says how far one example can then move the sum of the gradients: its sensitivity, in units of C.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SAFETY = 1 - 1e-6  # float32 norms err by a few parts in ten million: scale by that much more rather than less
+STABILITY = 0.01  # gamma of AUTO-S, the value of its paper
 
 
-def clip_factors(norms: Tensor, clip_norm: float) -> Tensor:
-    """min(1, C / norm) for each example: (B,) -> (B,); 1 where the norm is 0 or C is infinite.
+@dataclass(frozen=True)
+class Clipping(ABC):
+    """A variant with its bound C."""
 
-    **Guarantees:** factor * norm <= clip_norm (1 + 1e-6), rounding included.
+    clip_norm: float
+
+    @abstractmethod
+    def factors(self, squares: Tensor) -> Tensor:
+        """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
+
+    @staticmethod
+    @abstractmethod
+    def sensitivity(groups: int) -> float:
+        """The L2 norm, in units of C, that the clipped gradient of one example stays below."""
+
+
+@final
+class Flat(Clipping):
+    """min(1, C / norm) of the whole gradient; 1 where the norm is 0 or C is infinite.
+
+    **Guarantees:** factor * norm <= C (1 + 1e-6), rounding included.
     Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "clip gradient".
 
     >>> import torch
-    >>> clip_factors(torch.tensor([0.0, 0.5, 4.0]), 2.0)
-    tensor([1.0000, 1.0000, 0.5000])
+    >>> Flat(2.0).factors(torch.tensor([[0.0, 0.25, 9.0], [0.0, 0.0, 7.0]]))
+    tensor([[1.0000, 1.0000, 0.5000],
+            [1.0000, 1.0000, 0.5000]])
     """
-    return (clip_norm * SAFETY / norms).clamp_(max=1.0)
+
+    def factors(self, squares: Tensor) -> Tensor:
+        norms = squares.sum(0).sqrt_()
+        return (self.clip_norm * SAFETY / norms).clamp_(max=1.0).expand_as(squares)
+
+    @staticmethod
+    def sensitivity(groups: int) -> float:
+        return 1.0
+
+
+@final
+class AutoS(Clipping):
+    """C / (norm + 0.01): every gradient nearly to norm C, without a threshold.
+
+    **Guarantees:** factor * norm <= C (1 + 1e-6), rounding included.
+    Source: Bu et al. 2023, arXiv 2206.07136, "Automatic clipping", AUTO-S.
+
+    >>> import torch
+    >>> AutoS(2.0).factors(torch.tensor([[0.0, 3.9601]]))
+    tensor([[199.9998,   1.0000]])
+    """
+
+    def factors(self, squares: Tensor) -> Tensor:
+        norms = squares.sum(0).sqrt_()
+        return norms.add_(STABILITY).reciprocal_().mul_(self.clip_norm * SAFETY).expand_as(squares)
+
+    @staticmethod
+    def sensitivity(groups: int) -> float:
+        return 1.0
+
+
+@final
+class PerLayer(Clipping):
+    """min(1, C / norm) for each layer on its own: k layers move the sum by up to C sqrt(k) together.
+
+    Source: the code beside Abadi et al. 2016, arXiv 1607.00133, which clips each weight matrix.
+
+    >>> import torch
+    >>> PerLayer(2.0).factors(torch.tensor([[16.0, 1.0], [1.0, 64.0]])), PerLayer.sensitivity(4)
+    (tensor([[0.5000, 1.0000],
+            [1.0000, 0.2500]]), 2.0)
+    """
+
+    def factors(self, squares: Tensor) -> Tensor:
+        return (self.clip_norm * SAFETY / squares.sqrt()).clamp_(max=1.0)
+
+    @staticmethod
+    def sensitivity(groups: int) -> float:
+        return math.sqrt(groups)
+
+
+CLIPPINGS: dict[str, type[Clipping]] = {"flat": Flat, "auto_s": AutoS, "per_layer": PerLayer}

@@ -5,7 +5,6 @@ sum divided by the expected batch q n, an optimizer's step. An empty batch is a 
 Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,11 +19,11 @@ from dpcore.training.average import Average
 from dpcore.training.charge import drawn_sigmas
 from dpcore.training.config import RunConfig
 from dpcore.training.cores import Cores
+from dpcore.training.descent import Descent
 from dpcore.training.events import Evaluated, Event, Finished, Started
-from dpcore.training.gradients import Engine, engine_of, unknown
+from dpcore.training.gradients import ClippedSum, Engine, engine_of
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
-from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.pace import Pace
 from dpcore.training.projection import private_projection
 from dpcore.training.rates import lr_of
@@ -58,14 +57,11 @@ class Run:
         if config.pca:
             self._project(once[0])
         module = build(config.model, config.activation, init % 2**63, config.shape).to(self.device)
-        why = unknown(module)
-        self.engine: Engine = engine_of(module, cores)
-        self.engine_name = f"{self.engine.name}: {why}" if why else self.engine.name
+        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
         self.batches = np.random.default_rng(batches)
         self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
         self.sigmas = drawn_sigmas(config)  # (T,)
-        self.optimizer = OPTIMIZERS[config.optimizer](config)
-        self.state = self.optimizer.init(self.engine.parameters)
+        self.descent = Descent(config, self.engine, self.noise)
         self.average = Average(self.engine.parameters, config.ema) if config.ema else None
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
@@ -73,7 +69,6 @@ class Run:
             self.public_loss = self._loss(self.public)
         self.pace = Pace(clock, config.batch / config.examples)
         self.tally = Tally()
-        self.clip_norm = config.clip_norm if config.private else math.inf
 
     def _read(self) -> None:
         """The data: the last `public` training examples are held out, neither trained nor tested on."""
@@ -101,7 +96,7 @@ class Run:
         """Start, steps and evaluations in between, finish."""
         config, steps = self.config, self.steps
         parameters = len(self.engine.parameters)
-        yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine_name)
+        yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name)
         self.pace.start()
         for step in range(1, steps + 1):
             with self.cores.working():
@@ -118,36 +113,31 @@ class Run:
         """One step of DP-SGD on a fresh Poisson batch."""
         drawn = torch.from_numpy(poisson_sample(self.config.examples, self.config.q, self.batches)).to(self.device)
         x, y = self.train
-        losses, norms = self.descend(step, x[drawn], y[drawn])
-        self.tally.add(step, losses, norms, self.clip_norm)
+        found = self.descend(step, x[drawn], y[drawn])
+        self.tally.add(step, found.losses, found.norms, found.clipped)
         if self.average:
             self.average.add(self.engine.parameters)
 
-    def descend(self, step: int, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Clip, sum, add noise, divide, move the parameters; the batch's losses (B,) and gradient norms (B,)."""
-        config, sigma = self.config, float(self.sigmas[step - 1])
-        total, losses, norms = self.engine.clipped_sum(x, y, self.clip_norm)
-        if sigma > 0:
-            self.noise.add_to(total, sigma * config.clip_norm)
-        mean = total.div_(config.batch)  # the expected batch q n: the realised one is not public
-        change, state = self.optimizer.update(mean, self.state)
-        lr = lr_of(config, step)
-        self._move(change if lr == config.lr else change * (lr / config.lr), state)
-        return losses, norms
+    def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
+        """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
+        found, change, state = self.descent.propose(x, y, float(self.sigmas[step - 1]))
+        lr = lr_of(self.config, step)
+        self._move(change if lr == self.config.lr else change * (lr / self.config.lr), state)
+        return found
 
     def _move(self, change: Tensor, state: Any) -> None:
         """Take the step, or under simulated annealing propose it."""
         parameters = self.engine.parameters
         if not self.annealing:
             parameters += change
-            self.state = state
+            self.descent.state = state
             return
         before = parameters.clone()
         parameters += change
         loss = self._loss(self.public)
         accepted = self.annealing.accepts(self.public_loss, loss)
         if accepted:
-            self.public_loss, self.state = loss, state
+            self.public_loss, self.descent.state = loss, state
         else:
             parameters.copy_(before)
         self.tally.judge(accepted, self.annealing.accepted)

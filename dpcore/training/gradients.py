@@ -1,6 +1,8 @@
 """Clipped sums of per-example gradients: by book-keeping where every layer is known, by vmap(grad) elsewhere."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import NamedTuple, final
 
 import torch
@@ -9,51 +11,82 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.nn import functional as F
 
 from dpcore.training import layers
-from dpcore.training.clipping import clip_factors
+from dpcore.training.clipping import Clipping
 from dpcore.training.cores import Cores
 
 CHUNK = 320  # examples that a core works on at once: what they need stays in its cache
 CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
 FEWEST = 64  # examples that are worth waking a core for
+ROWS = 1 << 26  # bytes of per-example gradients that the vmap path forms at once; what is done to them takes some more
 BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
+
+
+Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
 
 
 class ClippedSum(NamedTuple):
     """What one batch gives."""
 
-    total: Tensor  # (d,) sum of the clipped gradients, overwritten by the next call
+    total: Tensor  # (d,) sum of factor * gradient, overwritten by the next call
     losses: Tensor  # (B,)
-    norms: Tensor  # (B,) gradient norms before clipping
+    norms: Tensor  # (B,) norms before clipping, of what is clipped
+    clipped: Tensor  # (B,) whether any factor is below 1
+
+
+class Treatment(NamedTuple):
+    """What is done to the gradient of each example."""
+
+    clipping: Clipping
+    inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
+    transform: Transform | None
 
 
 class Engine(ABC):
     """A module whose parameters lie in one vector, and the clipped sums of its per-example gradients."""
 
-    name: str
+    name: str  # of the method, and why where it is the slow one
     chunk: int
 
     def __init__(self, module: nn.Module, cores: Cores) -> None:
         weights = list(module.parameters())
+        names = [name for name, _ in module.named_parameters()]
         self.module = module
         self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
-        for weight, view in zip(weights, views(self.parameters, weights), strict=True):
+        self.groups = len(list(groupby(names, key=owner)))  # layers with parameters
+        self._shapes = [weight.shape for weight in weights]
+        for weight, view in zip(weights, views(self.parameters, self._shapes), strict=True):
             weight.data = view
         module.requires_grad_(False)
         self._cores = cores
         self._totals = self.parameters.new_empty(cores.count, len(self.parameters))  # (cores, d)
-        self._sums = [views(total, weights) for total in self._totals]
+        self._sums = [views(total, self._shapes) for total in self._totals]
 
-    def clipped_sum(self, x: Tensor, y: Tensor, clip_norm: float) -> ClippedSum:
-        """The sum over the batch of min(1, C / norm) gradient, for images x (B, 1, 28, 28) and labels y (B,).
+    def clipped_sum(
+        self,
+        x: Tensor,
+        y: Tensor,
+        clipping: Clipping,
+        scale: Tensor | None = None,
+        transform: Transform | None = None,
+    ) -> ClippedSum:
+        """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
 
-        Edge cases: an empty batch gives zeros; clip_norm = inf gives the plain sum.
+        `scale` is a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
+        factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
+        `transform`, which only the vmap path can apply, puts functions of the gradients in their place.
+        Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         """
+        assert transform is None or isinstance(self, PerExample), f"{self.name} forms no gradients to transform"
+        treatment = Treatment(clipping, None if scale is None else self._inverse(scale), transform)
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
+        clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
             for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
-                losses[part], norms[part] = self._add(x[part], y[part], clip_norm, self._sums[core], min(i, 1))
+                losses[part], squares, factors = self._add(x[part], y[part], treatment, self._sums[core], min(i, 1))
+                norms[part] = squares.sum(0).sqrt_()
+                clipped[part] = (factors < 1).any(0)
 
         def add_up(columns: Tensor) -> None:
             for other in columns[1:]:
@@ -62,7 +95,19 @@ class Engine(ABC):
         self._cores.map(add_share, range(busy))
         self._cores.map(add_up, self._totals[:busy].tensor_split(self._cores.count, 1) if busy > 1 else ())
         total = self._totals[0]
-        return ClippedSum(total if busy else total.zero_(), losses, norms)
+        return ClippedSum(total if busy else total.zero_(), losses, norms, clipped)
+
+    def _inverse(self, scale: Tensor) -> list[Tensor]:
+        """1 / D^2 shaped as the parameters."""
+        inverse = torch.empty_like(scale)
+        count = self._cores.count
+
+        def invert(pair: tuple[Tensor, Tensor]) -> None:
+            torch.reciprocal(pair[0], out=pair[1]).square_()
+
+        pieces = zip(scale.tensor_split(count), inverse.tensor_split(count), strict=True)
+        self._cores.map(invert, list(pieces))
+        return views(inverse, self._shapes)
 
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
@@ -75,8 +120,13 @@ class Engine(ABC):
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
-        """sums <- beta sums + clipped gradients, shaped as the parameters; losses (B,) and norms (B,)."""
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """sums <- beta sums + clipped gradients, shaped as the parameters.
+
+        Gives losses (B,), squared norms (groups, B) and factors (groups, B).
+        """
 
     @abstractmethod
     def _logits(self, x: Tensor) -> Tensor:
@@ -104,40 +154,45 @@ class BookKeeping(Engine):
             x, _ = layer.forward(x)
         return x
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
         x = channels_last(x)
         kept = []
         for layer in self._layers:
             x, keep = layer.forward(x)
             kept.append(keep)
         losses, g = cross_entropy(x, y)
-        squares = x.new_zeros(len(x))
-        books = []
+        inverse = treatment.inverse
+        squares, books = [], []
         for i in reversed(range(self._first, len(self._layers))):
-            layer = self._layers[i]
+            layer, slot = self._layers[i], self._slots[i]
             if isinstance(layer, layers.ParametricLayer):
-                square, add_sum = layer.book(kept[i], g)
-                squares += square
-                books.append((add_sum, sums[self._slots[i]]))
+                square, add_sum = layer.book(kept[i], g, inverse and inverse[slot])
+                squares.append(square)
+                books.append((add_sum, sums[slot]))
             if i > self._first:
                 g = layer.backward(kept[i], g)
-        norms = squares.sqrt_()
-        factors = clip_factors(norms, clip_norm)
-        for add_sum, own in books:
-            add_sum(factors, own, beta)
-        return losses, norms
+        stacked = torch.stack(squares)
+        factors = treatment.clipping.factors(stacked)
+        for (add_sum, own), factor in zip(books, factors, strict=True):
+            add_sum(factor, own, beta)
+        return losses, stacked, factors
 
 
 @final
 class PerExample(Engine):
     """vmap(grad) over any module whose examples do not mix."""
 
-    name = "vmap"
-    chunk = 64
-
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, why: str) -> None:
         super().__init__(module, Cores(1))  # torch.func keeps a stack that threads must not share
+        self.name = f"vmap: {why}"
+        self.chunk = max(1, min(64, ROWS // self.parameters.nbytes))
         self._gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
+        owners = [owner(name) for name, _ in module.named_parameters()]
+        sizes = [weight.numel() for weight in module.parameters()]
+        pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
+        self._sizes = [sum(size for _, size in group) for _, group in pairs]  # of each group
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         return F.cross_entropy(functional_call(self.module, weights, (x[None],)), y[None])
@@ -145,15 +200,29 @@ class PerExample(Engine):
     def _logits(self, x: Tensor) -> Tensor:
         return self.module(x)
 
-    def _add(self, x: Tensor, y: Tensor, clip_norm: float, sums: list[Tensor], beta: int) -> tuple[Tensor, Tensor]:
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
         by_name, losses = self._gradients(dict(self.module.named_parameters()), x, y)
-        rows = [gradient.flatten(1) for gradient in by_name.values()]  # (B, size of the parameter) each
-        norms = torch.linalg.vector_norm(torch.cat(rows, 1), dim=1)
-        factors = clip_factors(norms, clip_norm)
-        for total, part in zip(sums, rows, strict=True):
-            share = (factors @ part).view_as(total)
-            total.copy_(total + share if beta else share)
-        return losses, norms
+        rows = torch.cat([gradient.flatten(1) for gradient in by_name.values()], 1)  # (B, d)
+        del by_name
+        if treatment.transform:
+            rows = treatment.transform(rows)
+        squares = self._squares(rows, treatment.inverse)
+        factors = treatment.clipping.factors(squares)
+        parts = zip(factors, rows.split(self._sizes, 1), strict=True)
+        share = torch.cat([factor @ part for factor, part in parts])
+        for total, part in zip(sums, views(share, self._shapes), strict=True):
+            total.copy_(total + part if beta else part)
+        return losses, squares, factors
+
+    def _squares(self, rows: Tensor, inverse: list[Tensor] | None) -> Tensor:
+        """The squared norm of each group of each row: (groups, B)."""
+        parts = rows.split(self._sizes, 1)
+        if inverse is None:
+            return torch.stack([layers.squared_norms(part) for part in parts])
+        weights = torch.cat([part.flatten() for part in inverse]).split(self._sizes)
+        return torch.stack([layers.squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])
 
 
 KNOWN = {
@@ -166,12 +235,16 @@ KNOWN = {
 }
 
 
-def engine_of(module: nn.Module, cores: Cores) -> Engine:
-    """The fastest engine that is exact for the module; ValueError for BatchNorm, which mixes examples."""
+def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False) -> Engine:
+    """The fastest engine that is exact for the module, and takes transforms if it must.
+
+    Errors: ValueError for BatchNorm, which mixes examples.
+    """
     for child in module.modules():
         if isinstance(child, BATCH_NORM):
             raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
-    return PerExample(module) if unknown(module) else BookKeeping(module, cores)  # type: ignore[arg-type]
+    why = unknown(module) or ("every example's gradient is transformed" if transforms else "")
+    return PerExample(module, why) if why else BookKeeping(module, cores)  # type: ignore[arg-type]
 
 
 def unknown(module: nn.Module) -> str:
@@ -211,7 +284,16 @@ def channels_last(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
 
 
-def views(vector: Tensor, shapes: list[nn.Parameter]) -> list[Tensor]:
-    """The vector (d,) cut into views shaped as the parameters."""
-    parts = vector.split([weight.numel() for weight in shapes])
-    return [part.view(weight.shape) for part, weight in zip(parts, shapes, strict=True)]
+def views(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+    """The vector (d,) cut into views of these shapes."""
+    parts = vector.split([shape.numel() for shape in shapes])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def owner(name: str) -> str:
+    """The layer that a parameter belongs to.
+
+    >>> owner("3.weight")
+    '3'
+    """
+    return name.rpartition(".")[0]

@@ -35,13 +35,19 @@ class ParametricLayer(Layer):
     """A layer with parameters."""
 
     @abstractmethod
-    def book(self, kept: Kept, g: Tensor) -> tuple[Tensor, AddSum]:
-        """Squared gradient norm of each example (B,), and a function that adds the weighted sum of the gradients."""
+    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+        """Squared gradient norm of each example (B,), and a function that adds the weighted sum of the gradients.
+
+        `inverse` holds 1 / D^2 shaped as the parameters: the norm is then that of gradient / D, elementwise.
+        """
 
 
 @final
 class Linear(ParametricLayer):
-    """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|."""
+    """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|.
+
+    Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2: one more product, and still no gradient is formed.
+    """
 
     def __init__(self, module: nn.Linear) -> None:
         self.module = module
@@ -54,17 +60,24 @@ class Linear(ParametricLayer):
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
         return g @ self.module.weight
 
-    def book(self, kept: Tensor, g: Tensor) -> tuple[Tensor, AddSum]:
-        squares = squared_norms(kept)
-        if self.module.bias is not None:
-            squares = squares + 1.0
-
+    def book(self, kept: Tensor, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
             torch.addmm(sums[0], (g * factors[:, None]).T, kept, beta=beta, out=sums[0])
             if len(sums) == 2:
                 torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
 
-        return squares.mul_(squared_norms(g)), add_sum
+        return self._squares(kept, g) if inverse is None else self._scaled_squares(kept, g, inverse), add_sum
+
+    def _squares(self, kept: Tensor, g: Tensor) -> Tensor:
+        squares = squared_norms(kept)
+        if self.module.bias is not None:
+            squares = squares + 1.0
+        return squares.mul_(squared_norms(g))
+
+    def _scaled_squares(self, kept: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
+        heights = g.square()
+        squares = torch.linalg.vecdot(heights @ inverse[0], kept.square())
+        return squares.addmv_(heights, inverse[1]) if len(inverse) == 2 else squares
 
 
 @final
@@ -99,16 +112,16 @@ class Conv2d(ParametricLayer):
         folded = fold(patches, shape, self.module.stride)
         return folded[:, height : shape[1] - height, width : shape[2] - width]
 
-    def book(self, kept: Any, g: Tensor) -> tuple[Tensor, AddSum]:
+    def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
         unfolded, _ = kept
         out, channels = self.module.out_channels, self.module.in_channels
         by_position = g.reshape(len(g), -1, out)  # (B, P, out)
         kernels = torch.bmm(by_position.transpose(1, 2), unfolded).flatten(1)  # (B, out K)
-        squares = squared_norms(kernels)
+        squares = squared_norms(kernels, patch_order(inverse[0]) if inverse else None)
         biases = None
         if self.module.bias is not None:
             biases = by_position.sum(1)  # (B, out)
-            squares = squares + squared_norms(biases)
+            squares = squares + squared_norms(biases, inverse[1] if inverse else None)
 
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
             total = (factors @ kernels).view(out, *self.module.kernel_size, channels).permute(0, 3, 1, 2)
@@ -119,8 +132,7 @@ class Conv2d(ParametricLayer):
         return squares, add_sum
 
     def _kernel(self) -> Tensor:
-        """The weights in the order of a patch: (out, kh kw C)."""
-        return self.module.weight.permute(0, 2, 3, 1).flatten(1)
+        return patch_order(self.module.weight)
 
 
 @final
@@ -178,9 +190,15 @@ class Flatten(Layer):
         return image.permute(0, 2, 3, 1) if len(kept) == 4 else image
 
 
-def squared_norms(rows: Tensor) -> Tensor:
-    """The squared L2 norm of each row: (B, ...) -> (B,)."""
-    return torch.linalg.vector_norm(rows.flatten(1), dim=1).square()
+def patch_order(weight: Tensor) -> Tensor:
+    """A convolution's weights in the order of a patch: (out, C, kh, kw) -> (out, kh kw C)."""
+    return weight.permute(0, 2, 3, 1).flatten(1)
+
+
+def squared_norms(rows: Tensor, weights: Tensor | None = None) -> Tensor:
+    """The squared L2 norm of each row, every square times its weight: (B, ...) -> (B,)."""
+    rows = rows.flatten(1)
+    return torch.linalg.vector_norm(rows, dim=1).square() if weights is None else rows.square() @ weights.flatten()
 
 
 def pair(size: int | tuple[int, int]) -> tuple[int, int]:

@@ -23,11 +23,16 @@ class GaussianNoise:
         self._generators = [torch.Generator(device).manual_seed(int(each) >> 1) for each in seeds]
         self._cores = cores
 
-    def add_to(self, vector: Tensor, std: float) -> None:
-        """Add a fresh draw of Normal(0, std^2 I) to the vector (size,), in place."""
-        targets = vector.tensor_split(len(self._pieces))
+    def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
+        """Add a fresh draw of Normal(0, std^2 I), times the scale (size,) if there is one, to the vector in place."""
+        count = len(self._pieces)
+        targets, scales = vector.tensor_split(count), None if scale is None else scale.tensor_split(count)
 
         def add(piece: int) -> None:
-            targets[piece].add_(self._pieces[piece].normal_(0.0, std, generator=self._generators[piece]))
+            drawn = self._pieces[piece].normal_(0.0, std, generator=self._generators[piece])
+            if scales is None:
+                targets[piece].add_(drawn)
+            else:
+                targets[piece].addcmul_(drawn, scales[piece])
 
-        self._cores.map(add, range(len(self._pieces)))
+        self._cores.map(add, range(count))

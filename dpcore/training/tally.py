@@ -18,15 +18,15 @@ class Tally:
         self._decisions, self._accepted = "", None
         self._last_loss, self._last_norms = 0.0, (0.0,) * len(QUANTILES)
 
-    def add(self, step: int, losses: Tensor, norms: Tensor, clip_norm: float) -> None:
-        """Take in one step's losses (B,) and gradient norms (B,); RuntimeError if the loss is not finite."""
+    def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
+        """Take in one step's losses, norms and whether clipped, (B,) each; RuntimeError if the loss is not finite."""
         if not len(losses):
             return
         loss = losses.cpu().double().sum().item()
         if not abs(loss) < float("inf"):
             raise RuntimeError(f"loss is not finite at step {step}")
         self._loss += loss
-        self._clipped += int((norms > clip_norm).sum())
+        self._clipped += int(clipped.sum())
         self._norms.append(norms)
 
     def judge(self, accepted: bool, total: int) -> None:

@@ -72,7 +72,7 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
     x, y = run.train[0][:batch].clone(), run.train[1][:batch].clone()
     made: dict[str, tuple[Step, Callable[[], AbstractContextManager]]] = {
         "non-private": (plain(model, activation, x, y), nullcontext),
-        "dpcore": (lambda: run.tally.add(1, *run.descend(1, x, y), run.clip_norm), run.cores.working),
+        "dpcore": (lambda: run.tally.add(1, *run.descend(1, x, y)[1:]), run.cores.working),
         "dpcore, with sampling": (lambda: run.step(1), run.cores.working),
     }
     if with_opacus:

@@ -27,9 +27,9 @@ def stds(monkeypatch):
     record = []
     add_to = GaussianNoise.add_to
 
-    def recording(noise, vector, std):
+    def recording(noise, vector, std, scale=None):
         record.append(std)
-        add_to(noise, vector, std)
+        add_to(noise, vector, std, scale)
 
     monkeypatch.setattr(GaussianNoise, "add_to", recording)
     return record

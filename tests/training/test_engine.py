@@ -9,6 +9,7 @@ from scipy import stats
 from small_runs import CNN, SMALL, module_of, run_of, ticking
 from torch.nn import functional as F
 
+from dpcore.training.clipping import Flat
 from dpcore.training.config import RunConfig, mechanism_of
 from dpcore.training.engine import train
 from dpcore.training.events import Stepped
@@ -47,7 +48,7 @@ def test_the_sum_is_divided_by_the_expected_batch_and_not_by_the_realised_one(ba
         drawn = batches[-1][2]
         assert len(drawn) != 64
         run.engine.parameters.copy_(before)
-        total = run.engine.clipped_sum(x[drawn], y[drawn], 1e-3).total.clone()
+        total = run.engine.clipped_sum(x[drawn], y[drawn], Flat(1e-3)).total.clone()
         run.engine.parameters.copy_(after)
         change = (after - before).double().norm().item()
         assert change == pytest.approx(0.2 * total.double().norm().item() / 64, rel=1e-2)

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from dpcore.data.load import Images, Split, load
 from dpcore.training import engine as module
+from dpcore.training.clipping import Flat
 from dpcore.training.engine import train
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
 
@@ -79,7 +80,7 @@ def test_a_report_covers_every_step_since_the_last(batches):
         run.step(step)
         after = run.engine.parameters.clone()
         run.engine.parameters.copy_(before)
-        found = run.engine.clipped_sum(x[batches[-1][2]], y[batches[-1][2]], math.inf)
+        found = run.engine.clipped_sum(x[batches[-1][2]], y[batches[-1][2]], Flat(math.inf))
         norms += found.norms.tolist()
         losses += found.losses.tolist()
         run.engine.parameters.copy_(after)
@@ -117,7 +118,7 @@ def test_an_interrupt_ends_the_run_within_the_step_it_hits(batches, monkeypatch)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "optimizer", run.optimizer._replace(update=interrupted))
+    monkeypatch.setattr(run.descent, "optimizer", run.descent.optimizer._replace(update=interrupted))
     with pytest.raises(KeyboardInterrupt):
         next(events)
     assert len(batches) == done + 1

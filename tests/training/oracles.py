@@ -1,0 +1,97 @@
+"""The one oracle that cannot be wrong: autograd, one example at a time, clipped as the papers write it."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dpcore.training.cores import Cores
+from dpcore.training.gradients import BookKeeping, Engine, PerExample
+from dpcore.training.models import build
+
+SHAPES = {  # name -> (module, shape of one input)
+    "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),
+    "dense without bias": (lambda: nn.Sequential(nn.Linear(7, 6, bias=False), nn.ReLU(), nn.Linear(6, 5)), (7,)),
+    "convolution": (lambda: nn.Sequential(nn.Conv2d(2, 5, 6), nn.Flatten()), (2, 6, 6)),
+    "convolution without bias": (
+        lambda: nn.Sequential(nn.Conv2d(3, 4, 3, bias=False), nn.Tanh(), nn.Flatten(), nn.Linear(16, 5)),
+        (3, 4, 4),
+    ),
+    "stride and padding": (
+        lambda: nn.Sequential(
+            nn.Conv2d(2, 3, (3, 2), stride=(2, 1), padding=(2, 1)),
+            nn.Tanh(),
+            nn.Conv2d(3, 4, 3, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(48, 5),
+        ),
+        (2, 9, 7),
+    ),
+    "stride that leaves a rest": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3, stride=2), nn.Conv2d(2, 5, 2, stride=3), nn.Flatten()),
+        (1, 8, 8),
+    ),
+    "overlapping pools": (
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 3, 3),
+            nn.MaxPool2d(2, 1),
+            nn.Tanh(),
+            nn.MaxPool2d(3, 2, padding=1),
+            nn.Flatten(),
+            nn.Linear(27, 5),
+        ),
+        (1, 8, 8),
+    ),
+    "pool then convolution": (
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(2, 4, 2), nn.Flatten(), nn.Linear(16, 5)
+        ),
+        (1, 8, 8),
+    ),
+    "mlp": (lambda: build("mlp", "relu", 3), (1, 28, 28)),
+    "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
+    "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
+}
+CORES = Cores(3)  # more than some machines have: sharing out must not depend on it
+ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}
+
+
+def batch(shape: tuple[int, ...], count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(count, *shape, generator=generator), torch.randint(0, 5, (count,), generator=generator)
+
+
+def one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    """Per-example gradients (B, d) by autograd."""
+    rows = []
+    for i in range(len(x)):
+        module.zero_grad()
+        F.cross_entropy(module(x[i : i + 1]), y[i : i + 1]).backward()
+        rows.append(torch.cat([weight.grad.flatten() for weight in module.parameters()]))
+    return torch.stack(rows)
+
+
+def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4) -> Engine:
+    module = copy.deepcopy(module)
+    engine = BookKeeping(module, CORES) if kind is BookKeeping else PerExample(module, "")
+    engine.chunk = chunk  # several chunks, the last one short
+    return engine
+
+
+def layer_sizes(module: nn.Module) -> list[int]:
+    sizes = [sum(weight.numel() for weight in layer.parameters(recurse=False)) for layer in module.modules()]
+    return [size for size in sizes if size]
+
+
+def clipped_one_at_a_time(rows: Tensor, clipping: str, clip_norm: float, sizes: list[int]) -> tuple[Tensor, Tensor]:
+    """Each row clipped as the papers write it (B, d), and the factors (B, groups)."""
+    clipped, factors = [], []
+    for row in rows:
+        parts = row.split(sizes) if clipping == "per_layer" else [row]
+        norms = [part.norm().item() for part in parts]
+        by = [clip_norm / (n + 0.01) if clipping == "auto_s" else min(1.0, clip_norm * (1 - 1e-6) / n) for n in norms]
+        clipped.append(torch.cat([part * factor for part, factor in zip(parts, by, strict=True)]))
+        factors.append(by)
+    return torch.stack(clipped), torch.tensor(factors)
