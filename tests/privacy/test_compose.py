@@ -5,9 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpcore.privacy import compose
-from dpcore.privacy.compose import Moments, epsilons
+from dpcore.privacy import orders
+from dpcore.privacy.compose import epsilons
 from dpcore.privacy.loss import Loss, laws, spread
+from dpcore.privacy.orders import Moments
 
 ORDERS = np.concatenate([-1 - np.geomspace(0.05, 400, 60)[::-1], [-1.0, 0.0], np.geomspace(0.05, 400, 60)])
 
@@ -54,7 +55,7 @@ def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch
     uses, target = np.array([[40]]), np.array([1e-5])
     wide = epsilons([loss], uses, target, moments, +1)[0]
     for nodes in (400, 200, 100, 50):
-        monkeypatch.setattr(compose, "LONGEST", nodes)
+        monkeypatch.setattr(orders, "LONGEST", nodes)
         high = epsilons([loss], uses, target, moments, +1)[0]
         low = epsilons([loss], uses, target, moments, -1)[0]
         assert delta_of(composed, high) <= 1e-5 * (1 + 1e-9)

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
-from dpcore.privacy.compose import Moments, epsilons
+from dpcore.privacy.compose import epsilons
 from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.orders import Moments
 
 START = 0.12  # first mesh, in standard deviations of the loss of one step
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
@@ -56,7 +57,8 @@ class Pld(Accountant):
             return Curve(steps, delta, epsilon, lower, self.kind, note)
         if rows.size:
             epsilon[rows], lower[rows] = _monotone(*_band(_steps(mechanism, steps[rows]), delta[rows]), delta[rows])
-        return Curve(steps, delta, epsilon, lower, self.kind)
+        note = "n/a, because rounding outweighs what is left of delta." if np.isinf(epsilon).any() else ""
+        return Curve(steps, delta, epsilon, lower, self.kind, note)
 
 
 def _steps(mechanism: Mechanism, steps: IntArray) -> Steps:
@@ -100,7 +102,9 @@ def _band(steps: Steps, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
         if np.all(upper - lower <= WIDE * np.maximum(lower, 1.0)) or lattice.mesh <= finest:
             break
         mesh = 0.4 * lattice.mesh
-    return upper, np.minimum(lower, upper)
+    # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
+    crossed = lower > upper * (1 + 1e-9)
+    return np.where(crossed, inf, upper), np.where(crossed, 0.0, np.minimum(lower, upper))
 
 
 def _monotone(upper: FloatArray, lower: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
