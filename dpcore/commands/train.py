@@ -8,19 +8,36 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
+from dpcore import check
 from dpcore.commands import Parser, number, whole
-from dpcore.data.catalog import available
+from dpcore.data.catalog import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs.record import Status, StoreError, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Pulse
-from dpcore.training.config import ACTIVATIONS, DEVICES, MODELS, RunConfig, mechanism_of
+from dpcore.training.config import (
+    ACCEPTANCES,
+    ACTIVATIONS,
+    CLIPPINGS,
+    DEVICES,
+    LR_SCHEDULES,
+    MODELS,
+    READINGS,
+    RunConfig,
+    claimed_mechanism,
+    mechanism_of,
+    models_for,
+    unaccounted,
+)
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.seeds import summary, with_seeds
 
 CANCELLED = 130  # what a shell reports for a program ended by Ctrl-C
 NUMBERS = {
@@ -29,8 +46,35 @@ NUMBERS = {
     "lr": "learning rate",
     "momentum": "of sgd",
     "epochs": "how often each example is drawn on average",
-    "delta": "what epsilon is shown for; training does not use it",
+    "delta": "what epsilon is shown for, and stopped at",
+    "rate": "of the noise schedule",
+    "lr_end": "learning rate that linear and cosine end at",
+    "lr_epochs": "epochs until then (default: the whole run)",
+    "ema": "decay of the weights' moving average, in [0, 1); 0: off",
+    "sa_q0": "of sa: inverse temperature per accepted step",
+    "pca_sigma": "noise multiplier of DP-PCA, charged once",
+    "relevance_sigma": "noise multiplier of adppl's relevances, charged once",
+    "stop_epsilon": "stop before the step that would exceed it",
 }
+COUNTS = {
+    "batch": "expected batch q n",
+    "seed": "the same seed gives the same run",
+    "level_steps": "steps at one sigma (default: an epoch)",
+    "sa_mu0": "of sa: rejections in a row after which a proposal is accepted",
+    "public": "last training examples held out as public data",
+    "pca": "dimensions of the DP-PCA projection, for dense models; 0: off",
+}
+CHOICES = {
+    "activation": ACTIVATIONS,
+    "device": DEVICES,
+    "clipping": CLIPPINGS,
+    "reading": READINGS,
+    "schedule": SCHEDULES,
+    "lr_schedule": LR_SCHEDULES,
+    "acceptance": ACCEPTANCES,
+    "stop_accountant": tuple(ACCOUNTANTS),
+}
+MAX_SEEDS = 1000
 
 
 def parser() -> Parser:
@@ -39,60 +83,124 @@ def parser() -> Parser:
         prog="python -m dpcore train",
         description="Train a private model. Settings left out take defaults that suit data set, model and optimizer.",
     )
-    made.add_argument("--dataset", default="mnist", metavar="ID", help="mnist or fashion_mnist")
+    made.add_argument("--dataset", default="mnist", metavar="ID", help=" or ".join(DATASETS))
     made.add_argument("--source", metavar="ID", help="full or sample (default: full where it is here)")
-    made.add_argument("--model", default="cnn", metavar="ID", help=" or ".join(MODELS))
+    made.add_argument("--model", metavar="ID", help=" or ".join(MODELS))
     made.add_argument("--optimizer", default="sgd", metavar="ID", help=" or ".join(OPTIMIZERS))
-    made.add_argument("--activation", metavar="ID", help=" or ".join(ACTIVATIONS))
+    for name, choices in CHOICES.items():
+        made.add_argument(option(name), metavar="ID", help=" or ".join(choices))
     for name, text in NUMBERS.items():
-        made.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="NUMBER", help=text)
-    made.add_argument("--batch", type=whole, metavar="COUNT", help="expected batch q n")
-    made.add_argument("--seed", type=whole, metavar="COUNT", help="the same seed gives the same run")
-    made.add_argument("--device", metavar="ID", help=" or ".join(DEVICES))
+        made.add_argument(option(name), type=number, metavar="NUMBER", help=text)
+    for name, text in COUNTS.items():
+        made.add_argument(option(name), type=whole, metavar="COUNT", help=text)
+    made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="train so many seeds; mean and spread")
     made.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
     made.add_argument("--json", action="store_true", help="print one JSON object for each event")
     return made
 
 
+def option(name: str) -> str:
+    """The option of a setting.
+
+    >>> option("clip_norm")
+    '--clip-norm'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Train; exit status 0, 1 for a run that failed, 130 for one that was cancelled."""
-    config = config_of(arguments)
+    check.whole(1, MAX_SEEDS, seeds=arguments.seeds)
+    configs = with_seeds(config_of(arguments), arguments.seeds)
     try:
         store = Store()
     except StoreError as error:
         raise ValueError(str(error)) from error
+    finals: list[Finished] = []
     with store:
-        try:
-            from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
+        for config in configs:
+            status = _trained(store, config, _object if arguments.json else _line, finals.append)
+            if status:
+                return status
+    if arguments.seeds > 1:
+        print(json.dumps(summed_up(configs, finals)) if arguments.json else _summed_up(finals))
+    if not arguments.json:
+        print(spent(configs[0]))
+        print(claimed(configs[0], finals[0]), end="")
+    return 0
 
-            status = _recorded(store, config, train(config), _object if arguments.json else _line)
-        except KeyboardInterrupt:
-            print("Cancelled.", file=sys.stderr)
-            return CANCELLED
-    if status == 0 and not arguments.json:
-        print(spent(config))
-    return status
+
+def _trained(store: Store, config: RunConfig, words: Callable[[Event], str], keep: Callable[[Finished], None]) -> int:
+    """Train one configuration; its exit status."""
+    from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
+
+    def told(event: Event) -> str:
+        if isinstance(event, Finished):
+            keep(event)
+        return words(event)
+
+    try:
+        return _recorded(store, config, train(config), told)
+    except KeyboardInterrupt:
+        print("Cancelled.", file=sys.stderr)
+        return CANCELLED
+
+
+def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
+    """The figures of several seeds as one JSON object."""
+    accuracy = summary([final.accuracy for final in finals])._asdict()
+    averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
+    values = {"event": "summary", "seeds": [config.seed for config in configs], "accuracy": accuracy}
+    return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
+
+
+def _summed_up(finals: Sequence[Finished]) -> str:
+    """The figures of several seeds in words."""
+    lines = [_spread("test accuracy", [final.accuracy for final in finals])]
+    averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
+    return "\n".join(lines + ([_spread("of the averaged weights", averaged)] if averaged else []))
+
+
+def _spread(what: str, values: Sequence[float]) -> str:
+    figures = summary(values)
+    return (
+        f"{figures.runs} seeds: {what} {figures.mean:.2%} +- {figures.spread:.2%} "
+        f"(from {figures.least:.2%} to {figures.most:.2%})"
+    )
 
 
 def spent(config: RunConfig) -> str:
     """What the run cost in privacy, as a sentence.
 
     >>> spent(RunConfig(sigma=0))
-    'Not private: epsilon is infinite.'
+    'Not private: without noise (sigma = 0) epsilon is infinite.'
     """
     mechanism = mechanism_of(config)
     if mechanism is None:
-        return "Not private: epsilon is infinite."
-    epsilon = ACCOUNTANTS["pld"].curve(mechanism, [config.steps], config.delta).epsilon[-1]
+        return unaccounted(config)
+    epsilon = ACCOUNTANTS["pld"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
     return f"epsilon <= {epsilon:.4g} at delta = {config.delta:g}, certified (pld)"
+
+
+def claimed(config: RunConfig, final: Finished) -> str:
+    """A line on what the SA-DPSGD paper would claim for the run; empty for any other."""
+    mechanism = claimed_mechanism(config, final.accepted or 0)
+    if mechanism is None:
+        return ""
+    epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
+    return (
+        f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
+        f"{epsilon:.4g} (moments): invalid, what is rejected depends on the data too.\n"
+    )
 
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The configuration that the arguments ask for; ValueError names what is wrong with it."""
+    model = arguments.model or models_for(arguments.dataset)[-1]
     source = arguments.source or available(arguments.dataset)[0]
     private = not arguments.non_private
-    base = defaults(arguments.dataset, arguments.model, arguments.optimizer, source, private=private)
-    names = (*NUMBERS, "activation", "batch", "seed", "device")
+    base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private)
+    names = (*NUMBERS, *COUNTS, *CHOICES)
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     return replace(base, **given)
 
@@ -142,11 +250,18 @@ def _line(event: Event) -> str:
                 f"{event.engine} on {event.device}"
             )
         case Stepped():
+            kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}" if event.decisions else ""
             return (
                 f"step {event.step:>6}  epoch {event.epoch:7.2f}  loss {event.loss:8.4f}  "
-                f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s"
+                f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s{kept}"
             )
         case Evaluated():
-            return f"step {event.step:>6}  epoch {event.epoch:7.2f}  test accuracy {event.accuracy:.2%}"
+            accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
+            return f"step {event.step:>6}  epoch {event.epoch:7.2f}  {accuracy}"
         case Finished():
-            return f"done: {event.step} steps in {event.seconds:.1f} s, test accuracy {event.accuracy:.2%}"
+            accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
+            return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"
+
+
+def _averaged(event: Evaluated | Finished) -> str:
+    return "" if event.averaged_accuracy is None else f", of the averaged weights {event.averaged_accuracy:.2%}"

@@ -46,6 +46,13 @@ def mechanism_of(config: RunConfig) -> Mechanism | None:
     return Mechanism((*first_releases(config), *_prefix(_planned(config), config.steps)))
 
 
+def claimed_mechanism(config: RunConfig, accepted: int) -> Mechanism | None:
+    """What the SA-DPSGD paper charges: accepted steps only. **No guarantee:** show its epsilon labelled invalid."""
+    if config.acceptance != "sa" or unaccounted(config) or not accepted:
+        return None
+    return Mechanism((*first_releases(config), *_prefix(_planned(config), accepted)))
+
+
 def uses_at(config: RunConfig, step: int) -> int:
     """How many of the mechanism's uses are spent after a training step: those before the first step count too."""
     return len(first_releases(config)) + step

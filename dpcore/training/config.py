@@ -7,11 +7,12 @@ from typing import Any
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.training.charge import mechanism_of, planned_steps, steps_of, unaccounted, uses_at
+from dpcore.training.charge import claimed_mechanism, mechanism_of, planned_steps, steps_of, unaccounted, uses_at
+from dpcore.training.clipping import CLIPPINGS
 from dpcore.training.combinations import check_combination
 from dpcore.training.optimizers import OPTIMIZERS
 
-__all__ = ["RunConfig", "mechanism_of", "unaccounted", "uses_at"]
+__all__ = ["CLIPPINGS", "RunConfig", "claimed_mechanism", "mechanism_of", "unaccounted", "uses_at"]
 
 EXAMPLES = {  # training examples of each (dataset, source); tests check it against the data
     ("mnist", "sample"): 10_000,
@@ -21,14 +22,24 @@ EXAMPLES = {  # training examples of each (dataset, source); tests check it agai
 }
 SHAPES = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28)}  # channels, height, width
 MODELS = ("abadi", "mlp", "cnn")
+TAKES = {"cnn": ("mnist", "fashion_mnist")}  # convolutions are cut to one size of image
 ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
-CLIPPINGS = ("flat", "auto_s", "per_layer")
 READINGS = ("scaled", "literal", "raw")
 LR_SCHEDULES = ("constant", "linear", "cosine")
 ACCEPTANCES = ("none", "sa")
 MAX_STEPS = 1_000_000
 CLIP_NORMS = (1e-9, 1e9)  # float32 squares neither underflow nor overflow within
+
+
+def models_for(dataset: str) -> tuple[str, ...]:
+    """The models that take the data set's images, the one to start from last.
+
+    >>> models_for("mnist")
+    ('abadi', 'mlp', 'cnn')
+    """
+    check.one_of(SHAPES, dataset=dataset)
+    return tuple(model for model in MODELS if dataset in TAKES.get(model, SHAPES))
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ class RunConfig:
         check.one_of(dict.fromkeys(dataset for dataset, _ in EXAMPLES), dataset=self.dataset)
         check.one_of(("sample", "full"), source=self.source)
         check.one_of(MODELS, model=self.model)
+        check.one_of(models_for(self.dataset), **{f"{self.dataset}'s model": self.model})
         check.one_of(ACTIVATIONS, activation=self.activation)
         check.one_of(OPTIMIZERS, optimizer=self.optimizer)
         check.one_of(DEVICES, device=self.device)

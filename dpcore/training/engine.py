@@ -107,7 +107,8 @@ class Run:
                 yield self.evaluated(step)
         last = self.evaluated(steps)
         yield last
-        yield Finished(steps, self.pace.elapsed(), last.accuracy, last.averaged_accuracy)
+        accepted = self.annealing.accepted if self.annealing else None
+        yield Finished(steps, self.pace.elapsed(), last.accuracy, last.averaged_accuracy, accepted)
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on a fresh Poisson batch."""

@@ -50,6 +50,7 @@ class Finished:
     seconds: float
     accuracy: float
     averaged_accuracy: float | None = None
+    accepted: int | None = None  # of `sa`: steps accepted
 
 
 Event = Started | Stepped | Evaluated | Finished

@@ -1,0 +1,203 @@
+"""Learning-rate schedules, averaged weights, simulated annealing and DP-PCA do what their sources say."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from small_runs import SMALL, module_of, run_of, ticking
+
+from dpcore.training.acceptance import Annealing
+from dpcore.training.average import Average
+from dpcore.training.cores import Cores
+from dpcore.training.engine import train
+from dpcore.training.events import Evaluated, Finished, Stepped, from_json, to_json
+from dpcore.training.noise import GaussianNoise
+from dpcore.training.projection import outer_sum, principal_directions, private_projection
+from dpcore.training.rates import lr_of
+from dpcore.training.seeds import summary, with_seeds
+
+EPOCHS = dataclasses.replace(SMALL, batch=100, epochs=40.0, lr=0.1)  # 100 steps an epoch
+
+
+def test_the_linear_rate_falls_over_the_first_epochs_and_then_stays():
+    config = dataclasses.replace(EPOCHS, lr_schedule="linear", lr_end=0.052, lr_epochs=10.0)
+    assert [lr_of(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx([0.1, 0.076, 0.052, 0.052])
+
+
+def test_the_cosine_rate_falls_to_its_end_over_the_whole_run():
+    config = dataclasses.replace(EPOCHS, lr_schedule="cosine", lr_end=0.02)
+    expected = [0.1, 0.02 + 0.08 * (1 + math.cos(math.pi / 4)) / 2, 0.06, 0.02]
+    assert [lr_of(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
+
+
+def test_a_constant_rate_is_constant():
+    assert {lr_of(EPOCHS, step) for step in (1, 500, 4000)} == {0.1}
+
+
+def test_the_rate_of_a_step_is_the_length_of_the_step():
+    moved = []
+    for options in ({}, {"lr_schedule": "linear", "lr_end": 0.05, "lr_epochs": 0.0064}):
+        run = run_of(dataclasses.replace(SMALL, momentum=0.0, lr=0.2, **options))
+        run.step(1)
+        before = run.engine.parameters.clone()
+        run.step(2)
+        moved.append((run.engine.parameters - before).double())
+    assert torch.allclose(moved[1], moved[0] / 4, rtol=1e-3, atol=1e-8)  # one step is the whole ramp
+
+
+def test_the_average_weighs_the_weights_by_their_age_without_a_bias_to_the_first():
+    weights = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
+    average = Average(torch.full((5,), 100.0), 0.8)
+    for row in weights:
+        average.add(row)
+    ages = 0.8 ** np.arange(5, -1, -1)
+    torch.testing.assert_close(average.vector, torch.tensor(ages / ages.sum(), dtype=torch.float32) @ weights)
+
+
+def test_averaged_weights_are_evaluated_beside_the_raw_ones_and_change_nothing():
+    plain, averaged = (list(train(dataclasses.replace(SMALL, ema=ema), ticking())) for ema in (0.0, 0.9))
+    assert [event.loss for event in plain if isinstance(event, Stepped)] == [
+        event.loss for event in averaged if isinstance(event, Stepped)
+    ]
+    assert {event.averaged_accuracy for event in plain if isinstance(event, Evaluated)} == {None}
+    last = averaged[-1]
+    assert isinstance(last, Finished)
+    assert last.averaged_accuracy is not None
+    assert last.averaged_accuracy != last.accuracy
+
+
+def test_the_averaged_accuracy_is_that_of_the_averaged_weights():
+    run = run_of(dataclasses.replace(SMALL, ema=0.5))
+    for step in (1, 2, 3):
+        run.step(step)
+    assert run.average is not None
+    event = run.evaluated(3)
+    run.engine.parameters.copy_(run.average.vector)
+    x, y = run.test
+    assert event.averaged_accuracy == pytest.approx((module_of(run)(x).argmax(1) == y).double().mean().item(), abs=1e-6)
+
+
+class Scripted:
+    """Random numbers as written."""
+
+    def __init__(self, *numbers: float) -> None:
+        self.numbers = list(numbers)
+
+    def random(self) -> float:
+        return self.numbers.pop(0)
+
+
+def test_annealing_follows_its_rule_on_scripted_losses():
+    annealing = Annealing(10.0, 2, Scripted(0.5, 0.3, 0.4, 0.0, 0.99, 0.99, 0.99))  # type: ignore[arg-type]
+    assert annealing.accepts(1.0, 0.9)  # falls: tau = 1
+    assert annealing.accepts(1.0, 1.1)  # e^-1 = 0.368 at Q = 10: tau = 2
+    assert not annealing.accepts(1.0, 1.1)  # e^-2 = 0.135 at Q = 20
+    assert annealing.accepts(1.0, 1.2)  # 0 is below every chance: tau = 3
+    assert not annealing.accepts(1.0, 2.0)
+    assert not annealing.accepts(1.0, 2.0)
+    assert annealing.accepts(1.0, 2.0)  # after mu0 = 2 rejections in a row
+    assert (annealing.accepted, annealing.rejected_in_a_row) == (4, 0)
+
+
+def test_a_proposal_whose_loss_is_not_finite_is_rejected():
+    annealing = Annealing(10.0, 5, Scripted(0.0, 0.0))  # type: ignore[arg-type]
+    assert not annealing.accepts(1.0, math.nan)
+    assert not annealing.accepts(1.0, math.inf)
+
+
+def test_a_rejected_proposal_restores_weights_and_optimizer_state(monkeypatch):
+    run = run_of(dataclasses.replace(SMALL, acceptance="sa", public=500, sa_mu0=1000))
+    run.step(1)
+    before, state = run.engine.parameters.clone(), run.descent.state.clone()
+    assert run.annealing is not None
+    monkeypatch.setattr(run.annealing, "accepts", lambda before, after: False)
+    run.step(2)
+    assert torch.equal(run.engine.parameters, before)
+    assert torch.equal(run.descent.state, state)
+    monkeypatch.setattr(run.annealing, "accepts", lambda before, after: True)
+    run.step(3)
+    assert not torch.equal(run.engine.parameters, before)
+
+
+def test_annealing_judges_by_the_loss_on_the_public_split(monkeypatch):
+    run = run_of(dataclasses.replace(SMALL, acceptance="sa", public=500))
+    assert run.annealing is not None
+    seen = []
+    monkeypatch.setattr(run.annealing, "accepts", lambda before, after: seen.append((before, after)) or True)
+    for step in (1, 2):
+        run.step(step)
+    x, y = run.public
+    loss = torch.nn.functional.cross_entropy(module_of(run)(x), y).item()
+    assert seen[1][0] == seen[0][1]
+    assert seen[1][1] == pytest.approx(loss, rel=1e-5)
+
+
+def test_decisions_are_streamed_one_for_each_step_and_counted():
+    config = dataclasses.replace(SMALL, acceptance="sa", public=500, sa_q0=1000.0, lr=2.0)
+    events = list(train(config, ticking()))
+    steps = [event for event in events if isinstance(event, Stepped)]
+    decisions = "".join(event.decisions for event in steps)
+    assert len(decisions) == config.steps
+    assert set(decisions) == {"a", "r"}
+    last = events[-1]
+    assert isinstance(last, Finished)
+    assert last.accepted == steps[-1].accepted == decisions.count("a")
+    for event in events:
+        assert from_json(to_json(event)) == event
+
+
+def rows(n: int = 300, d: int = 9) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(n, d, generator=generator) * torch.arange(d, 0, -1) + 1.0
+    x[0] = 0.0  # an image without light has no direction
+    return x
+
+
+def test_without_noise_the_projection_is_that_of_numpy():
+    x = rows()
+    lengths = np.maximum(np.linalg.norm(x.double().numpy(), axis=1, keepdims=True), 1e-12)
+    unit = x.double().numpy() / lengths
+    values, vectors = np.linalg.eigh(unit.T @ unit)
+    ours = private_projection(x, 4, 7.0, None).double().numpy()
+    assert np.abs(np.sum(ours * vectors[:, ::-1][:, :4], axis=0)) == pytest.approx(np.ones(4), abs=1e-4)
+    assert values[-1] > values[-2]
+
+
+def test_one_image_moves_the_sum_by_at_most_one():
+    x = rows() * 1e3
+    difference = outer_sum(x) - outer_sum(x[:-1])
+    assert 0.99 < torch.linalg.matrix_norm(difference).item() <= 1.0
+
+
+def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monkeypatch):
+    seen = []
+    monkeypatch.setattr("dpcore.training.projection.principal_directions", lambda total, k: seen.append(total) or total)
+    x = rows(d=60)
+    noise = GaussianNoise(3600, 5, torch.device("cpu"), Cores(1))
+    private_projection(x, 4, 7.0, noise)
+    drawn = (seen[0] - outer_sum(x)).flatten().numpy()
+    assert stats.kstest(drawn, "norm", args=(0, 7.0)).pvalue > 1e-3
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.kstest(drawn, "norm", args=(0, 7.0 * wrong)).pvalue < 1e-9
+
+
+def test_directions_are_orthonormal_and_ordered_by_signed_eigenvalue():
+    directions = principal_directions(torch.diag(torch.tensor([1.0, -9.0, 5.0, 3.0], dtype=torch.float64)), 2)
+    assert directions.abs().T.tolist() == [[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+
+
+def test_a_projected_run_trains_on_as_many_dimensions_and_tests_on_the_same():
+    run = run_of(dataclasses.replace(SMALL, model="abadi", pca=60))
+    assert run.train[0].shape == (10_000, 60)
+    assert run.test[0].shape == (2_000, 60)
+    assert len(run.engine.parameters) == 70_000
+
+
+def test_seeds_are_summed_up_as_mean_and_sample_deviation():
+    figures = summary([0.5, 0.7])
+    assert (figures.mean, figures.spread) == pytest.approx((0.6, math.sqrt(0.02)))
+    assert summary([0.5]).spread == 0.0
+    assert [config.seed for config in with_seeds(dataclasses.replace(SMALL, seed=4), 3)] == [4, 5, 6]

@@ -1,0 +1,51 @@
+"""Options that are unknown, out of range or contradict each other are named."""
+
+import dataclasses
+import json
+
+import pytest
+from small_runs import SMALL
+
+from dpcore.training.config import RunConfig
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"clipping": "ghost"}, "clipping='ghost' to be one of: flat, auto_s, per_layer"),
+        ({"reading": "rough"}, "reading='rough'"),
+        ({"reading": "literal"}, r"reading='literal' only with pi_adam, .* not with optimizer='sgd'"),
+        ({"reading": "raw", "optimizer": "adam"}, "not with optimizer='adam'"),
+        ({"schedule": "cubic"}, "schedule='cubic'"),
+        ({"rate": 0.1}, "no rate=0.1 with schedule='constant'"),
+        ({"level_steps": 5}, "no level_steps=5"),
+        ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma above 0"),
+        ({"lr_schedule": "warm"}, "lr_schedule='warm'"),
+        ({"lr_end": 0.1}, "no lr_end=0.1 with lr_schedule='constant'"),
+        ({"lr_epochs": 3.0}, "no lr_epochs=3"),
+        ({"ema": 1.0}, r"ema=1.0 in \[0, 1\)"),
+        ({"acceptance": "always"}, "acceptance='always'"),
+        ({"acceptance": "sa"}, "public above 0 with acceptance='sa'"),
+        ({"sa_mu0": 1.5}, "sa_mu0=1.5"),
+        ({"public": 10_000}, "public=10000"),
+        ({"public": 9_990, "batch": 64}, "batch=64 to be at most the data's 10 examples"),
+        ({"pca": 60, "model": "cnn"}, "pca=60 only with model mlp or abadi, not 'cnn'"),
+        ({"pca": 785}, "pca=785"),
+        ({"pca": 60, "pca_sigma": 0.0}, "pca_sigma=0.0 to be finite and above 0"),
+        ({"stop_epsilon": -1.0}, "stop_epsilon=-1.0"),
+        ({"stop_epsilon": 1.0, "stop_accountant": "magic"}, "stop_accountant='magic'"),
+        ({"stop_epsilon": 1.0, "private": False}, "stop_epsilon=1 with an epsilon to stop at. Not private"),
+        ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 with an epsilon to stop at.*sigma = 0.*infinite"),
+        ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
+        ({"batch": 0}, "batch=0"),
+    ],
+)
+def test_a_wrong_option_is_named_with_its_value(options, words):
+    with pytest.raises(ValueError, match=words):
+        dataclasses.replace(SMALL, **options)
+
+
+def test_a_configuration_of_before_these_options_is_read_with_what_it_meant():
+    old = dict(list(SMALL.to_json().items())[:15])
+    assert list(old)[-1] == "device"
+    assert RunConfig.from_json(json.loads(json.dumps(old))) == SMALL
