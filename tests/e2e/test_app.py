@@ -42,11 +42,17 @@ def accuracy(page: Page) -> float:
 
 
 def wait_for_accuracy(page: Page, percent: float) -> None:
+    """Wait until the test accuracy shown is at least this, or the run is over."""
     page.wait_for_function(
-        "least => parseFloat(document.querySelector('[data-testid=stMetricValue]')?.innerText) >= least",
+        """least => {
+            const text = name => document.querySelector(`[data-testid=${name}]`)?.innerText;
+            const over = / (finished|failed|lost|cancelled) at /.test(text('stProgress'));
+            return over || parseFloat(text('stMetricValue')) >= least;
+        }""",
         arg=percent,
         timeout=RUNNING,
     )
+    assert accuracy(page) >= percent, page.get_by_test_id("stProgress").first.inner_text()
 
 
 def start(page: Page, button: str = "Start private run") -> None:
@@ -118,6 +124,7 @@ def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     page.wait_for_url(re.compile(r"train\?.*sigma=3"))
     start(page)
     page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_test_id("stProgress").first).to_contain_text("cancelled")
     page.get_by_role("link", name="Accountants").click()
     labels(page)
     expect(exact_sigma(page)).to_have_value("3")
