@@ -1,0 +1,44 @@
+"""PIAdam: Adam's direction for each example, in the sound readings of `readings`.
+
+Source: paper 000, Table 1, with Adam's recursion on the uncorrected means, which the table writes corrected.
+**Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw` has no epsilon. The paper's code is another
+optimizer: `adam`, on the noisy mean gradient (R1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcore.training.optimizers.adam import BETA1, BETA2, Moments
+from dpcore.training.optimizers.readings import Rule, by_reading
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dpcore.training.config import RunConfig
+    from dpcore.training.optimizers.base import Optimizer
+
+FLOOR = 1.0
+
+
+def init(parameters: Tensor) -> Moments:
+    """No history."""
+    return Moments(0, parameters.new_zeros(parameters.shape), parameters.new_zeros(parameters.shape))
+
+
+def absorb(gradient: Tensor, state: Moments) -> Moments:
+    """m <- .9 m + .1 g; v <- .999 v + .001 g^2."""
+    first = state.first.lerp(gradient, 1 - BETA1)
+    return Moments(state.count + 1, first, (state.second * BETA2).addcmul(gradient, gradient, value=1 - BETA2))
+
+
+def pi_adam(config: RunConfig) -> Optimizer:
+    """f = m / (1 - .9^t); s = v / (1 - .999^t)."""
+    rule = Rule(
+        init,
+        absorb,
+        first=lambda gradient, state: state.first / (1 - BETA1**state.count),
+        second=lambda state: state.second / (1 - BETA2**state.count),
+        floor=FLOOR,
+    )
+    return by_reading(config, rule)
