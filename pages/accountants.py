@@ -66,14 +66,13 @@ with right:
     else:
         profiles = {name: compute.profile(name, mechanism) for name in names}
         chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
-    with small:
+    st.html(verdict_table(curves))
+    st.markdown(words.WHY)
+    curves_table(mechanism, curves)
+    download(mechanism, delta, across)
+    with small:  # last, so that the chart beside it is not kept waiting
         mu, certified = compute.mu(mechanism), float(curves[BAND_ID].epsilon[-1])
         st.plotly_chart(
             tradeoff_figure(mu, certified, delta), key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF
         )
         st.caption(words.TRADEOFF)
-
-    st.html(verdict_table(curves))
-    st.markdown(words.WHY)
-    curves_table(mechanism, curves)
-    download(mechanism, delta, across)
