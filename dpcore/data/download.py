@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.data.catalog import Dataset, in_debian_folder, missing
+from dpcore.data.catalog import Dataset, in_debian_folder, missing, raw_folder
 from dpcore.data.install import install
 
 SILENCE = 10.0  # seconds without an answer after which a mirror counts as unreachable
 PATIENCE = 300.0  # seconds for a package manager
 
-Fetch = Callable[[Dataset, Path], Path]  # a data set, an empty folder -> the folder that then holds its IDX files
+Fetch = Callable[[Dataset, Path], Path]  # a data set, an empty folder -> the folder that then holds its files
 Say = Callable[[str], None]
 
 
@@ -34,7 +34,8 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
         else:
             say(f"{dataset.title}: checked, now in {target}.")
             return True
-    say(f"{dataset.title}: could not be downloaded; the bundled sample works without it.")
+    rest = "the bundled sample works without it" if dataset.sampled else "'data import DIR' takes it from files"
+    say(f"{dataset.title}: could not be downloaded; {rest}.")
     return False
 
 
@@ -63,8 +64,8 @@ def from_torchvision(dataset: Dataset, scratch: Path) -> Path:
     from torchvision import datasets  # here, not above: costs seconds
 
     with _socket_timeout(SILENCE):
-        getattr(datasets, dataset.folder)(scratch, download=True)
-    return scratch / dataset.folder / "raw"
+        getattr(datasets, dataset.torchvision or dataset.folder)(scratch, download=True)
+    return raw_folder(dataset, scratch)
 
 
 def from_debian(dataset: Dataset, scratch: Path) -> Path:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalog import IdxFile
+from dpcore.data.catalog import File, IdxFile
 
 
-def find(folder: Path, file: IdxFile) -> Path | None:
+def find(folder: Path, file: File) -> Path | None:
     """The file in the folder, plain or gzipped, or None."""
     return next((path for path in (folder / file.name, folder / f"{file.name}.gz") if path.is_file()), None)
 
@@ -23,7 +23,7 @@ def content(path: Path) -> bytes:
         raw = path.read_bytes()
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"Expected {path} to be a readable IDX file; {error}.") from error
+        raise ValueError(f"Expected {path} to be a readable file; {error}.") from error
 
 
 def checked(raw: bytes, file: IdxFile, path: Path) -> bytes:

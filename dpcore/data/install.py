@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpcore.data import idx
-from dpcore.data.catalog import DATASETS, Dataset, IdxFile, data_root, raw_folder
+from dpcore.data.catalog import DATASETS, MNIST, Dataset, data_root, raw_folder
+from dpcore.data.files import checked
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
@@ -17,7 +18,7 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
     cannot be written; the root is then as it was.
     """
     target = raw_folder(dataset, root)
-    contents = [(file.name, _checked(folder, file)) for file in dataset.files]
+    contents = [(file.name, checked(folder, file)) for file in dataset.files]
     with _staging(root or data_root()) as staging:
         for name, raw in contents:
             (staging / name).write_bytes(raw)
@@ -26,7 +27,7 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
 
 
 def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
-    """Install every data set found under a folder: in torchvision's layout, or IDX files side by side; gzipped or not.
+    """Install every data set found under a folder: in torchvision's layout, or files side by side; gzipped or not.
 
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
@@ -34,10 +35,10 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
         raise ValueError(f"Expected DIR={str(folder)!r} to be a folder.")
     found = _found(folder)
     if not found:
-        raise ValueError(f"Expected IDX files such as {_first_file().name} under {folder}; found none.")
+        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
     for dataset, place in found:  # all of them before the first is installed
         for file in dataset.files:
-            _checked(place, file)
+            checked(place, file)
     for dataset, place in found:
         install(dataset, place, root)
     return [dataset for dataset, _ in found]
@@ -48,7 +49,7 @@ def _found(folder: Path) -> list[tuple[Dataset, Path]]:
     found = []
     for dataset in DATASETS.values():
         places = [folder / dataset.folder / "raw", folder / dataset.folder]
-        if folder.name == dataset.folder:
+        if folder.name == dataset.folder or dataset.batches:  # the names of batches tell whose they are
             places += [folder / "raw", folder]
         if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
             places.append(folder)
@@ -62,12 +63,13 @@ def _found(folder: Path) -> list[tuple[Dataset, Path]]:
 
 def _recognised(folder: Path) -> Dataset:
     """Whose files lie side by side in a folder that does not say: the names are the same, the contents tell."""
-    for dataset in DATASETS.values():
-        for file in dataset.files:
+    families = [dataset for dataset in DATASETS.values() if dataset.idx]
+    for dataset in families:
+        for file in dataset.idx:
             path = idx.find(folder, file)
             if path and idx.is_file_of(path, file):
                 return dataset
-    titles = " or ".join(dataset.title for dataset in DATASETS.values())
+    titles = " or ".join(dataset.title for dataset in families)
     raise ValueError(
         f"Expected the IDX files in {folder} to be those of {titles}; every one is truncated or another's."
     )
@@ -75,17 +77,6 @@ def _recognised(folder: Path) -> Dataset:
 
 def _has_any(folder: Path, dataset: Dataset) -> bool:
     return any(idx.find(folder, file) for file in dataset.files)
-
-
-def _first_file() -> IdxFile:
-    return next(iter(DATASETS.values())).files[0]
-
-
-def _checked(folder: Path, file: IdxFile) -> bytes:
-    path = idx.find(folder, file)
-    if path is None:
-        raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
-    return idx.checked(idx.content(path), file, path)
 
 
 @contextmanager

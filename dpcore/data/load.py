@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore import check
-from dpcore.data import idx
+from dpcore.data import files
 from dpcore.data.catalog import (
     SOURCES,
     Dataset,
@@ -24,7 +24,7 @@ from dpcore.data.catalog import (
 class Images:
     """Images with their labels."""
 
-    images: NDArray[np.uint8]  # (n, 28, 28)
+    images: NDArray[np.uint8]  # (n, 28, 28), or (n, 3, 32, 32) in colour
     labels: NDArray[np.uint8]  # (n,) from 0
 
     def __len__(self) -> int:
@@ -53,6 +53,8 @@ def load(name: str, source: str) -> Split:
     dataset = dataset_of(name)
     check.one_of(SOURCES, source=source)
     if source == "sample":
+        if not dataset.sampled:
+            raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
         return _sample(sample_path(dataset))
     faults = missing(dataset)
     if not faults:
@@ -66,14 +68,9 @@ def load(name: str, source: str) -> Split:
 
 
 def split_of(dataset: Dataset, folder: Path) -> Split:
-    """The data set read from a folder of IDX files, gzipped or not, each one checked."""
-    arrays = []
-    for file in dataset.files:
-        path = idx.find(folder, file)
-        if path is None:
-            raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
-        arrays.append(idx.array(idx.checked(idx.content(path), file, path), file))
-    return Split(Images(*arrays[:2]), Images(*arrays[2:]))
+    """The data set read from a folder of its files, gzipped or not, each one checked."""
+    train, test = files.parts_of(dataset, folder)
+    return Split(Images(*train), Images(*test))
 
 
 def _sample(path: Path) -> Split:

@@ -47,5 +47,5 @@ def write_sample(dataset: Dataset, folder: Path, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in DATASETS.values():
+    for each in (dataset for dataset in DATASETS.values() if dataset.sampled):
         write_sample(each, raw_folder(each, Path(sys.argv[1])), sample_path(each))

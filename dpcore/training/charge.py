@@ -21,7 +21,7 @@ from dpcore.training.clipping import CLIPPINGS
 if TYPE_CHECKING:
     from dpcore.training.config import RunConfig
 
-GROUPS = {"abadi": 2, "mlp": 2, "cnn": 4}  # layers with parameters; `per_layer` clips each on its own
+GROUPS = {"cnn9": 8, "abadi": 2, "mlp": 2, "cnn": 4}  # layers with parameters; `per_layer` clips each on its own
 HORIZONS = 64  # numbers of steps that one look for the last affordable one compares
 
 

@@ -19,10 +19,11 @@ EXAMPLES = {  # training examples of each (dataset, source); tests check it agai
     ("mnist", "full"): 60_000,
     ("fashion_mnist", "sample"): 10_000,
     ("fashion_mnist", "full"): 60_000,
+    ("cifar10", "full"): 50_000,
 }
-SHAPES = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28)}  # channels, height, width
-MODELS = ("abadi", "mlp", "cnn")
-TAKES = {"cnn": ("mnist", "fashion_mnist")}  # convolutions are cut to one size of image
+SHAPES = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": (3, 32, 32)}  # channels, height, width
+MODELS = ("cnn9", "abadi", "mlp", "cnn")
+TAKES = {"cnn": ("mnist", "fashion_mnist"), "cnn9": ("cifar10",)}  # convolutions are cut to one size of image
 ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 READINGS = ("scaled", "literal", "raw")
@@ -32,6 +33,16 @@ MAX_STEPS = 1_000_000
 CLIP_NORMS = (1e-9, 1e9)  # float32 squares neither underflow nor overflow within
 
 
+def sources_for(dataset: str) -> tuple[str, ...]:
+    """The sources that the data set may have, the one to start from first; "full" must have been fetched.
+
+    >>> sources_for("mnist"), sources_for("cifar10")
+    (('sample', 'full'), ('full',))
+    """
+    check.one_of(SHAPES, dataset=dataset)
+    return tuple(source for name, source in EXAMPLES if name == dataset)
+
+
 def models_for(dataset: str) -> tuple[str, ...]:
     """The models that take the data set's images, the one to start from last.
 
@@ -39,7 +50,8 @@ def models_for(dataset: str) -> tuple[str, ...]:
     ('abadi', 'mlp', 'cnn')
     """
     check.one_of(SHAPES, dataset=dataset)
-    return tuple(model for model in MODELS if dataset in TAKES.get(model, SHAPES))
+    suited = [model for model in MODELS if dataset in TAKES.get(model, SHAPES)]
+    return tuple(sorted(suited, key=TAKES.__contains__))  # those made for it last
 
 
 @dataclass(frozen=True)
@@ -91,8 +103,8 @@ class RunConfig:
         mechanism_of(self)  # raises what is wrong with the noise schedule
 
     def _check_names(self) -> None:
-        check.one_of(dict.fromkeys(dataset for dataset, _ in EXAMPLES), dataset=self.dataset)
-        check.one_of(("sample", "full"), source=self.source)
+        check.one_of(SHAPES, dataset=self.dataset)
+        check.one_of(sources_for(self.dataset), source=self.source)
         check.one_of(MODELS, model=self.model)
         check.one_of(models_for(self.dataset), **{f"{self.dataset}'s model": self.model})
         check.one_of(ACTIVATIONS, activation=self.activation)

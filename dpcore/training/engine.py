@@ -24,9 +24,11 @@ from dpcore.training.events import Evaluated, Event, Finished, Started
 from dpcore.training.gradients import ClippedSum, Engine, engine_of
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
+from dpcore.training.optimizers.adppl import with_relevance
 from dpcore.training.pace import Pace
 from dpcore.training.projection import private_projection
 from dpcore.training.rates import lr_of
+from dpcore.training.relevance import neuron_count, relevance_of
 from dpcore.training.sampling import poisson_sample
 from dpcore.training.tally import Tally
 
@@ -62,6 +64,8 @@ class Run:
         self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
         self.sigmas = drawn_sigmas(config)  # (T,)
         self.descent = Descent(config, self.engine, self.noise)
+        if config.optimizer == "adppl" and config.private:
+            self.descent.state = with_relevance(self.descent.state, self._relevance(init, once[1]))
         self.average = Average(self.engine.parameters, config.ema) if config.ema else None
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
@@ -86,11 +90,21 @@ class Run:
     def _project(self, seed: int) -> None:
         """Put every image through DP-PCA of the training images."""
         config = self.config
-        size = self.train[0][0].numel() ** 2
-        noise = GaussianNoise(size, seed % 2**63, self.device, self.cores) if drawn_sigmas(config).any() else None
+        noise = self._once(self.train[0][0].numel() ** 2, seed)
         directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
         parts = (self.train, self.public, self.test)
         self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
+
+    def _relevance(self, init: int, seed: int) -> Tensor:
+        """The public relevance of each parameter (d,)."""
+        config = self.config
+        module = build(config.model, config.activation, init % 2**63, config.shape).to(self.device)  # with gradients
+        return relevance_of(module, self.train, config.relevance_sigma, self._once(neuron_count(module), seed))
+
+    def _once(self, size: int, seed: int) -> GaussianNoise | None:
+        """Noise for a release before the first step, unless the run is without noise."""
+        noisy = self.config.private and self.config.sigma > 0
+        return GaussianNoise(size, seed % 2**63, self.device, self.cores) if noisy else None
 
     def events(self) -> Iterator[Event]:
         """Start, steps and evaluations in between, finish."""
@@ -174,9 +188,14 @@ class Run:
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], a scale that no data set had a say in, and labels (n,)."""
-    images = torch.tensor(part.images, device=device)
-    return images[:, None].float().div_(255), torch.tensor(part.labels, device=device).long()
+    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,).
+
+    The scales are fixed: no data set had a say in them.
+    """
+    images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
+    if images.dim() == 3:
+        return images[:, None].float().div_(255), labels
+    return images.float().div_(127.5).sub_(1.0), labels
 
 
 def device_of(name: str) -> torch.device:

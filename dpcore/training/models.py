@@ -50,7 +50,22 @@ def abadi(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
     return nn.Sequential(nn.Flatten(), first, activation(), second)
 
 
-BUILDERS = {"abadi": abadi, "mlp": mlp, "cnn": cnn}
+def cnn9(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
+    """Six convolutions and two dense layers for 32x32 images in colour, 550,570 parameters.
+
+    Source: Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660.
+    """
+    layers: list[nn.Module] = []
+    channels = shape[0]
+    for width in (32, 64, 128):
+        layers += [nn.Conv2d(channels, width, 3, padding=1), activation()]
+        layers += [nn.Conv2d(width, width, 3, padding=1), activation(), nn.MaxPool2d(2, 2)]
+        channels = width
+    dense = [nn.Flatten(), nn.Linear(channels * 4 * 4, 128), activation(), nn.Linear(128, 10)]
+    return nn.Sequential(*layers, *dense)
+
+
+BUILDERS = {"cnn9": cnn9, "abadi": abadi, "mlp": mlp, "cnn": cnn}
 assert tuple(BUILDERS) == MODELS
 
 

@@ -8,7 +8,7 @@ from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Run
-from dpcore.training.config import RunConfig, mechanism_of
+from dpcore.training.config import RunConfig, mechanism_of, unaccounted
 from pages.parts import compute, words
 from pages.parts.controls import show
 from pages.parts.history import seconds_for
@@ -20,10 +20,10 @@ def estimate(config: RunConfig, past: Sequence[Run]) -> None:
     st.caption(f"{steps}; time: {_time(config, past)}.")
     mechanism = mechanism_of(config)
     if mechanism is None:
-        st.warning("Without noise nothing is private: there is no epsilon.")
+        st.warning(unaccounted(config))
         return
     names = [name for name in (BAND_ID, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
-    values = {name: compute.epsilons(name, mechanism, config.delta, (config.steps,))[0] for name in names}
+    values = {name: compute.epsilons(name, mechanism, config.delta, (mechanism.steps,))[0] for name in names}
     listed = " · ".join(f"{style_of(name).label} **{_epsilon(value)}**" for name, value in values.items())
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}: {listed}")
     if config.delta * config.examples >= 1:

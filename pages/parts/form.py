@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.data.catalog import DATASETS, available
-from dpcore.training.config import ACTIVATIONS, MODELS, RunConfig
+from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import Quantity, number, show
@@ -18,8 +18,8 @@ def config_form() -> RunConfig:
     with st.container(gap="xsmall"):
         what, how = st.columns(2, gap="small", wrap=False)
         with what:
-            dataset = choice("Dataset", tuple(DATASETS), "dataset")
-            model = choice("Model", tuple(reversed(MODELS)), "model")
+            dataset = choice("Dataset", tuple(name for name in DATASETS if available(name)), "dataset")
+            model = choice("Model", tuple(reversed(models_for(dataset))), "model")
         with how:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
             optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")

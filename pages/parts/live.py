@@ -12,7 +12,7 @@ from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, mechanism_of
+from dpcore.training.config import RunConfig, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
 from pages.parts.data import evaluations_table
 from pages.parts.form import described
@@ -33,7 +33,8 @@ class Watched:
     def epsilons(self, accountant: str, steps: Sequence[int]) -> list[float]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
         mechanism = mechanism_of(self.config)
-        return compute.epsilons(accountant, mechanism, self.config.delta, tuple(steps)) if mechanism else []
+        uses = tuple(uses_at(self.config, step) for step in steps)
+        return compute.epsilons(accountant, mechanism, self.config.delta, uses) if mechanism else []
 
     @property
     def epochs(self) -> float:
@@ -136,7 +137,7 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     accuracy.plotly_chart(figure, key="accuracy_chart", alt=words.ALT_ACCURACY)
     mechanism = mechanism_of(detail.config)
     if mechanism is None:
-        epsilon.caption(f"**{short_label(detail.config)}**: without noise there is no epsilon, only trust.")
+        epsilon.caption(f"**{short_label(detail.config)}**: {unaccounted(detail.config)}")
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}

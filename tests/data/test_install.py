@@ -95,7 +95,7 @@ def test_a_truncated_gzip_file_is_named(root, mnist, tmp_path):
     folder = write(tmp_path / "bad" / "MNIST" / "raw", mnist.contents, gzipped=True)
     path = folder / "train-images-idx3-ubyte.gz"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz to be a readable IDX file"):
+    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz to be a readable file"):
         import_folder(tmp_path / "bad")
     assert not root.exists()
 

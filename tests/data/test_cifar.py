@@ -1,0 +1,156 @@
+"""CIFAR-10 in its own file format: tiny batches written as the originals were, imported, loaded and trained on."""
+
+import dataclasses
+import hashlib
+import os
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from idx_folders import write
+
+from dpcore.__main__ import main
+from dpcore.data import cifar
+from dpcore.data.catalog import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
+from dpcore.data.install import import_folder
+from dpcore.data.load import load
+from dpcore.training import config as settings
+from dpcore.training.config import RunConfig
+from dpcore.training.engine import Run, train
+from dpcore.training.events import Finished
+
+EACH = 20  # images in a batch
+
+
+def batch(pixels: np.ndarray, labels: list[int]) -> bytes:
+    """A batch as Python 2 pickled the originals: byte strings throughout, an array of numpy.core.multiarray."""
+
+    def text(value: bytes) -> bytes:
+        return b"U" + bytes([len(value)]) + value
+
+    shape = b"M" + struct.pack("<H", len(pixels)) + b"M" + struct.pack("<H", 3072) + b"\x86"
+    kind = b"cnumpy\ndtype\n" + text(b"u1") + b"K\x00K\x01\x87R(K\x03" + text(b"|") + b"NNNJ\xff\xff\xff\xff"
+    kind += b"J\xff\xff\xff\xffK\x00tb"
+    raw = pixels.tobytes()
+    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + text(b"b") + b"\x87R"
+    array += b"(K\x01" + shape + kind + b"\x89T" + struct.pack("<I", len(raw)) + raw + b"tb"
+    numbers = b"](" + b"".join(b"K" + bytes([label]) for label in labels) + b"e"
+    return b"\x80\x02}(" + text(b"data") + array + text(b"labels") + numbers + b"u."
+
+
+@dataclasses.dataclass
+class Tiny:
+    dataset: Dataset
+    contents: dict[str, bytes]
+    pixels: np.ndarray  # (6 EACH, 3072)
+    labels: np.ndarray
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Tiny:
+    """CIFAR-10 of six batches of 20 images, in place of the real one; the labels can be seen in the images."""
+    generator = np.random.default_rng(3)
+    labels = generator.integers(0, 10, 6 * EACH)
+    pixels = generator.integers(0, 64, (6 * EACH, 3072)).astype(np.uint8)
+    pixels[np.arange(6 * EACH), labels * 300] += 190
+    contents, files = {}, []
+    for i, file in enumerate(CIFAR10.batches):
+        part = slice(EACH * i, EACH * (i + 1))
+        contents[file.name] = batch(pixels[part], labels[part].tolist())
+        files.append(CifarFile(file.name, EACH, hashlib.md5(contents[file.name], usedforsecurity=False).hexdigest()))
+    dataset = dataclasses.replace(CIFAR10, batches=tuple(files))
+    monkeypatch.setitem(DATASETS, "cifar10", dataset)
+    monkeypatch.setitem(settings.EXAMPLES, ("cifar10", "full"), 5 * EACH)
+    return Tiny(dataset, contents, pixels, labels)
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize("layout", ["", "cifar-10-batches-py"])
+def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, tiny, tmp_path, layout, gzipped):
+    write(tmp_path / "given" / layout, tiny.contents, gzipped=gzipped)
+    assert available("cifar10") == ()
+    assert import_folder(tmp_path / "given") == [tiny.dataset]
+    assert available("cifar10") == ("full",)
+    split = load("cifar10", "full")
+    assert split.train.images.shape == (5 * EACH, 3, 32, 32)
+    assert np.array_equal(split.train.images.reshape(-1, 3072), tiny.pixels[: 5 * EACH])
+    assert np.array_equal(split.train.labels, tiny.labels[: 5 * EACH])
+    assert np.array_equal(split.test.images.reshape(-1, 3072), tiny.pixels[5 * EACH :])
+
+
+def test_the_catalog_names_the_files_that_torchvision_checks():
+    from torchvision.datasets import CIFAR10 as peer
+
+    assert [(file.name, file.md5) for file in CIFAR10.batches] == [*map(tuple, peer.train_list + peer.test_list)]
+    assert raw_folder(CIFAR10, Path("root")) == Path("root") / peer.base_folder
+
+
+def test_what_is_not_a_batch_is_refused(root, tiny, tmp_path):
+    spoiled = tiny.contents | {"test_batch": tiny.contents["test_batch"][:-1] + b"x"}
+    with pytest.raises(ValueError, match="test_batch to have MD5"):
+        import_folder(write(tmp_path / "given", spoiled))
+    assert not root.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])])
+def test_a_file_with_the_right_sum_that_is_no_batch_is_refused(tmp_path, content):
+    with pytest.raises(ValueError, match="to be a CIFAR-10 Python batch of 20 images"):
+        cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
+
+
+class Trap:
+    """What a malicious pickle does when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_runs_nothing(tmp_path):
+    content = pickle.dumps({b"data": Trap(tmp_path / "sprung"), b"labels": []})
+    with pytest.raises(ValueError, match=r"it names posix\.mkdir"):
+        cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_missing_batch_is_named_and_the_way_out(root, tiny, tmp_path, capsys):
+    with pytest.raises(ValueError, match=r"full CIFAR-10 under .*data_batch_1 is missing.*data import DIR"):
+        load("cifar10", "full")
+    with pytest.raises(ValueError, match="no sample of it is bundled"):
+        load("cifar10", "sample")
+    assert main(["data", "status"]) == 0
+    assert "CIFAR-10: no sample is bundled; full set missing" in capsys.readouterr().out
+    import_folder(write(tmp_path / "given", tiny.contents))
+    (raw_folder(tiny.dataset) / "data_batch_3").write_bytes(b"short")
+    assert missing(tiny.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
+
+
+def test_the_network_of_the_papers_trains_on_it(root, tiny, tmp_path):
+    import_folder(write(tmp_path / "given", tiny.contents))
+    config = RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, epochs=1.0, device="cpu")
+    run = Run(config, lambda: 0.0)
+    assert len(run.engine.parameters) == 550_570
+    assert run.engine.name == "book-keeping"
+    x, y = run.train
+    assert x.shape == (5 * EACH, 3, 32, 32)
+    assert np.allclose(x.flatten(1).numpy(), tiny.pixels[: 5 * EACH] / 127.5 - 1, atol=1e-6)
+    assert np.array_equal(y.numpy(), tiny.labels[: 5 * EACH])
+    *_, last = train(config)
+    assert isinstance(last, Finished)
+    assert last.step == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"model": "cnn"}, "cifar10's model='cnn' to be one of: abadi, mlp, cnn9"),
+        ({"model": "cnn9", "source": "sample"}, "source='sample' to be one of: full"),
+    ],
+)
+def test_what_does_not_suit_it_is_named(options, words):
+    with pytest.raises(ValueError, match=words):
+        RunConfig(**{"dataset": "cifar10", "source": "full"} | options)
