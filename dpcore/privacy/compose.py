@@ -96,7 +96,7 @@ def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, guess: Floa
         done |= (good & (np.abs(log_delta - log_target) < SETTLED)) | (high - low <= 1e-12 * high) | (high == 0)
         if done.all():
             break
-        with np.errstate(divide="ignore", invalid="ignore"):  # a slope of 0: bisect
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a slope near 0: bisect
             step = epsilon - (log_delta - aim) / slope
         inside = np.isfinite(step) & (step > low) & (step < high)
         following = np.maximum(np.where(inside, step, 0.5 * (low + high)), 0.0)
