@@ -50,6 +50,16 @@ class Cores:
         shares = [share(0), *(helper.result() for helper in helpers)]
         return [shares[i % self.count][i // self.count] for i in range(len(items))]
 
+    def later(self, work: Callable[[Item], object], items: Sequence[Item]) -> Callable[[], object]:
+        """Let the helpers work while the calling thread goes on: what is given back waits until all is done.
+
+        Without helpers it does the work.
+        """
+        if not self._helpers:
+            return lambda: [work(item) for item in items]
+        pieces = [self._helpers.submit(work, item) for item in items]
+        return lambda: [piece.result() for piece in pieces]
+
 
 def _alone(everyone: Barrier) -> None:
     torch.get_num_threads()  # a thread takes the number in force at its first question, whatever it was told before

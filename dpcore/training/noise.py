@@ -1,5 +1,7 @@
 """The one place where noise for differential privacy is drawn."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -12,27 +14,68 @@ PIECE = 1 << 16  # coordinates that one generator draws: torch draws on one core
 class GaussianNoise:
     """A stream of Gaussian vectors of one size, with generators of its own, which nothing else draws from.
 
-    Every piece of the vector has its own generator: the values do not depend on how many cores there are.
+    Every piece of the vector has its own generator: the values do not depend on how many cores there are. The draw for
+    the next step is made by cores that would idle while the calling thread ends this step and samples the next batch.
     """
 
     def __init__(self, size: int, seed: int, device: torch.device, cores: Cores) -> None:
         count = -(-size // PIECE) if device.type == "cpu" else 1
-        self._buffer = torch.empty(size, device=device)
-        self._pieces = self._buffer.tensor_split(count)
+        pieces = torch.empty(size, device=device).tensor_split(count)
         seeds = np.random.SeedSequence(seed).generate_state(count, np.uint64)
-        self._generators = [torch.Generator(device).manual_seed(int(each) >> 1) for each in seeds]
-        self._cores = cores
+        generators = [torch.Generator(device).manual_seed(int(each) >> 1) for each in seeds]
+
+        def draw(piece: int) -> None:
+            pieces[piece].normal_(generator=generators[piece])
+
+        self._pieces, self._draw, self._cores, self._generators = pieces, draw, cores, generators
+        self._drawn: Callable[[], object] = lambda: cores.map(draw, range(count))
+
+    def state(self) -> tuple[Tensor, list[Tensor]]:
+        """The next draw, and where each generator stands after it: where to go on from."""
+        self._drawn()
+        self._drawn = lambda: None  # the next draw is there
+        return torch.cat(self._pieces), [generator.get_state() for generator in self._generators]
+
+    def restore(self, drawn: Tensor, generators: list[Tensor]) -> None:
+        """Go on from there."""
+        self._drawn()  # a draw under way must not overwrite it
+        self._drawn = lambda: None
+        for piece, values in zip(self._pieces, drawn.tensor_split(len(self._pieces)), strict=True):
+            piece.copy_(values)
+        for generator, state in zip(self._generators, generators, strict=True):
+            generator.set_state(state)
 
     def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
         """Add a fresh draw of Normal(0, std^2 I), times the scale (size,) if there is one, to the vector in place."""
+        self._drawn()
         count = len(self._pieces)
         targets, scales = vector.tensor_split(count), None if scale is None else scale.tensor_split(count)
 
         def add(piece: int) -> None:
-            drawn = self._pieces[piece].normal_(0.0, std, generator=self._generators[piece])
             if scales is None:
-                targets[piece].add_(drawn)
+                targets[piece].add_(self._pieces[piece], alpha=std)
             else:
-                targets[piece].addcmul_(drawn, scales[piece])
+                targets[piece].addcmul_(self._pieces[piece], scales[piece], value=std)
 
         self._cores.map(add, range(count))
+        self._drawn = self._cores.later(self._draw, range(count))
+
+    def states(self) -> list[Tensor]:
+        """What the rest of the stream follows from: the draw that is ready (size,), and each generator's state."""
+        self._drawn()
+        self._drawn = drawn_already
+        return [torch.cat(self._pieces), *(generator.get_state() for generator in self._generators)]
+
+    def restore(self, states: list[Tensor]) -> None:
+        """Go on where the stream of these states was; it must be one of this size."""
+        self._drawn()
+        self._drawn = drawn_already
+        ready, *rest = states
+        for piece, values in zip(self._pieces, ready.tensor_split(len(self._pieces)), strict=True):
+            piece.copy_(values)
+        for generator, state in zip(self._generators, rest, strict=True):
+            generator.set_state(state)
+
+
+def drawn_already() -> None:
+    """The next draw is there."""

@@ -75,3 +75,25 @@ def test_the_seed_alone_decides_not_the_cores_and_nothing_outside():
     assert np.array_equal(drawn(150_000, seed=7, cores=1), before)
     assert np.array_equal(drawn(150_000, seed=7, cores=3), before)
     assert not np.array_equal(drawn(150_000, seed=8), before)
+
+
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened(before):
+    first, other = (GaussianNoise(150_000, seed, CPU, Cores(2)) for seed in (5, 6))
+    for _ in range(before):
+        first.add_to(torch.zeros(150_000), 1.0)
+    other.add_to(torch.zeros(150_000), 1.0)
+    other.restore([state.clone() for state in first.states()])
+    for _ in range(3):
+        vectors = torch.zeros(2, 150_000)
+        first.add_to(vectors[0], 1.5)
+        other.add_to(vectors[1], 1.5)
+        assert torch.equal(vectors[0], vectors[1])
+        assert vectors[0].std() > 1
+
+
+def test_a_scale_multiplies_the_noise_of_each_coordinate():
+    plain, scaled, scale = torch.zeros(100_000), torch.zeros(100_000), torch.linspace(0.1, 9, 100_000)
+    GaussianNoise(100_000, 3, CPU, Cores(2)).add_to(plain, 0.5)
+    GaussianNoise(100_000, 3, CPU, Cores(2)).add_to(scaled, 0.5, scale)
+    torch.testing.assert_close(scaled, plain * scale)

@@ -54,7 +54,7 @@ def test_steps_and_scales_are_those_of_the_formulas(name):
         if name == "adadp" and t < 20:
             assert scale is None
         else:
-            expected = torch.tensor(spread / np.sqrt((spread**2).mean()))
+            expected = torch.tensor(spread / (2 * math.sqrt(s.mean())))
             torch.testing.assert_close(scale.double(), expected, rtol=1e-4, atol=0)
 
 
@@ -68,8 +68,8 @@ def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient)
     scale = optimizer.scale(state)
     assert torch.isfinite(step).all()
     assert torch.isfinite(scale).all()
-    assert scale.min() > 0.05
-    assert scale.double().square().mean().item() == pytest.approx(1, rel=1e-4)
+    assert scale.min() >= 0.49
+    assert scale.square().mean() <= 1 + 1e-5
 
 
 def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance():

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.readings import scale_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 GAMMA = 0.99
 INFORMATIVE = 20  # steps before E sets the scale: until then plain DP-SGD clipping, as the paper begins
-FLOOR = 1.0  # a, as a share of the root mean square of sqrt(E)
+FLOOR = 1.0  # a, as a multiple of the root mean square of sqrt(E)
 EPS = 1e-16
 
 
@@ -33,7 +34,7 @@ class Accumulated(NamedTuple):
 
 
 def adadp(config: RunConfig) -> Optimizer:
-    """E <- gamma E + (1 - gamma) g^2; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a over its RMS."""
+    """E <- gamma E + (1 - gamma) g^2; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative."""
     lr = config.lr
 
     def init(parameters: Tensor) -> Accumulated:
@@ -41,12 +42,8 @@ def adadp(config: RunConfig) -> Optimizer:
 
     def update(gradient: Tensor, state: Accumulated) -> tuple[Tensor, Accumulated]:
         count = state.count + 1
-        squares = (state.squares * GAMMA).addcmul_(gradient, gradient, value=1 - GAMMA)
-        spread = (squares + EPS).div_(1 - GAMMA**count).sqrt_()
-        step = (gradient / spread).mul_(-lr)
-        if count < INFORMATIVE:
-            return step, Accumulated(count, squares, None)
-        spread.add_(FLOOR * float(spread.norm()) / len(spread) ** 0.5)
-        return step, Accumulated(count, squares, spread.mul_(len(spread) ** 0.5 / float(spread.norm())))
+        squares = state.squares.lerp(gradient.square(), 1 - GAMMA)
+        step = (squares + EPS).rsqrt_().mul_(gradient).mul_(-lr * (1 - GAMMA**count) ** 0.5)
+        return step, Accumulated(count, squares, None if count < INFORMATIVE else scale_of(squares, FLOOR)[0])
 
     return Optimizer(init, update, scale=lambda state: state.scale)

@@ -23,7 +23,7 @@ def pi_adagrad(config: RunConfig) -> Optimizer:
         lambda parameters: parameters.new_zeros(parameters.shape),
         lambda gradient, total: total.addcmul(gradient, gradient),
         first=lambda gradient, total: gradient,
-        second=lambda total: total.clone(),
+        second=lambda total: (total, 1.0),
         floor=FLOOR,
     )
     return by_reading(config, rule)

@@ -29,7 +29,7 @@ def init(parameters: Tensor) -> Moments:
 def absorb(gradient: Tensor, state: Moments) -> Moments:
     """m <- .9 m + .1 g; v <- .999 v + .001 g^2."""
     first = state.first.lerp(gradient, 1 - BETA1)
-    return Moments(state.count + 1, first, (state.second * BETA2).addcmul(gradient, gradient, value=1 - BETA2))
+    return Moments(state.count + 1, first, state.second.lerp(gradient.square(), 1 - BETA2))
 
 
 def pi_adam(config: RunConfig) -> Optimizer:
@@ -38,7 +38,7 @@ def pi_adam(config: RunConfig) -> Optimizer:
         init,
         absorb,
         first=lambda gradient, state: state.first / (1 - BETA1**state.count),
-        second=lambda state: state.second / (1 - BETA2**state.count),
+        second=lambda state: (state.second, 1 / (1 - BETA2**state.count)),
         floor=FLOOR,
     )
     return by_reading(config, rule)

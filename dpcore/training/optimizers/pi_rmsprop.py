@@ -34,7 +34,7 @@ def init(parameters: Tensor) -> Squares:
 
 def absorb(gradient: Tensor, state: Squares) -> Squares:
     """s <- beta2 s + (1 - beta2) g^2."""
-    return Squares(state.count + 1, (state.second * BETA2).addcmul(gradient, gradient, value=1 - BETA2))
+    return Squares(state.count + 1, state.second.lerp(gradient.square(), 1 - BETA2))
 
 
 def pi_rmsprop(config: RunConfig) -> Optimizer:
@@ -43,7 +43,7 @@ def pi_rmsprop(config: RunConfig) -> Optimizer:
         init,
         absorb,
         first=lambda gradient, state: gradient,
-        second=lambda state: state.second / (1 - BETA2**state.count),
+        second=lambda state: (state.second, 1 / (1 - BETA2**state.count)),
         floor=FLOOR,
     )
     return by_reading(config, rule)

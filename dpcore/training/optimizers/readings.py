@@ -3,9 +3,9 @@
 A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper does not say whose gradients:
 
 * scaled (R2c, sound, the default): D = sqrt(s) + a from noisy history is public. Each gradient is divided by D and
-  clipped; noise goes on the sum; D times the release is the noisy gradient that history and step see. D is taken
-  relative to its root mean square, so that C and the noise keep the units of gradients, and a is a share of the root
-  mean square of sqrt(s). A D of ones begins.
+  clipped; noise goes on the sum; D times the release is the noisy gradient that history and step see. a is a multiple
+  A of r, the root mean square of sqrt(s), and D is taken relative to r + a, so that its own root mean square is at
+  most 1 and C keeps the units of gradients: D = (sqrt(s) / r + A) / (1 + A). A D of ones begins.
 * literal (R2, sound): each example's gradient goes through the row with noisy public history, and the resulting
   direction is clipped. The history is fed with the released direction itself (R2a), the only release there is; the
   step is -lr times that release.
@@ -37,8 +37,8 @@ class Rule(NamedTuple):
     init: Callable[[Tensor], Any]  # parameters (d,) -> history
     absorb: Callable[[Tensor, Any], Any]  # gradient, history -> history
     first: Callable[[Tensor, Any], Tensor]  # the gradient, the history that absorbed it -> f
-    second: Callable[[Any], Tensor]  # s, as fresh memory
-    floor: float  # a, as a share of the root mean square of sqrt(s)
+    second: Callable[[Any], tuple[Tensor, float]]  # s as a vector and the factor it lacks, its start bias
+    floor: float  # A
 
 
 class Scaled(NamedTuple):
@@ -61,13 +61,23 @@ def scaled(lr: float, rule: Rule) -> Optimizer:
 
     def update(gradient: Tensor, state: Scaled) -> tuple[Tensor, Scaled]:
         history = rule.absorb(gradient, state.history)
-        second = rule.second(history)
-        floor = rule.floor * float(second.mean()) ** 0.5 + SMALL
-        spread = second.sqrt_().add_(floor)
-        step = (rule.first(gradient, history) / spread).mul_(-lr)
-        return step, Scaled(history, spread.mul_(len(spread) ** 0.5 / float(spread.norm())))
+        second, factor = rule.second(history)
+        scale, root = scale_of(second, rule.floor)
+        step = rule.first(gradient, history) / scale
+        return step.mul_(-lr / (root * factor**0.5 * (1 + rule.floor))), Scaled(history, scale)
 
     return Optimizer(init, update, scale=lambda state: state.scale)
+
+
+def scale_of(second: Tensor, floor: float) -> tuple[Tensor, float]:
+    """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d), and r, the root mean square of sqrt(s).
+
+    >>> import torch
+    >>> scale_of(torch.tensor([0.0, 2.0]), 1.0)
+    (tensor([0.5000, 1.2071]), 1.00000001)
+    """
+    root = float(second.mean()) ** 0.5 + SMALL
+    return second.sqrt().mul_(1 / (root * (1 + floor))).add_(floor / (1 + floor)), root
 
 
 def literal(config: RunConfig, rule: Rule) -> Optimizer:
@@ -80,7 +90,8 @@ def literal(config: RunConfig, rule: Rule) -> Optimizer:
     def transform(history: Any) -> Callable[[Tensor], Tensor]:
         def direction(gradients: Tensor) -> Tensor:
             seen = rule.absorb(gradients, history)
-            return rule.first(gradients, seen) / rule.second(seen).sqrt_().add_(SMALL)
+            second, factor = rule.second(seen)
+            return rule.first(gradients, seen) / second.mul(factor).sqrt_().add_(SMALL)
 
         return direction
 
