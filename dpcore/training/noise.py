@@ -30,21 +30,6 @@ class GaussianNoise:
         self._pieces, self._draw, self._cores, self._generators = pieces, draw, cores, generators
         self._drawn: Callable[[], object] = lambda: cores.map(draw, range(count))
 
-    def state(self) -> tuple[Tensor, list[Tensor]]:
-        """The next draw, and where each generator stands after it: where to go on from."""
-        self._drawn()
-        self._drawn = lambda: None  # the next draw is there
-        return torch.cat(self._pieces), [generator.get_state() for generator in self._generators]
-
-    def restore(self, drawn: Tensor, generators: list[Tensor]) -> None:
-        """Go on from there."""
-        self._drawn()  # a draw under way must not overwrite it
-        self._drawn = lambda: None
-        for piece, values in zip(self._pieces, drawn.tensor_split(len(self._pieces)), strict=True):
-            piece.copy_(values)
-        for generator, state in zip(self._generators, generators, strict=True):
-            generator.set_state(state)
-
     def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
         """Add a fresh draw of Normal(0, std^2 I), times the scale (size,) if there is one, to the vector in place."""
         self._drawn()
@@ -59,23 +44,3 @@ class GaussianNoise:
 
         self._cores.map(add, range(count))
         self._drawn = self._cores.later(self._draw, range(count))
-
-    def states(self) -> list[Tensor]:
-        """What the rest of the stream follows from: the draw that is ready (size,), and each generator's state."""
-        self._drawn()
-        self._drawn = drawn_already
-        return [torch.cat(self._pieces), *(generator.get_state() for generator in self._generators)]
-
-    def restore(self, states: list[Tensor]) -> None:
-        """Go on where the stream of these states was; it must be one of this size."""
-        self._drawn()
-        self._drawn = drawn_already
-        ready, *rest = states
-        for piece, values in zip(self._pieces, ready.tensor_split(len(self._pieces)), strict=True):
-            piece.copy_(values)
-        for generator, state in zip(self._generators, rest, strict=True):
-            generator.set_state(state)
-
-
-def drawn_already() -> None:
-    """The next draw is there."""

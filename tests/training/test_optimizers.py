@@ -13,7 +13,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 
 def rmsprop_from_one(weights, config):
     """RMSprop with a mean that starts at 1, as TensorFlow's does."""
-    peer = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0, momentum=config.momentum)
+    peer = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0)
     for weight in weights:
         peer.state[weight] = {
             "step": torch.tensor(0.0),

@@ -6,7 +6,7 @@ a mean that starts at 1. **Soundness:** post-processing, charged as DP-SGD.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dpcore.training.optimizers.base import Optimizer
 
@@ -18,27 +18,15 @@ if TYPE_CHECKING:
 DECAY, EPS, START = 0.9, 1e-10, 1.0
 
 
-class Walk(NamedTuple):
-    """s, and the velocity: None without momentum."""
-
-    mean: Tensor  # (d,)
-    velocity: Tensor | None  # (d,)
-
-
 def rmsprop(config: RunConfig) -> Optimizer:
-    """s <- .9 s + .1 g^2 from s = 1; v <- momentum v + g / sqrt(s + 1e-10); step -lr v."""
-    lr, momentum = config.lr, config.momentum
+    """s <- .9 s + .1 g^2 from s = 1; step -lr g / sqrt(s + 1e-10). The state is s (d,)."""
+    lr = config.lr
 
-    def init(parameters: Tensor) -> Walk:
-        velocity = parameters.new_zeros(parameters.shape) if momentum else None
-        return Walk(parameters.new_full(parameters.shape, START), velocity)
+    def init(parameters: Tensor) -> Tensor:
+        return parameters.new_full(parameters.shape, START)
 
-    def update(gradient: Tensor, state: Walk) -> tuple[Tensor, Walk]:
-        mean = (state.mean * DECAY).addcmul_(gradient, gradient, value=1 - DECAY)
-        velocity = (mean + EPS).rsqrt_().mul_(gradient)
-        if state.velocity is None:
-            return velocity.mul_(-lr), Walk(mean, None)
-        velocity.add_(state.velocity, alpha=momentum)
-        return velocity * -lr, Walk(mean, velocity)
+    def update(gradient: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
+        mean = (mean * DECAY).addcmul_(gradient, gradient, value=1 - DECAY)
+        return (mean + EPS).rsqrt_().mul_(gradient).mul_(-lr), mean
 
     return Optimizer(init, update)
