@@ -44,3 +44,23 @@ class GaussianNoise:
 
         self._cores.map(add, range(count))
         self._drawn = self._cores.later(self._draw, range(count))
+
+    def states(self) -> list[Tensor]:
+        """What the rest of the stream follows from: the draw that is ready (size,), and each generator's state."""
+        self._drawn()
+        self._drawn = drawn_already
+        return [torch.cat(self._pieces), *(generator.get_state() for generator in self._generators)]
+
+    def restore(self, states: list[Tensor]) -> None:
+        """Go on where the stream of these states was; it must be one of this size."""
+        self._drawn()  # a draw under way must not overwrite it
+        self._drawn = drawn_already
+        ready, *rest = states
+        for piece, values in zip(self._pieces, ready.tensor_split(len(self._pieces)), strict=True):
+            piece.copy_(values)
+        for generator, state in zip(self._generators, rest, strict=True):
+            generator.set_state(state)
+
+
+def drawn_already() -> None:
+    """The next draw is there."""

@@ -83,8 +83,7 @@ def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened(before):
     for _ in range(before):
         first.add_to(torch.zeros(150_000), 1.0)
     other.add_to(torch.zeros(150_000), 1.0)
-    drawn, generators = first.state()
-    other.restore(drawn.clone(), generators)
+    other.restore([state.clone() for state in first.states()])
     for _ in range(3):
         vectors = torch.zeros(2, 150_000)
         first.add_to(vectors[0], 1.5)
