@@ -1,15 +1,19 @@
-"""`python -m dpcore runs list | show ID | cancel ID`: the training runs of this machine, the pages' included."""
+"""`python -m dpcore runs list | show ID | cancel ID | resume ID`: the training runs of this machine, also of pages."""
 
 import argparse
 import json
+import os
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from dpcore.commands import Parser
+from dpcore.commands.train import CANCELLED, recorded, words
 from dpcore.runs.pool import lose_dead
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun, state_directory
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
+from dpcore.runs.resume import resume
 from dpcore.runs.store import FILE, Store
 from dpcore.training.events import Evaluated, Event, Finished, Started, to_json
 
@@ -23,6 +27,8 @@ def parser() -> Parser:
     actions.add_parser("list", help="every run, newest first")
     actions.add_parser("show", help="one run, with its settings").add_argument("id", metavar="ID")
     actions.add_parser("cancel", help="cancel a run; it stops within one step").add_argument("id", metavar="ID")
+    again = actions.add_parser("resume", help="go on, here, with a run that ended early; it gets a new id")
+    again.add_argument("id", metavar="ID")
     for action in actions.choices.values():
         action.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -35,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
             return _nothing(arguments)
         with Store() as store:
             lose_dead(store)
+            if arguments.action == "resume":
+                return _resume(store, arguments)
             {"list": _list, "show": _show, "cancel": _cancel}[arguments.action](store, arguments)
     except StoreError as error:
         raise ValueError(str(error)) from error
@@ -82,6 +90,19 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> None:
         print(f"Run {arguments.id} had ended before: {status}.")
     else:
         print(f"Run {arguments.id} is {'stopping' if status is Status.RUNNING else status}.")
+
+
+def _resume(store: Store, arguments: argparse.Namespace) -> int:
+    from dpcore.training.engine import train  # late: loading torch takes seconds
+
+    config = store.run(arguments.id).config
+    run = resume(store, arguments.id, worker_name(os.getpid()))
+    print(f"Recorded as run {run}.", file=sys.stderr)
+    try:
+        return recorded(store, run, iter(train(config, file=checkpoint_path(store.home, run))), words(arguments.json))
+    except KeyboardInterrupt:
+        print("Cancelled.", file=sys.stderr)
+        return CANCELLED
 
 
 def _object(item: Run) -> dict[str, Any]:

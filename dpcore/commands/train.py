@@ -17,7 +17,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.data.catalog import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.runs.record import Status, StoreError, worker_name
+from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Pulse
 from dpcore.training.config import (
@@ -35,7 +35,7 @@ from dpcore.training.config import (
     unaccounted,
 )
 from dpcore.training.defaults import defaults
-from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped, to_json
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.seeds import summary, with_seeds
 
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     finals: list[Finished] = []
     with store:
         for config in configs:
-            status = _trained(store, config, _object if arguments.json else _line, finals.append)
+            status = _trained(store, config, words(arguments.json), finals.append)
             if status:
                 return status
     if arguments.seeds > 1:
@@ -130,17 +130,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _trained(store: Store, config: RunConfig, words: Callable[[Event], str], keep: Callable[[Finished], None]) -> int:
+def _trained(store: Store, config: RunConfig, say: Callable[[Event], str], keep: Callable[[Finished], None]) -> int:
     """Train one configuration; its exit status."""
     from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
 
     def told(event: Event) -> str:
         if isinstance(event, Finished):
             keep(event)
-        return words(event)
+        return say(event)
 
     try:
-        return _recorded(store, config, train(config), told)
+        run = store.new_id()
+        events = train(config, file=checkpoint_path(store.home, run))
+        first = next(events)  # data and device are good, or this raises ValueError with nothing recorded
+        _begin(store, run, config)
+        return recorded(store, run, itertools.chain([first], events), told)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return CANCELLED
@@ -205,19 +209,18 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     return replace(base, **given)
 
 
-def _recorded(store: Store, config: RunConfig, events: Iterator[Event], words: Callable[[Event], str]) -> int:
-    """Print and record the events; the run ends in the store however it ends here."""
-    first = next(events)  # data and device are good, or this raises ValueError with nothing recorded
-    run = _begun(store, config)
+def recorded(store: Store, run: str, events: Iterator[Event], words: Callable[[Event], str]) -> int:
+    """Print and record a running run's events; it ends in the store however it ends here."""
     status, error = Status.CANCELLED, None
     try:
         with Pulse(store, run, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
-            for event in itertools.chain([first], events):
+            for event in events:
                 stop = store.append(run, event)
                 print(words(event), flush=True)
                 if stop:
                     return CANCELLED
         status = Status.FINISHED
+        checkpoint_path(store.home, run).unlink(missing_ok=True)
         return 0
     except RuntimeError as failure:
         status, error = Status.FAILED, traceback.format_exc()
@@ -228,13 +231,17 @@ def _recorded(store: Store, config: RunConfig, events: Iterator[Event], words: C
             store.end(run, status, error)
 
 
-def _begun(store: Store, config: RunConfig) -> str:
+def _begin(store: Store, run: str, config: RunConfig) -> None:
     try:
-        run = store.submit(config, worker=worker_name(os.getpid()))
+        store.submit_as(run, config, worker=worker_name(os.getpid()))
     except StoreError as error:
         raise ValueError(str(error)) from error
     print(f"Recorded as run {run}.", file=sys.stderr)
-    return run
+
+
+def words(as_json: bool) -> Callable[[Event], str]:
+    """How events are printed."""
+    return _object if as_json else _line
 
 
 def _object(event: Event) -> str:
@@ -258,6 +265,8 @@ def _line(event: Event) -> str:
         case Evaluated():
             accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
             return f"step {event.step:>6}  epoch {event.epoch:7.2f}  {accuracy}"
+        case Checkpointed():
+            return f"step {event.step:>6}  checkpoint written"
         case Finished():
             accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
             return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"

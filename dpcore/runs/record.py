@@ -68,6 +68,11 @@ def state_directory() -> Path:
     return (Path(state) if state else Path.home() / ".local" / "state") / "dpcore"
 
 
+def checkpoint_path(home: Path, run: str) -> Path:
+    """Where a run's last state lies while it may still be needed."""
+    return home / "checkpoints" / f"{run}.pt"
+
+
 def worker_name(pid: int) -> str:
     """This machine's process `pid`, among all machines that may share a store."""
     return f"{platform.node()}:{pid}"

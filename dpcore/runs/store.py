@@ -71,13 +71,18 @@ class Store:
 
         Its id is short and safe in URLs.
         """
-        run, now = "".join(secrets.choice(_ALPHABET) for _ in range(10)), time.time()
+        run = self.new_id()
+        self.submit_as(run, config, name, worker)
+        return run
+
+    def submit_as(self, run: str, config: RunConfig, name: str = "", worker: str | None = None) -> None:
+        """As `submit`, under an id of `new_id`."""
+        now = time.time()
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
         values = (run, name, json.dumps(config.to_json()), now, status, worker, started, started)
         columns = "id, name, settings, created, status, worker, started, heartbeat"
         with self._writing() as db:
             db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-        return run
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once, ask a running one to stop; a run that has ended stays as it is. Its status."""
@@ -182,7 +187,8 @@ class Store:
         row = db.execute(query, (time.time(), run)).fetchone()
         return None if row is None else bool(row["cancelling"])
 
-    def _new_id(self) -> str:
+    def new_id(self) -> str:
+        """An id that no run has."""
         return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
     def _unknown(self, run: str) -> UnknownRun:

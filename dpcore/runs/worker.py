@@ -14,12 +14,12 @@ import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 
-from dpcore.runs.record import Run, Status, StoreError, worker_name
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 
-Train = Callable[[RunConfig], Generator[Event, None, None]]
+Train = Callable[..., Generator[Event, None, None]]  # of a configuration, and `file`, where its state is kept
 
 POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
@@ -104,12 +104,13 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
             _patiently(lambda: store.end(run.id, Status.FAILED, error))
         else:
             _patiently(lambda: store.end(run.id, Status.FINISHED))
+            checkpoint_path(store.home, run.id).unlink(missing_ok=True)
 
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = train(run.config)
+        events = train(run.config, file=checkpoint_path(store.home, run.id))
     while True:
         with interrupts.allowed():
             event = next(events, None)

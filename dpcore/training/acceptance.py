@@ -23,12 +23,12 @@ class Annealing:
     def __init__(self, q0: float, mu0: int, generator: np.random.Generator) -> None:
         self.accepted = 0  # tau
         self.rejected_in_a_row = 0  # mu
-        self._q0, self._mu0, self._generator = q0, mu0, generator
+        self._q0, self._mu0, self.generator = q0, mu0, generator
 
     def accepts(self, before: float, after: float) -> bool:
         """Whether to keep a proposal that moves the public loss from `before` to `after`; one draw each time."""
         chance = acceptance_chance(after - before, self._q0 * max(1, self.accepted))
-        lucky = self._generator.random() < chance
+        lucky = self.generator.random() < chance
         accepted = lucky or self.rejected_in_a_row >= self._mu0
         self.accepted += accepted
         self.rejected_in_a_row = 0 if accepted else self.rejected_in_a_row + 1

@@ -8,8 +8,8 @@ BATCH = {"sample": 256, "full": 512}  # expected batch for each source
 RATES = {  # optimizer -> learning rate at sigma 1.23 and clip norm 0.1, found by trying on MNIST
     "sgd": 1.0,
     "adam": 0.004,
-    "adagrad": 0.02,
-    "rmsprop": 0.002,
+    "adagrad": 4.0,
+    "rmsprop": 0.03,
     "pi_adam": 0.01,
     "pi_rmsprop": 0.01,
     "pi_adagrad": 0.1,

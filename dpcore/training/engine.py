@@ -7,6 +7,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ import torch
 from torch import Tensor
 
 from dpcore.data.load import Images, load
+from dpcore.training import checkpoint
 from dpcore.training.acceptance import Annealing
 from dpcore.training.average import Average
 from dpcore.training.charge import drawn_sigmas
 from dpcore.training.config import RunConfig
 from dpcore.training.cores import Cores
 from dpcore.training.descent import Descent
-from dpcore.training.events import Evaluated, Event, Finished, Started
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started
 from dpcore.training.gradients import ClippedSum, Engine, engine_of
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
@@ -33,8 +35,12 @@ from dpcore.training.sampling import poisson_sample
 from dpcore.training.tally import Tally
 
 
-def train(config: RunConfig, clock: Callable[[], float] = time.perf_counter) -> Iterator[Event]:
+def train(
+    config: RunConfig, clock: Callable[[], float] = time.perf_counter, file: Path | None = None
+) -> Iterator[Event]:
     """The events of one run, as they happen; closing the generator stops it within one step.
+
+    With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date.
 
     **Guarantees:** the same configuration gives the same parameters on the same device with as many threads. Which
     steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change them.
@@ -42,7 +48,7 @@ def train(config: RunConfig, clock: Callable[[], float] = time.perf_counter) -> 
     cover showing them.
     Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.
     """
-    yield from Run(config, clock).events()
+    yield from Run(config, clock).events(file)
 
 
 class Run:
@@ -106,19 +112,27 @@ class Run:
         noisy = self.config.private and self.config.sigma > 0
         return GaussianNoise(size, seed % 2**63, self.device, self.cores) if noisy else None
 
-    def events(self) -> Iterator[Event]:
-        """Start, steps and evaluations in between, finish."""
+    def events(self, file: Path | None = None) -> Iterator[Event]:
+        """Start or resume, steps and evaluations in between, finish."""
         config, steps = self.config, self.steps
         parameters = len(self.engine.parameters)
-        yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name)
-        self.pace.start()
-        for step in range(1, steps + 1):
+        done = checkpoint.resume(self, file) if file and file.exists() else 0
+        if not done:
+            yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name)
+        self.pace.start(done)
+        for step in range(done + 1, steps + 1):
             with self.cores.working():
                 self.step(step)
-            if self.pace.report_due(step) or step == steps:
+            reported = self.pace.report_due(step) or step == steps
+            if reported:
                 yield self.tally.report(step, self.epoch(step), self.pace.reported(step))
             if step < steps and self.pace.evaluation_due(step):
                 yield self.evaluated(step)
+                if file and self.pace.save_due():
+                    if not reported:  # what is not reported would be forgotten
+                        yield self.tally.report(step, self.epoch(step), self.pace.reported(step))
+                    checkpoint.save(self, step, file)
+                    yield Checkpointed(step)
         last = self.evaluated(steps)
         yield last
         accepted = self.annealing.accepted if self.annealing else None

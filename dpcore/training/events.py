@@ -43,6 +43,13 @@ class Evaluated:
 
 
 @dataclass(frozen=True)
+class Checkpointed:
+    """The state after `step` steps is in the run's file: it can go on from there."""
+
+    step: int
+
+
+@dataclass(frozen=True)
 class Finished:
     """All steps are done."""
 
@@ -53,8 +60,14 @@ class Finished:
     accepted: int | None = None  # of `sa`: steps accepted
 
 
-Event = Started | Stepped | Evaluated | Finished
-KINDS: dict[str, type] = {"started": Started, "stepped": Stepped, "evaluated": Evaluated, "finished": Finished}
+Event = Started | Stepped | Evaluated | Checkpointed | Finished
+KINDS: dict[str, type] = {
+    "started": Started,
+    "stepped": Stepped,
+    "evaluated": Evaluated,
+    "checkpointed": Checkpointed,
+    "finished": Finished,
+}
 NAMES = {kind: name for name, kind in KINDS.items()}
 
 

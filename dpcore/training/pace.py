@@ -6,6 +6,7 @@ from contextlib import contextmanager
 REPORT = 0.25  # seconds between two reports of steps
 FIRST = 0.3  # seconds to the first evaluation: an accuracy must be seen soon after the start
 EVALUATE = 2.0  # seconds between two evaluations where an epoch takes longer
+SAVE = 10.0  # seconds between two checkpoints
 SHARE = 0.1  # of the time may go into evaluations
 
 
@@ -15,14 +16,15 @@ class Pace:
     def __init__(self, clock: Callable[[], float], epochs_per_step: float) -> None:
         self._clock = clock
         self._epochs_per_step = epochs_per_step
-        self._start = self._reported = self._evaluated = clock()
+        self._start = self._reported = self._evaluated = self._saved = clock()
         self._reported_step = 0
         self._epoch = -1  # of the last evaluation; -1 before the first
         self._pause = FIRST
 
-    def start(self) -> None:
-        """Training begins now."""
-        self._start = self._reported = self._evaluated = self._clock()
+    def start(self, step: int = 0) -> None:
+        """Training begins now, after so many steps of an earlier process."""
+        self._reported_step = step
+        self._start = self._reported = self._evaluated = self._saved = self._clock()
 
     def elapsed(self) -> float:
         """Seconds since the start."""
@@ -38,6 +40,14 @@ class Pace:
         rate = (step - self._reported_step) / max(now - self._reported, 1e-9)
         self._reported, self._reported_step = now, step
         return rate
+
+    def save_due(self) -> bool:
+        """Whether to write a checkpoint now; the answer yes counts as one."""
+        now = self._clock()
+        if now - self._saved < SAVE:
+            return False
+        self._saved = now
+        return True
 
     def evaluation_due(self, step: int) -> bool:
         """Whether to test now: early once, then every epoch or every two seconds, within a tenth of the time."""

@@ -1,5 +1,7 @@
 """What the steps since the last report add up to."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -28,6 +30,15 @@ class Tally:
         self._loss += loss
         self._clipped += int(clipped.sum())
         self._norms.append(norms)
+
+    @property
+    def last(self) -> tuple[float, tuple[float, ...]]:
+        """The loss and norms of the last report: all that is left of it after a report."""
+        return self._last_loss, self._last_norms
+
+    @last.setter
+    def last(self, figures: tuple[float, Sequence[float]]) -> None:
+        self._last_loss, self._last_norms = figures[0], tuple(figures[1])
 
     def judge(self, accepted: bool, total: int) -> None:
         """Take in whether the step was accepted, and how many were so far."""

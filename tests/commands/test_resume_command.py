@@ -1,0 +1,85 @@
+"""python -m dpcore runs resume: the rest of a run that ended early, under a new id."""
+
+import dataclasses
+import os
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.runs.record import Status, checkpoint_path, worker_name
+from dpcore.runs.resume import resume
+from dpcore.runs.store import Store
+from dpcore.training import pace
+from dpcore.training.config import RunConfig
+from dpcore.training.engine import train
+from dpcore.training.events import Checkpointed, Event, Finished, Started
+
+CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.3, ema=0.5, device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A store of its own, and a checkpoint with every evaluation, of which there is one after every step."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(pace, "SAVE", 0.0)
+    monkeypatch.setattr(pace, "FIRST", 0.0)
+    monkeypatch.setattr(pace, "EVALUATE", 0.0)
+    monkeypatch.setattr(pace, "SHARE", 1.0)
+
+
+def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list[Event]]:
+    """A run that ended two events after a checkpoint; all its events."""
+    run = store.submit(CONFIG, "a name", worker_name(os.getpid()))
+    told: list[Event] = []
+    events = train(CONFIG, file=checkpoint_path(store.home, run) if saved else None)
+    while len(told) < 12 or (saved and not any(isinstance(event, Checkpointed) for event in told[-3:-2])):
+        told.append(next(events))
+        store.append(run, told[-1])
+    store.end(run, status)
+    return run, told
+
+
+@pytest.mark.parametrize("status", [Status.CANCELLED, Status.FAILED])
+def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(status, capsys):
+    *_, whole = train(CONFIG)
+    with Store() as store:
+        run, told = cut_off(store, status)
+        assert main(["runs", "resume", run]) == 0
+        newest, oldest = store.runs()
+        events = [event for _, event in store.tail(newest.id)]
+    kept = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed)) + 1
+    assert events[:kept] == told[:kept]
+    assert sum(isinstance(event, Started) for event in events) == 1
+    assert isinstance(whole, Finished)
+    assert isinstance(events[-1], Finished)
+    assert dataclasses.replace(events[-1], seconds=whole.seconds) == whole
+    assert (newest.status, newest.config, newest.name) == (Status.FINISHED, CONFIG, "a name")
+    assert (oldest.id, oldest.status) == (run, status)
+    assert not checkpoint_path(store.home, newest.id).exists()
+    assert f"Recorded as run {newest.id}." in capsys.readouterr().err
+
+
+def test_where_nothing_was_saved_it_begins_anew(capsys):
+    with Store() as store:
+        run, _ = cut_off(store, Status.LOST, saved=False)
+        new = resume(store, run, worker_name(os.getpid()))
+        assert store.tail(new) == []
+        assert store.run(new).status is Status.RUNNING
+
+
+@pytest.mark.parametrize("status", [Status.FINISHED, Status.RUNNING])
+def test_a_run_that_finished_or_still_goes_on_is_refused(status, capsys):
+    with Store() as store:
+        run = store.submit(CONFIG, worker=worker_name(os.getpid()))
+        if status is Status.FINISHED:
+            store.end(run, status)
+        assert main(["runs", "resume", run]) == 2
+        assert f"run='{run}' to have ended early, but it is {status}" in capsys.readouterr().err
+        assert len(store.runs()) == 1
+
+
+def test_an_unknown_run_is_named(capsys):
+    with Store():
+        pass
+    assert main(["runs", "resume", "nosuchrun"]) == 2
+    assert "run='nosuchrun'" in capsys.readouterr().err
