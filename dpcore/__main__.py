@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "epsilon": "epsilon against steps, by every accountant",
-    "runs": "list, show and cancel training runs",
+    "runs": "list, show, cancel and resume training runs",
     "train": "one training run, its events as they happen",
     "data": "the full data sets: status, download, import",
 }

@@ -1,7 +1,9 @@
 """python -m dpcore train: one event a line, recorded in the store; bad input is one line and status 2."""
 
+import dataclasses
 import json
 import signal
+import statistics
 import subprocess
 import sys
 
@@ -83,6 +85,16 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--device", "tpu"], "device='tpu'"),
         (["--source", "full"], "full MNIST"),
         (["--source", "half"], "source='half'"),
+        (["--batch", "0.5"], "--batch: expected '0.5'"),
+        (["--seeds", "0"], "seeds=0"),
+        (["--clipping", "hard"], "clipping='hard'"),
+        (["--reading", "literal"], "reading='literal' only with pi_adam"),
+        (["--pca", "60", "--model", "cnn"], "pca=60 only with model mlp or abadi"),
+        (["--acceptance", "sa"], "public above 0"),
+        (["--sigma", "0", "--stop-epsilon", "1"], "epsilon is infinite"),
+        (["--non-private", "--stop-epsilon", "1"], "epsilon is infinite"),
+        (["--stop-epsilon", "1", "--stop-accountant", "oracle"], "stop_accountant='oracle'"),
+        (["--dataset", "cifar10", "--model", "cnn9"], "source='sample' to be one of: full"),
         (["--nonsense"], "--nonsense"),
     ],
 )
@@ -94,6 +106,72 @@ def test_bad_input_is_one_line_status_two_and_leaves_no_run(capsys, arguments, w
     assert words in err
     with Store() as store:
         assert store.runs() == []
+
+
+def test_every_option_reaches_the_configuration(capsys):
+    given = {
+        "model": "abadi",
+        "clipping": "per_layer",
+        "schedule": "exponential",
+        "rate": 0.1,
+        "level_steps": 3,
+        "lr_schedule": "linear",
+        "lr_end": 0.01,
+        "lr_epochs": 2.0,
+        "ema": 0.5,
+        "acceptance": "sa",
+        "sa_q0": 20.0,
+        "sa_mu0": 4,
+        "public": 100,
+        "pca": 30,
+        "pca_sigma": 9.0,
+        "relevance_sigma": 8.0,
+        "stop_epsilon": 2.0,
+        "stop_accountant": "rdp",
+    }
+    words = [word for name, value in given.items() for word in (command.option(name), str(value))]
+    config = command.config_of(command.parser().parse_args(words))
+    assert {name: getattr(config, name) for name in given} == given
+    literal = command.parser().parse_args(["--optimizer", "pi_adam", "--reading", "literal"])
+    assert command.config_of(literal).reading == "literal"
+
+
+def test_every_setting_has_an_option():
+    options = {option for action in command.parser()._actions for option in action.option_strings}
+    settings = {field.name for field in dataclasses.fields(RunConfig)} - {"private"}
+    assert {command.option(name) for name in settings} | {"--non-private", "--seeds"} <= options
+
+
+def test_several_seeds_end_with_mean_and_spread_and_each_is_a_run(capsys):
+    assert main([*QUICK, "--seeds", "3", "--seed", "5", "--json", "--ema", "0.5"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    finals = [line["accuracy"] for line in lines if line["event"] == "finished"]
+    summary = lines[-1]
+    assert (summary["event"], summary["seeds"]) == ("summary", [5, 6, 7])
+    assert summary["accuracy"]["mean"] == pytest.approx(statistics.fmean(finals))
+    assert summary["accuracy"]["spread"] == pytest.approx(statistics.stdev(finals))
+    assert summary["averaged_accuracy"]["runs"] == 3
+    with Store() as store:
+        assert sorted(run.config.seed for run in store.runs()) == [5, 6, 7]
+
+
+def test_several_seeds_in_words(capsys):
+    assert main([*QUICK, "--seeds", "2"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2].startswith("2 seeds: test accuracy ")
+
+
+def test_annealing_shows_the_papers_claim_labelled_invalid(capsys):
+    assert main([*QUICK, "--acceptance", "sa", "--public", "500"]) == 0
+    epsilon, claim = capsys.readouterr().out.splitlines()[-2:]
+    assert epsilon.endswith("certified (pld)")
+    assert "steps that were accepted" in claim
+    assert "invalid" in claim
+
+
+def test_the_raw_reading_prints_no_epsilon_but_why(capsys):
+    assert main([*QUICK, "--optimizer", "pi_adagrad", "--reading", "raw", "--batch", "20", "--epochs", "0.004"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("No epsilon: the raw reading")
 
 
 def test_a_store_that_cannot_be_written_is_named_before_anything_is_trained(home, capsys, monkeypatch):
