@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from peers import PEERS
 from scipy import stats
 from small_runs import CNN, SMALL, module_of, run_of, ticking
 from torch.nn import functional as F
@@ -13,26 +14,22 @@ from dpcore.training.clipping import Flat
 from dpcore.training.config import RunConfig, mechanism_of
 from dpcore.training.engine import train
 from dpcore.training.events import Stepped
-from dpcore.training.optimizers import OPTIMIZERS
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", PEERS)
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
 def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(model, optimizer, batches):
     config = dataclasses.replace(SMALL, model=model, optimizer=optimizer, sigma=0.0, clip_norm=1e9, lr=0.01)
     run = run_of(config)
     copy = module_of(run)
-    peers = {
-        "sgd": torch.optim.SGD(copy.parameters(), lr=0.01, momentum=0.5),
-        "adam": torch.optim.Adam(copy.parameters(), lr=0.01),
-    }
+    peer = PEERS[optimizer](list(copy.parameters()), config)
     x, y = run.train
     for step in range(1, 5):
         run.step(step)
         drawn = batches[-1][2]
-        peers[optimizer].zero_grad()
+        peer.zero_grad()
         (F.cross_entropy(copy(x[drawn]), y[drawn], reduction="sum") / 64).backward()
-        peers[optimizer].step()
+        peer.step()
     expected = torch.nn.utils.parameters_to_vector(copy.parameters()).detach()
     rtol, atol = (1e-3, 2e-3) if optimizer == "adam" else (1e-4, 1e-6)  # Adam divides by gradients that are nearly zero
     torch.testing.assert_close(run.engine.parameters, expected, rtol=rtol, atol=atol)

@@ -5,33 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from peers import PEERS
 
 from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 
-
-def rmsprop_from_one(weights, config):
-    """RMSprop with a mean that starts at 1, as TensorFlow's does."""
-    peer = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0)
-    for weight in weights:
-        peer.state[weight] = {
-            "step": torch.tensor(0.0),
-            "square_avg": torch.ones_like(weight),
-            "momentum_buffer": torch.zeros_like(weight),
-        }
-    return peer
-
-
-PEERS = {
-    "sgd": lambda weights, config: torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum),
-    "adam": lambda weights, config: torch.optim.Adam(weights, lr=config.lr),
-    "adagrad": lambda weights, config: torch.optim.Adagrad(
-        weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0
-    ),
-    "rmsprop": rmsprop_from_one,
-    "adppl": lambda weights, config: torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum),
-}
 SCALED = ("pi_adam", "pi_rmsprop", "pi_adagrad", "adadp")  # their formulas stand in test_preconditioners
 GRADIENTS = [torch.randn(50, generator=torch.Generator().manual_seed(seed)) * 3.0**seed for seed in range(-4, 4)]
 
