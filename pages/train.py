@@ -28,8 +28,9 @@ if pool.trouble:
 with left:
     try:
         config = config_form()
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
         st.error(str(error))
+        st.button("Start private run", type="primary", disabled=True, width="stretch")
     else:
         estimate(config, past)
         st.button("Start private run", type="primary", on_click=shown.start, args=(pool.store, config), width="stretch")

@@ -21,6 +21,7 @@ class Track(NamedTuple):
     x: Sequence[float]
     y: Sequence[float]
     level: bool = False
+    averaged: Sequence[float] = ()  # a second y: of the weights' moving average
 
 
 def run_style(place: int, label: str = "") -> Style:
@@ -35,20 +36,23 @@ def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
     for place, track in enumerate(tracks):
         style = run_style(place, track.label)
-        if not len(track.y):
-            continue
-        last = 100 * track.y[-1]
-        across = [0.0, furthest] if track.level else track.x
-        heights = [last, last] if track.level else [100 * y for y in track.y]
-        traces.append(
-            line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
-        )
-        ends.append((style, last, f"{track.label} {last:.1f} %"))
+        averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
+        for kind, values in ((style, track.y), (averaged, track.averaged)):
+            if len(values):
+                last = 100 * values[-1]
+                traces.append(_accuracy_line(track, values, kind, furthest))
+                ends.append((kind, last, f"{kind.label} {last:.1f} %"))
     bounds = (0.0, 102.0)
     shape = layout(x, "test accuracy, %", height=height, right=150, annotations=end_labels(ends, bounds, height))
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     return go.Figure({"data": traces, "layout": shape})
+
+
+def _accuracy_line(track: Track, values: Sequence[float], style: Style, furthest: float) -> dict[str, Any]:
+    across = [0.0, furthest] if track.level else track.x
+    heights = [100 * values[-1]] * 2 if track.level else [100 * each for each in values]
+    return line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
 
 
 def track_figure(tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False) -> go.Figure:

@@ -35,6 +35,7 @@ class Quantity:
     help: str = ""
     whole: bool = False
     coarse: bool = False
+    stops: tuple[float, ...] = ()  # of the slider, where round numbers from low to high do not suit
 
 
 def number(quantity: Quantity, *, label: bool = True) -> float:
@@ -119,7 +120,7 @@ def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> 
 
 def _slider(quantity: Quantity, text: str) -> None:
     """A logarithmic slider that follows the exact field; where the value lies between two stops it gets its own."""
-    stops = list(grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
+    stops = list(quantity.stops or grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
     value = read(quantity, text)
     place = bisect_left(stops, value)
     if place == len(stops) or stops[place] != value:

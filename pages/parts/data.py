@@ -46,6 +46,9 @@ def evaluations_table(watched: "Sequence[Watched]", accountant: str) -> None:
             row = (each.run.id, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
+    averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]
+    if any(each is not None for each in averaged):
+        columns["averaged accuracy"] = [*averaged]
     table.dataframe(columns, hide_index=True)
 
 

@@ -1,5 +1,6 @@
 """The form of the training page: what to train, how, and with how much noise."""
 
+import math
 from dataclasses import replace
 
 import streamlit as st
@@ -9,8 +10,12 @@ from dpcore.data.catalog import DATASETS, available
 from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
+from pages.parts import words
 from pages.parts.controls import Quantity, number, show
+from pages.parts.method import method_controls, schedule_controls
 from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, SIGMA, choice
+
+TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
 
 
 def config_form() -> RunConfig:
@@ -23,11 +28,12 @@ def config_form() -> RunConfig:
         with how:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
             optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
-        sigma, batch, epochs = number(SIGMA), number(BATCH), number(EPOCHS)
+        sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         with st.expander("Clipping, learning rate, activation, delta"):
-            clip_norm, lr = number(CLIP_NORM), number(_rate(dataset, model, optimizer))
+            clip_norm, lr = number(_clip_norm(dataset, model, optimizer)), number(_rate(dataset, model, optimizer))
             activation = choice("Activation", ACTIVATIONS, "activation")
             delta = number(DELTA)
+        method = method_controls(model, optimizer) | schedule_controls()
     return RunConfig(
         dataset=dataset,
         source=source,
@@ -40,19 +46,23 @@ def config_form() -> RunConfig:
         lr=lr,
         epochs=epochs,
         delta=delta,
+        **method,
     )
 
 
 def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
     plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
-    return replace(config, private=False, lr=plain.lr)
+    shrunk = config.lr_end * plain.lr / config.lr
+    epochs = config.steps * config.q  # where stop_epsilon would have ended it
+    plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
+    return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 
 
 def described(config: RunConfig) -> str:
     """A run in a few words."""
     noise = f"sigma {config.sigma:g}" if config.private else "no privacy"
-    optimizer = config.optimizer.upper() if config.optimizer == "sgd" else config.optimizer.capitalize()
+    optimizer = words.OPTIMIZERS[config.optimizer].name
     return f"{DATASETS[config.dataset].title} {config.model}, {optimizer}, {noise}"
 
 
@@ -69,3 +79,11 @@ def _rate(dataset: str, model: str, optimizer: str) -> Quantity:
         "less stable",
         help="Clipping shortens gradients, so private training takes larger rates than usual.",
     )
+
+
+def _clip_norm(dataset: str, model: str, optimizer: str) -> Quantity:
+    """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
+    default = show(defaults(dataset, model, optimizer).clip_norm)
+    if default == CLIP_NORM.default:
+        return CLIP_NORM
+    return replace(CLIP_NORM, key=f"{CLIP_NORM.key}_{dataset}_{model}_{optimizer}", default=default)

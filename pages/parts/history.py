@@ -74,5 +74,5 @@ def seconds_for(config: RunConfig, past: list[Run]) -> float | None:
 
 
 def _alike(run: Run, config: RunConfig) -> bool:
-    same = ("model", "private", "device")
+    same = ("model", "optimizer", "private", "device")
     return all(run.settings.get(key) == getattr(config, key) for key in same)

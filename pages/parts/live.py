@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from dpcore.data.catalog import DATASETS
-from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, epochs_at, horizons, track_figure
+from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
 from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, mechanism_of, unaccounted, uses_at
+from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
 from pages.parts.data import evaluations_table
 from pages.parts.form import described
@@ -118,14 +119,38 @@ def _figures(watched: Watched, accountant: str) -> None:
         "Training loss": f"{last.loss:.3f}" if last else "–",
         "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
     }
+    if history.evaluated and (averaged := history.evaluated[-1].averaged_accuracy) is not None:
+        figures["Averaged accuracy"] = f"{100 * averaged:.1f} %"
+    accepted = last.accepted if last else None
+    if last and accepted is not None:
+        figures["Accepted / rejected"] = f"{accepted:,} / {last.step - accepted:,}"
     row = st.container(horizontal=True, gap="large")
     for name, value in figures.items():
         row.metric(name, value, width="content")
+    if last and accepted is not None:
+        st.caption(_claimed(watched, accountant, last.step, accepted))
+
+
+def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
+    """What the SA-DPSGD paper would charge, beside what is spent."""
+    mechanism = claimed_mechanism(watched.config, accepted)
+    spent = watched.epsilons(accountant, [step])
+    if not (mechanism and spent):
+        return f"{accepted:,} of {step:,} proposals accepted."
+    claim = compute.epsilons(accountant, mechanism, watched.config.delta, (mechanism.steps,))[0]
+    return (
+        f"All {step:,} proposals are charged: epsilon {_shown(spent[0])} ({style_of(accountant).label}). "
+        f"**{words.INVALID}**, {accepted:,}, would give {_shown(claim)}."
+    )
 
 
 def _spent(watched: Watched, accountant: str) -> str:
     spent = watched.epsilons(accountant, [watched.history.step])
-    return "none" if not spent else short(spent[0]) if spent[0] < float("inf") else "n/a"
+    return _shown(spent[0]) if spent else "none"
+
+
+def _shown(epsilon: float) -> str:
+    return short(epsilon) if epsilon < float("inf") else "n/a"
 
 
 def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
@@ -141,7 +166,8 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
-    epochs = epochs_at(mechanism, horizons(mechanism))
+    uses = horizons(mechanism)
+    epochs = np.maximum(uses - uses_at(detail.config, 0), 0) * detail.config.q  # what comes before the steps takes none
     figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
     epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=words.ALT_SPENT)
 
@@ -158,15 +184,17 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
     evaluated = watched.history.evaluated
     label = short_label(watched.config)
     heights = [each.accuracy for each in evaluated]
+    averaged = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     if across == "epoch":
-        return Track(label, [each.epoch for each in evaluated], heights)
+        return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged)
     spent = watched.epsilons(accountant, [each.step for each in evaluated])
-    return Track(label, spent, heights, level=not watched.config.private)
+    return Track(label, spent, heights, level=mechanism_of(watched.config) is None, averaged=averaged)
 
 
 def short_label(config: RunConfig) -> str:
     """A run as a label at the end of its line."""
-    return f"sigma {config.sigma:g}" if config.private else "no privacy"
+    name = "" if config.optimizer == "sgd" else f"{words.OPTIMIZERS[config.optimizer].name}, "
+    return name + (f"sigma {config.sigma:g}" if config.private else "no privacy")
 
 
 def _small_charts(watched: list[Watched], detail: Watched) -> None:

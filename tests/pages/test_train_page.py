@@ -1,83 +1,16 @@
 """The training page over a store whose runs are in every state; the runs' events are written as a worker would."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.runs import pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
-
-PAGE = Path(__file__).parents[2] / "pages" / "train.py"
-CONFIG = RunConfig(batch=256, epochs=2.0)
-CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A store that no worker serves."""
-    with Store(tmp_path) as store:
-        monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        yield store
-
-
-def opened(*runs: str, **query: str) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=30)
-    if runs:
-        page.query_params["run"] = list(runs)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
-
-
-def events_of(config: RunConfig, done: int) -> list[Event]:
-    """What a run has said after `done` steps."""
-    said: list[Event] = [Started(config.examples, config.steps, config.q, "cpu", 26010, "book-keeping")]
-    for step in range(10, done + 1, 10):
-        said.append(Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0))
-        said.append(Evaluated(step, step * config.q, 0.5 + 0.004 * step, 1.0, CLASSES))
-    return said
-
-
-def recorded(store: Store, config: RunConfig, done: int, status: Status | None = None, error: str | None = None) -> str:
-    """A run that got so far; still running where no status is given."""
-    run = store.submit(config)
-    claimed = store.claim("test:1")
-    assert claimed
-    assert claimed.id == run
-    for event in events_of(config, done):
-        store.append(run, event)
-    if status is Status.FINISHED:
-        store.append(run, Finished(config.steps, 4.0, 0.8))
-    if status:
-        store.end(run, status, error)
-    return run
-
-
-def charts(page: AppTest) -> list[dict]:
-    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-
-
-def progress(page: AppTest) -> list[str]:
-    return [each.proto.text for each in page.get("progress")]
-
-
-def metrics(page: AppTest) -> dict[str, str]:
-    return {each.label: each.value for each in page.metric}
-
-
-def press(page: AppTest, label: str) -> AppTest:
-    next(each for each in page.button if each.label == label).click().run()
-    assert not page.exception
-    return page
+from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
 
 
 def test_an_empty_store_says_what_to_do(store: Store):
