@@ -18,7 +18,6 @@ RATES = {  # optimizer -> learning rate at sigma 1.23 and that clip norm, found 
     "adppl": 2.0,
 }
 SPECIAL_RATES = {  # (dataset, model, optimizer) -> where another one is better
-    ("fashion_mnist", "cnn", "rmsprop"): 0.03,
     ("mnist", "cnn", "adam"): 0.01,
     ("fashion_mnist", "cnn", "adam"): 0.01,
     ("mnist", "mlp", "pi_rmsprop"): 0.01,
@@ -43,7 +42,7 @@ def defaults(dataset: str, model: str, optimizer: str, source: str | None = None
     """A configuration that learns well: on the samples within seconds on two cores.
 
     Test accuracy after its five epochs on the samples, seed 0, by sgd or adam: MNIST 0.90 (cnn) and 0.84 (mlp),
-    Fashion-MNIST 0.77 and 0.80. Most others come within 0.03 of it; rmsprop, which has no momentum, within 0.08.
+    Fashion-MNIST 0.77 and 0.80. The others that were tried come within 0.05 of it.
 
     >>> defaults("mnist", "cnn", "sgd").lr, defaults("mnist", "cnn", "sgd", private=False).lr
     (1.0, 0.05)

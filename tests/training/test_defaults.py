@@ -18,7 +18,7 @@ AT_LEAST = {
     ("mnist", "cnn"): 0.86,
     ("mnist", "mlp"): 0.80,
     ("mnist", "abadi"): 0.80,
-    ("fashion_mnist", "cnn"): 0.72,
+    ("fashion_mnist", "cnn"): 0.70,
     ("fashion_mnist", "mlp"): 0.75,
     ("fashion_mnist", "abadi"): 0.75,
 }
@@ -50,5 +50,5 @@ def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_sma
 @pytest.mark.parametrize(("dataset", "model", "optimizer"), HERE)
 def test_every_default_learns_and_its_baseline_learns_more(dataset, model, optimizer):
     private = accuracy(defaults(dataset, model, optimizer))
-    assert private > AT_LEAST[dataset, model] - (0.05 if optimizer == "rmsprop" else 0.0)  # it has no momentum
+    assert private > AT_LEAST[dataset, model]
     assert accuracy(defaults(dataset, model, optimizer, private=False)) > private
