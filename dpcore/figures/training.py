@@ -41,9 +41,10 @@ def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height
             if len(values):
                 last = 100 * values[-1]
                 traces.append(_accuracy_line(track, values, kind, furthest))
-                ends.append((kind, last, f"{kind.label} {last:.1f} %"))
+                ends.append((kind, last, f"{'averaged' if kind is averaged else track.label} {last:.1f} %"))
     bounds = (0.0, 102.0)
-    shape = layout(x, "test accuracy, %", height=height, right=150, annotations=end_labels(ends, bounds, height))
+    right = max([150, *(45 + 7 * len(text) for _, _, text in ends)])  # pixels
+    shape = layout(x, "test accuracy, %", height=height, right=right, annotations=end_labels(ends, bounds, height))
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     return go.Figure({"data": traces, "layout": shape})
