@@ -6,7 +6,9 @@ import contextlib
 import itertools
 import json
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -212,12 +214,13 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
 def recorded(store: Store, run: str, events: Iterator[Event], words: Callable[[Event], str]) -> int:
     """Print and record a running run's events; it ends in the store however it ends here."""
     status, error = Status.CANCELLED, None
+    asked = _noted_interrupts()
     try:
         with Pulse(store, run, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
             for event in events:
                 stop = store.append(run, event)
                 print(words(event), flush=True)
-                if stop:
+                if stop or asked:
                     return CANCELLED
         status = Status.FINISHED
         checkpoint_path(store.home, run).unlink(missing_ok=True)
@@ -229,6 +232,19 @@ def recorded(store: Store, run: str, events: Iterator[Event], words: Callable[[E
     finally:
         with contextlib.suppress(StoreError):  # said already, if it is the store that fails
             store.end(run, status, error)
+
+
+def _noted_interrupts() -> list[int]:
+    """Grows with each Ctrl-C, which also raises KeyboardInterrupt as usual: inside a callback that would be lost."""
+    asked: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, note)
+    return asked
 
 
 def _begin(store: Store, run: str, config: RunConfig) -> None:
