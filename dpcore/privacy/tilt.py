@@ -86,7 +86,8 @@ class Spectrum(NamedTuple):
     rest: float  # mass outside the origin: rounding errors are that much smaller than 1e-16
 
 
-def _spectrum(loss: Loss, order: float, period: int) -> Spectrum:
+def spectrum(loss: Loss, order: float, period: int) -> Spectrum:
+    """The finite part of the loss, tilted by e^(order loss), on a circle of `period` nodes."""
     log_moment = float(loss.log_moments(np.array([order]))[0])
     live = loss.mass > 0  # elsewhere the tilt may overflow
     mass = np.zeros_like(loss.mass)
@@ -108,9 +109,9 @@ def tilted(
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
     nodes = min(int(moments.period(uses, order) / mesh) + 8, orders.LONGEST)
     period = int(next_fast_len(nodes, real=True) or nodes)
-    spectra = [_spectrum(loss, order, period) for loss in losses]
+    spectra = [spectrum(loss, order, period) for loss in losses]
     # Kept away from 0, whose logarithm 0 uses would turn into NaN.
-    log_size = np.stack([_log_one_plus(each.excess) for each in spectra])  # (L, period // 2 + 1)
+    log_size = np.stack([log_one_plus(each.excess) for each in spectra])  # (L, period // 2 + 1)
     kept = np.flatnonzero(uses[0] @ log_size > -orders.CUT)  # a longer horizon keeps less
     log_size = log_size[:, kept]
     logarithm = log_size + 1j * np.stack([np.angle(1 + each.excess[kept]) for each in spectra])  # (L, J)
@@ -129,7 +130,7 @@ def tilted(
         yield rows[block], Tilted(order, mesh, period, start, low, high, log_total, kept, weighted, sums, slack)
 
 
-def _log_one_plus(z: ComplexArray) -> FloatArray:
+def log_one_plus(z: ComplexArray) -> FloatArray:
     """ln |1 + z|, to an error that shrinks with z (that of NumPy's complex log1p does not), and at least ln 1e-300."""
     near = 0.5 * np.log1p(np.maximum(z.real * (2 + z.real) + z.imag**2, -0.999))
     return np.where(np.abs(z) < 0.5, near, np.log(np.maximum(np.abs(1 + z), 1e-300)))

@@ -5,7 +5,7 @@ import pytest
 
 from dpcore.privacy import compose, orders
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.accountants.pld import Lattice, Steps, _extent, _lattice
+from dpcore.privacy.lattice import Lattice, Steps, extent, lattice_of
 from dpcore.privacy.loss import Loss, spread
 from dpcore.privacy.mechanism import Mechanism
 from tests.privacy.test_loss import exact_add, exact_remove
@@ -17,7 +17,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
 def lattices(steps: Steps, delta: np.ndarray) -> list[Lattice]:
     """The same steps on meshes far apart."""
     deviation = min(spread(q, sigma) for q, sigma in steps.kinds)
-    return [_lattice(steps, delta, max(each * deviation, _extent(steps, delta) / 2**14)) for each in FACTORS]
+    return [lattice_of(steps, delta, max(each * deviation, extent(steps, delta) / 2**14)) for each in FACTORS]
 
 
 def opposite(loss: Loss) -> Loss:
@@ -81,8 +81,8 @@ def test_no_bounds_cross_under_disturbed_tilts_and_periods(add: bool, monkeypatc
 def test_no_bounds_cross_where_losses_are_rare_and_steps_many(q: float, count: int) -> None:
     steps = Steps([(q, 0.5)], np.array([[count]]))
     deviation, target = spread(q, 0.5), np.array([1e-12])
-    meshes = [max(0.12 * deviation, _extent(steps, target) / 2**13) * each for each in (1, 0.6, 0.35, 0.2)]
-    both = np.array([bounds(_lattice(steps, target, mesh), steps.uses, target, False) for mesh in meshes])
+    meshes = [max(0.12 * deviation, extent(steps, target) / 2**13) * each for each in (1, 0.6, 0.35, 0.2)]
+    both = np.array([bounds(lattice_of(steps, target, mesh), steps.uses, target, False) for mesh in meshes])
     assert both[:, 0].max() <= both[:, 1].min()
 
 

@@ -5,8 +5,8 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as reference
 from scipy.optimize import brentq
 
-from dpcore.privacy import gaussian
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind, pld
+from dpcore.privacy import gaussian, lattice
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from tests import golden
@@ -104,7 +104,7 @@ def test_different_releases_compose_as_in_the_reference_library() -> None:
 def test_merging_levels_widens_the_band_around_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = scheduled("exponential", 0.02, 3.0, 300, rate=0.004, level_steps=2)
     lower, upper = band(mechanism, 1e-5)
-    monkeypatch.setattr(pld, "LEVELS", 20)
+    monkeypatch.setattr(lattice, "LEVELS", 20)
     merged_lower, merged_upper = band(mechanism, 1e-5)
     assert len(mechanism.releases) == 150
     assert merged_lower[0] < lower[0] < upper[0] < merged_upper[0]
