@@ -34,17 +34,18 @@ class Descent:
         self.state = self.optimizer.init(engine.parameters)
         self._engine, self._noise = engine, noise
         self._batch, self._private = config.batch, config.private  # q n: the realised batch is not public
+        self._noisy = config.private and config.sigma > 0
 
-    def propose(self, x: Tensor, y: Tensor, sigma: float) -> Proposal:
-        """The step for images x (B, ...) and labels y (B,), with noise std sigma C on the sum."""
+    def propose(self, x: Tensor, y: Tensor, sigma: float | Tensor, padding: Tensor | None = None) -> Proposal:
+        """The step for images x (B, ...) and labels y (B,) that are no padding, with noise std sigma C on the sum."""
         optimizer, state = self.optimizer, self.state
         if optimizer.peek:
             plain = self._engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch
             peeked = optimizer.peek(plain, state)
         scale = optimizer.scale(state) if self._private else None
         transform = optimizer.transform(state) if optimizer.transform else None
-        found = self._engine.clipped_sum(x, y, self.clipping, scale, transform)
-        if sigma > 0:
+        found = self._engine.clipped_sum(x, y, self.clipping, scale, transform, padding)
+        if self._noisy:
             self._noise.add_to(found.total, sigma * self.clipping.clip_norm, scale)
         change, state = optimizer.update(found.total.div_(self._batch), state)
         return Proposal(found, change, peeked if optimizer.peek else state)

@@ -18,11 +18,12 @@ from dpcore.data.load import Images, load
 from dpcore.training import checkpoint
 from dpcore.training.acceptance import Annealing
 from dpcore.training.average import Average
+from dpcore.training.captured import StaticStep, moved, prepared
 from dpcore.training.charge import drawn_sigmas
 from dpcore.training.config import RunConfig
 from dpcore.training.cores import Cores
 from dpcore.training.descent import Descent
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.gradients import ClippedSum, Engine, engine_of
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
@@ -77,8 +78,9 @@ class Run:
         if config.acceptance == "sa":
             self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(chances))
             self.public_loss = self._loss(self.public)
+        self.static: StaticStep | None = None
         self.pace = Pace(clock, config.batch / config.examples)
-        self.tally = Tally()
+        self.tally = Tally(at_once=self.device.type == "cpu")
 
     def _read(self) -> None:
         """The data: the last `public` training examples are held out, neither trained nor tested on."""
@@ -117,20 +119,21 @@ class Run:
         config, steps = self.config, self.steps
         parameters = len(self.engine.parameters)
         done = checkpoint.resume(self, file) if file and file.exists() else 0
+        self.static, how = prepared(self)
         if not done:
-            yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name)
+            yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name + how)
         self.pace.start(done)
         for step in range(done + 1, steps + 1):
             with self.cores.working():
                 self.step(step)
             reported = self.pace.report_due(step) or step == steps
             if reported:
-                yield self.tally.report(step, self.epoch(step), self.pace.reported(step))
+                yield self._report(step)
             if step < steps and self.pace.evaluation_due(step):
                 yield self.evaluated(step)
                 if file and self.pace.save_due():
                     if not reported:  # what is not reported would be forgotten
-                        yield self.tally.report(step, self.epoch(step), self.pace.reported(step))
+                        yield self._report(step)
                     checkpoint.save(self, step, file)
                     yield Checkpointed(step)
         last = self.evaluated(steps)
@@ -140,12 +143,20 @@ class Run:
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on a fresh Poisson batch."""
-        drawn = torch.from_numpy(poisson_sample(self.config.examples, self.config.q, self.batches)).to(self.device)
-        x, y = self.train
-        found = self.descend(step, x[drawn], y[drawn])
-        self.tally.add(step, found.losses, found.norms, found.clipped)
+        drawn = poisson_sample(self.config.examples, self.config.q, self.batches)
+        if self.static and self.static.takes(drawn):
+            rate = lr_of(self.config, step) / self.config.lr
+            found = self.static.step(drawn, float(self.sigmas[step - 1]), rate)
+        else:
+            at = moved(drawn, self.device)
+            found = self.descend(step, *(part[at] for part in self.train))[1:]
+        self.tally.add(step, *found)
         if self.average:
             self.average.add(self.engine.parameters)
+
+    def _report(self, step: int) -> Stepped:
+        self.tally.settle()  # waits for the device: the rate counts the steps that are done
+        return self.tally.report(step, self.epoch(step), self.pace.reported(step))
 
     def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
@@ -177,6 +188,7 @@ class Run:
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
+        self.tally.settle()  # what diverged is not tested
         with self.pace.evaluating(step), self.cores.working():
             logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
             loss = torch.nn.functional.cross_entropy(logits, y).item()

@@ -39,6 +39,12 @@ class Treatment(NamedTuple):
     clipping: Clipping
     inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
     transform: Transform | None
+    padding: Tensor | None  # (B,) which rows only fill the batch up
+
+    def factors(self, squares: Tensor) -> Tensor:
+        """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
+        factors = self.clipping.factors(squares)
+        return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
 
 
 class Engine(ABC):
@@ -68,23 +74,26 @@ class Engine(ABC):
         clipping: Clipping,
         scale: Tensor | None = None,
         transform: Transform | None = None,
+        padding: Tensor | None = None,
     ) -> ClippedSum:
         """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
 
         `scale` is a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
         `transform`, which only the vmap path can apply, puts functions of the gradients in their place.
+        Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         """
         assert transform is None or isinstance(self, PerExample), f"{self.name} forms no gradients to transform"
-        treatment = Treatment(clipping, None if scale is None else self._inverse(scale), transform)
+        treatment = Treatment(clipping, None if scale is None else self._inverse(scale), transform, padding)
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
             for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
-                losses[part], squares, factors = self._add(x[part], y[part], treatment, self._sums[core], min(i, 1))
+                own = treatment if padding is None else treatment._replace(padding=padding[part])
+                losses[part], squares, factors = self._add(x[part], y[part], own, self._sums[core], min(i, 1))
                 norms[part] = squares.sum(0).sqrt_()
                 clipped[part] = (factors < 1).any(0)
 
@@ -149,7 +158,7 @@ class BookKeeping(Engine):
         self._first = next(i for i, count in enumerate(counts) if count)
 
     def _logits(self, x: Tensor) -> Tensor:
-        x = channels_last(x)
+        x = layers.channels_last(x)
         for layer in self._layers:
             x, _ = layer.forward(x)
         return x
@@ -157,12 +166,12 @@ class BookKeeping(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        x = channels_last(x)
+        x = layers.channels_last(x)
         kept = []
         for layer in self._layers:
             x, keep = layer.forward(x)
             kept.append(keep)
-        losses, g = cross_entropy(x, y)
+        losses, g = layers.cross_entropy(x, y)
         inverse = treatment.inverse
         squares, books = [], []
         for i in reversed(range(self._first, len(self._layers))):
@@ -174,7 +183,7 @@ class BookKeeping(Engine):
             if i > self._first:
                 g = layer.backward(kept[i], g)
         stacked = torch.stack(squares)
-        factors = treatment.clipping.factors(stacked)
+        factors = treatment.factors(stacked)
         for (add_sum, own), factor in zip(books, factors, strict=True):
             add_sum(factor, own, beta)
         return losses, stacked, factors
@@ -209,7 +218,7 @@ class PerExample(Engine):
         if treatment.transform:
             rows = treatment.transform(rows)
         squares = self._squares(rows, treatment.inverse)
-        factors = treatment.clipping.factors(squares)
+        factors = treatment.factors(squares)
         parts = zip(factors, rows.split(self._sizes, 1), strict=True)
         share = torch.cat([factor @ part for factor, part in parts])
         for total, part in zip(sums, views(share, self._shapes), strict=True):
@@ -268,20 +277,6 @@ def plain(conv: nn.Conv2d) -> bool:
     """Whether the convolution is one that the book-keeping layer computes."""
     usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
     return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)
-
-
-def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Each example's loss (B,), and its gradient at the logits (B, classes)."""
-    logarithms = torch.log_softmax(logits, 1)
-    g = logarithms.exp()
-    rows = torch.arange(len(y), device=y.device)
-    g[rows, y] -= 1.0
-    return -logarithms[rows, y], g
-
-
-def channels_last(x: Tensor) -> Tensor:
-    """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
-    return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
 
 
 def views(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:

@@ -12,22 +12,40 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class Tally:
-    """Sums over steps; a report empties it."""
+    """Sums over steps; a report empties it.
 
-    def __init__(self) -> None:
+    A thread that reads a number from a GPU waits until all work asked for before is done. So where the figures are not
+    on the CPU, they are looked at only when a report is due.
+    """
+
+    def __init__(self, *, at_once: bool = True) -> None:
+        self._at_once = at_once
         self._loss, self._clipped = 0.0, 0
         self._norms: list[Tensor] = []
+        self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
         self._decisions, self._accepted = "", None
         self._last_loss, self._last_norms = 0.0, (0.0,) * len(QUANTILES)
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
-        """Take in one step's losses, norms and whether clipped, (B,) each; RuntimeError if the loss is not finite."""
-        if not len(losses):
+        """Take in one step's losses, norms and whether clipped, (B,) each; look at them now if it is `at_once`."""
+        if len(losses):
+            self._waiting.append((step, losses, norms, clipped))
+        if self._at_once:
+            self.settle()
+
+    def settle(self) -> None:
+        """Look at all steps taken in; RuntimeError for the first one whose loss is not finite."""
+        if not self._waiting:
             return
-        loss = losses.cpu().double().sum().item()
-        if not abs(loss) < float("inf"):
-            raise RuntimeError(f"loss is not finite at step {step}")
-        self._loss += loss
+        steps, *columns = zip(*self._waiting, strict=True)
+        self._waiting = []
+        sizes = [len(losses) for losses in columns[0]]
+        losses, norms, clipped = (torch.cat(column).cpu() for column in columns)
+        for step, part in zip(steps, losses.double().split(sizes), strict=True):
+            loss = part.sum().item()
+            if not abs(loss) < float("inf"):
+                raise RuntimeError(f"loss is not finite at step {step}")
+            self._loss += loss
         self._clipped += int(clipped.sum())
         self._norms.append(norms)
 
@@ -47,7 +65,8 @@ class Tally:
 
     def report(self, step: int, epoch: float, steps_per_second: float) -> Stepped:
         """The figures since the last report; where no example was drawn, its loss and norms again."""
-        norms = torch.cat(self._norms).cpu().numpy() if self._norms else None
+        self.settle()
+        norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0
         if norms is not None:
             self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)

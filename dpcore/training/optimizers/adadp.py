@@ -44,6 +44,7 @@ def adadp(config: RunConfig) -> Optimizer:
         count = state.count + 1
         squares = state.squares.lerp(gradient.square(), 1 - GAMMA)
         step = (squares + EPS).rsqrt_().mul_(gradient).mul_(-lr * (1 - GAMMA**count) ** 0.5)
-        return step, Accumulated(count, squares, None if count < INFORMATIVE else scale_of(squares, FLOOR)[0])
+        waits = state.scale is None and count < INFORMATIVE
+        return step, Accumulated(count, squares, None if waits else scale_of(squares, FLOOR)[0])
 
     return Optimizer(init, update, scale=lambda state: state.scale)

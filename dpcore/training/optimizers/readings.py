@@ -69,14 +69,14 @@ def scaled(lr: float, rule: Rule) -> Optimizer:
     return Optimizer(init, update, scale=lambda state: state.scale)
 
 
-def scale_of(second: Tensor, floor: float) -> tuple[Tensor, float]:
+def scale_of(second: Tensor, floor: float) -> tuple[Tensor, Tensor]:
     """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d), and r, the root mean square of sqrt(s).
 
     >>> import torch
     >>> scale_of(torch.tensor([0.0, 2.0]), 1.0)
-    (tensor([0.5000, 1.2071]), 1.00000001)
+    (tensor([0.5000, 1.2071]), tensor(1.))
     """
-    root = float(second.mean()) ** 0.5 + SMALL
+    root = second.mean().sqrt() + SMALL  # stays on the device: to read it would be to wait for it
     return second.sqrt().mul_(1 / (root * (1 + floor))).add_(floor / (1 + floor)), root
 
 

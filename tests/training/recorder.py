@@ -1,0 +1,80 @@
+"""A stand-in for CUDA graphs on the CPU: played back, it repeats operations on the same memory and runs no Python."""
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from dpcore.training import captured
+from dpcore.training.captured import StaticStep
+from dpcore.training.engine import Run
+
+aten = torch.ops.aten
+WAITING = (aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.equal, aten.is_nonzero, aten.lift_fresh)
+
+
+class Recorder(TorchDispatchMode):
+    """Every operation with the memory that it reads and writes; an error where CUDA would have to wait for the host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[Callable, Any, Any, Any]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        by_mask = func.overloadpacket in (aten.index, aten.index_put_) and any(
+            index is not None and index.dtype == torch.bool for index in args[1]
+        )
+        if by_mask or func.overloadpacket in WAITING:
+            raise RuntimeError(f"operation not permitted when stream is capturing: {func}")
+        if func.overloadpacket is aten.normal_:
+            seeds = {generator.initial_seed() for generator in self.generators}
+            assert kwargs["generator"].initial_seed() in seeds, "a generator that was not registered"
+        before = tree_map_only(
+            torch.Tensor, torch.Tensor.detach, (args, kwargs or {})
+        )  # squeeze_ changes a shape later
+        result = func(*args, **(kwargs or {}))
+        self.calls.append((func, *before, tree_map_only(torch.Tensor, torch.Tensor.detach, result)))
+        return result
+
+    generators: Sequence[torch.Generator] = ()
+
+    def play(self) -> None:
+        for func, args, kwargs, result in self.calls:
+            fresh = tree_leaves(func(*args, **kwargs))
+            for old, new in zip(tree_leaves(result), fresh, strict=True):
+                if isinstance(old, torch.Tensor) and old.data_ptr() != new.data_ptr():
+                    old.copy_(new)
+
+
+def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:
+    """What `captured.recording` does, without CUDA."""
+    for _ in range(captured.WARM):
+        step()
+    recorder = Recorder()
+    recorder.generators = generators
+    with recorder:
+        step()
+    return recorder.play
+
+
+def as_if_on(device: str, run: Run) -> Any:
+    """What `prepared` sees of the run, on another device."""
+    seen = {name: getattr(run, name) for name in ("engine", "descent", "train", "config", "noise", "annealing")}
+    return SimpleNamespace(device=torch.device(device), **seen)
+
+
+def statics(run: Run) -> tuple[StaticStep, list[int]]:
+    """A static step for the run, which takes it from now on, and the sizes of the batches that it takes."""
+    step, taken = StaticStep(run.engine, run.descent, run.train, run.config.q), []
+    own = step.step
+
+    def counting(drawn, sigma, rate):
+        taken.append(len(drawn))
+        return own(drawn, sigma, rate)
+
+    step.step = counting  # type: ignore[method-assign]
+    run.static = step
+    return step, taken
