@@ -18,6 +18,7 @@ from dpcore.privacy.targets import EpsilonTarget, Reading, Target
 
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
 RATES = (1e-9, 1.0)
+MOST_STEPS = 10**7
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
 SOLVABLE = ("sigma", "steps", "q", "batch")
 
@@ -98,7 +99,7 @@ def steps_for(
     recipe: Recipe = CONSTANT,
     examples: int | None = None,
 ) -> Answer:
-    """The most steps that keep the target: one more was measured and overshoots.
+    """The most steps, up to 10^7, that keep the target: one more was measured and overshoots.
 
     Notes say where they are no whole number of epochs. Errors and `examples` as for `sigma_for`.
 
@@ -109,7 +110,7 @@ def steps_for(
     check.positive(sigma=sigma)
     search = _Search(
         "steps",
-        Axis(1, MAX_STEPS, whole=True),
+        Axis(1, MOST_STEPS, whole=True),
         lambda steps: recipe.mechanism(q, sigma, int(steps)),
         target,
         accountant,
@@ -198,7 +199,8 @@ class _Search:
             nearest = guess.inside or guess.outside
             start = nearest.value if nearest else start
         found = frontier(self.axis, self.cost, self.target.size, start)
-        if found.inside is None and found.outside is not None and isinf(found.outside.cost):
+        if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
+            # Formulas may need a sigma that is not too large either.
             again = scanned(self.axis, self.cost, self.target.size)
             found = found if again is None else frontier(self.axis, self.cost, self.target.size, again)
         return found
@@ -260,6 +262,6 @@ def _end(search: _Search, inside: float, outside: float | None) -> str:
 def _refusal(search: _Search, cheapest: float, out_of_reach: str) -> str:
     """The sentence for a target that nothing in range keeps, with the way out."""
     reading, word = search.readings[cheapest], search.target.word
-    if isinf(reading.value) and reading.note:
-        return f"The accountant {search.accountant} gives no finite {word} here; choose another. {reading.note}"
-    return f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
+    sentence = f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
+    silent = isinf(reading.value) or (reading.note and reading.kind is not Kind.CLAIMED)
+    return f"{sentence} The accountant {search.accountant} has no number: {reading.note}" if silent else sentence

@@ -97,6 +97,8 @@ def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: f
             break
         value = _next(axis, Frontier(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
         before = point
+    else:
+        raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_ROUNDS} points; this is a defect.")
     return Frontier(inside, outside)
 
 
@@ -159,10 +161,10 @@ def _onward(axis: Axis, found: Frontier, crossing: float, state: tuple[float, in
     """Where to look for the other end of the bracket: near the predicted crossing, but not too far at once."""
     offset, count = state
     first, last = axis.ends
-    farthest, one = 2.0 ** (count / 2), float(axis.whole)
+    nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)
     if found.inside is not None:
-        x = min(max(crossing + offset, found.inside.x + 2 * offset), found.inside.x + farthest, last)
-        return max(axis.value(x), found.inside.value + one) if axis.rising else axis.value(x)
+        x = found.inside.x + min(max(crossing + offset - found.inside.x, nearest), farthest)
+        return max(axis.value(min(x, last)), found.inside.value + one) if axis.rising else axis.value(min(x, last))
     assert found.outside is not None
-    x = max(min(crossing - offset, found.outside.x - 2 * offset), found.outside.x - farthest, first)
-    return min(axis.value(x), found.outside.value - one) if axis.rising else axis.value(x)
+    x = found.outside.x - min(max(found.outside.x - crossing + offset, nearest), farthest)
+    return min(axis.value(max(x, first)), found.outside.value - one) if axis.rising else axis.value(max(x, first))
