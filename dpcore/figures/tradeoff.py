@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.labels import short
 from dpcore.figures.style import Style, layout, line, style_of
-from dpcore.privacy.tradeoff import gaussian_tradeoff, pair_tradeoff
+from dpcore.privacy.tradeoff import Gaussian, Pairs
 
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 BLIND = "rgba(128,128,128,0.9)"
@@ -20,9 +20,9 @@ def tradeoff_figure(mu: float, epsilon: float, delta: float, *, height: int = 30
     An attacker against the certified pair can stay on or above its boundary only; mu or epsilon may be +inf.
     """
     hover = "%{y:.4f}"
-    pair: dict[str, Any] = line(ALPHA, pair_tradeoff(ALPHA, epsilon, delta), style_of("pld"), hovertemplate=hover)
+    pair: dict[str, Any] = line(ALPHA, Pairs([epsilon], [delta]).beta(ALPHA), style_of("pld"), hovertemplate=hover)
     pair |= {"name": "Boundary of (epsilon, delta)"}
-    gaussian = line(ALPHA, gaussian_tradeoff(ALPHA, mu), style_of("gdp"), hovertemplate=hover, name="G_mu (CLT)")
+    gaussian = line(ALPHA, Gaussian(mu).beta(ALPHA), style_of("gdp"), hovertemplate=hover, name="G_mu (CLT)")
     blind = line([0, 1], [1, 0], style_of("pld"), hovertemplate=hover, name="Blind guessing")
     blind |= {"line": {"color": BLIND, "dash": "dot", "width": 1.2}, "fill": "tonexty", "fillcolor": ALLOWED}
     shape = layout("type I error", "type II error", height=height)

@@ -2,8 +2,6 @@
 
 import csv
 import io
-import math
-from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -13,7 +11,7 @@ from dpcore.figures import epochs_at, horizons
 from dpcore.figures.epsilon import DELTAS
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray
-from dpcore.privacy.accountants.gdp import mu_poisson
+from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.mechanism import Mechanism
 
 
@@ -55,10 +53,7 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ..
 @lru_cache(maxsize=256)
 def mu(mechanism: Mechanism) -> float:
     """mu of the central limit theorem after the whole mechanism; +inf where it has none."""
-    uses = Counter({(each.q, each.sigma): 0 for each in mechanism.releases})
-    for each in mechanism.releases:
-        uses[each.q, each.sigma] += each.count
-    return math.sqrt(sum(mu_poisson(q, sigma, count) ** 2 for (q, sigma), count in uses.items()))
+    return mu_of(mechanism)
 
 
 def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:

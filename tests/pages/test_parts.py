@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.statement import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -18,7 +19,7 @@ from dpcore.training.events import Evaluated, Finished, Stepped
 from pages.parts import compute, history, presets, settings, words
 from pages.parts.controls import Quantity, grid, read, show
 from pages.parts.form import baseline_of
-from pages.parts.verdicts import headline, outward, verdict_table
+from pages.parts.verdicts import headline, verdict_table
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)

@@ -1,0 +1,170 @@
+"""The last value of one argument that a budget allows: a bracket, secants in logarithms, and an end on the safe side.
+
+Costs may be infinite on part of the range, and need not be smooth: every point is measured, never extrapolated, and
+the ends of the bracket are points at which the cost was found at most the budget, and above it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, floor, inf, isfinite, log
+from typing import NamedTuple
+
+NARROW = 1e-3  # the bracket's width at the end, in ln of the argument
+NEAR = 0.999  # and the least part of the budget that the answer spends, unless the cost jumps
+OFFSET = 3e-4  # how far before (or past) the predicted crossing to measure
+DIGITS = 6  # an answer that is not whole has so many, so that what is printed is what was measured
+FINEST = 1e-5  # no smaller step is tried: it could be lost in rounding to six digits
+PATIENCE = 8  # rounds after which every third halves the bracket
+MAX_ROUNDS = 400  # never reached
+SCAN = 96  # points of a scan, where the cost falls and rises again
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A range of one argument, as x = ln value where more of it costs more, and x = -ln value where it costs less."""
+
+    low: float
+    high: float
+    rising: bool = True
+    whole: bool = False
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The cheapest and the dearest x."""
+        ends = self.place(self.low), self.place(self.high)
+        return min(ends), max(ends)
+
+    def place(self, value: float) -> float:
+        """The x of a value."""
+        return log(value) if self.rising else -log(value)
+
+    def value(self, x: float) -> float:
+        """The value nearest to an x that is a whole number, or one of few digits; within the range."""
+        exact = exp(x if self.rising else -x)
+        near = floor(exact + 0.5) if self.whole else float(f"{exact:.{DIGITS}g}")
+        return min(max(near, self.low), self.high)
+
+    def between(self, inside: float, outside: float, x: float) -> float | None:
+        """The value at x, or next to it, that lies strictly between two values; None if there is none."""
+        low, high = min(inside, outside), max(inside, outside)
+        if self.whole:
+            return min(max(self.value(x), low + 1), high - 1) if high - low > 1 else None
+        for candidate in (x, (self.place(low) + self.place(high)) / 2):
+            if low < self.value(candidate) < high:
+                return self.value(candidate)
+        return None
+
+
+class Point(NamedTuple):
+    """A value of the argument that was measured."""
+
+    x: float
+    value: float
+    cost: float
+
+
+class Frontier(NamedTuple):
+    """The last point within the budget and the first beyond it; None where the range ends before."""
+
+    inside: Point | None
+    outside: Point | None
+
+
+def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Frontier:
+    """Two neighbouring values, between which the cost crosses the budget.
+
+    `cost` rises with x, at first guess like e^(slope x), and is measured first at the value `start`.
+    **Guarantees:** cost(inside) <= budget < cost(outside), both measured. Whole values are neighbours; others are
+    within 0.1 % of each other and cost(inside) >= 0.999 budget, unless the cost jumps between neighbours of six digits.
+
+    >>> found = frontier(Axis(1, 1000, whole=True), lambda value: value**2, 50.0, start=100)
+    >>> found.inside.value, found.outside.value
+    (7, 8)
+    """
+    inside = outside = None
+    before: Point | None = None
+    value: float | None = axis.value(axis.place(start))
+    for count in range(MAX_ROUNDS):
+        if value is None:
+            break
+        point = Point(axis.place(value), value, cost(value))
+        if point.cost <= budget:
+            inside = point
+        else:
+            outside = point
+        slope = _slope(before, point, slope)
+        if _settled(axis, inside, outside, budget):
+            break
+        value = _next(axis, Frontier(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
+        before = point
+    else:
+        raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_ROUNDS} points; this is a defect.")
+    return Frontier(inside, outside)
+
+
+def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:
+    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again."""
+    first, last = axis.ends
+    for _ in range(2):
+        xs = [first + (last - first) * i / SCAN for i in range(SCAN + 1)]
+        costs = [cost(axis.value(x)) for x in xs]
+        fitting = [i for i, each in enumerate(costs) if each <= budget]
+        if fitting:
+            return axis.value(xs[fitting[-1]])
+        least = min(range(SCAN + 1), key=costs.__getitem__)
+        first, last = xs[max(least - 1, 0)], xs[min(least + 1, SCAN)]
+    return None
+
+
+def _slope(before: Point | None, point: Point, known: float) -> float:
+    """d ln cost / dx between two points; what is known where they do not tell."""
+    if before is None or before.x == point.x or not (0 < before.cost < inf and 0 < point.cost < inf):
+        return known
+    found = log(point.cost / before.cost) / (point.x - before.x)
+    return min(max(found, 0.02), 200.0) if found > 0 else known
+
+
+def _ahead(point: Point, budget: float, slope: float) -> float:
+    """How far ahead of a point its cost reaches the budget, by its slope; -inf or +inf where the cost says nothing."""
+    if point.cost == 0:
+        return inf
+    return log(budget / point.cost) / slope if isfinite(point.cost) else -inf
+
+
+def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: float) -> bool:
+    """Whether the answer is good enough, or the range has no better one."""
+    first, last = axis.ends
+    if inside is None or outside is None:
+        end = axis.value(first) if inside is None else axis.value(last)
+        point = outside if inside is None else inside
+        return point is not None and point.value == end
+    return not axis.whole and outside.x - inside.x <= NARROW and inside.cost >= NEAR * budget
+
+
+def _next(axis: Axis, found: Frontier, crossing: float, state: tuple[float, int]) -> float | None:
+    """The value to measure next; None where the bracket has none between its ends."""
+    inside, outside = found
+    slope, count = state
+    offset = max(OFFSET / max(slope, 1.0), FINEST)
+    if inside is None or outside is None:
+        return _onward(axis, found, crossing, (offset, count))
+    if (count >= PATIENCE and count % 3 == 0) or not inside.x < crossing < outside.x:
+        x = (inside.x + outside.x) / 2
+    elif axis.whole:
+        x = crossing
+    else:
+        x = crossing + offset if crossing - inside.x <= 1.5 * offset else crossing - offset
+    return axis.between(inside.value, outside.value, x)
+
+
+def _onward(axis: Axis, found: Frontier, crossing: float, state: tuple[float, int]) -> float:
+    """Where to look for the other end of the bracket: near the predicted crossing, but not too far at once."""
+    offset, count = state
+    first, last = axis.ends
+    nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)
+    if found.inside is not None:
+        x = found.inside.x + min(max(crossing + offset - found.inside.x, nearest), farthest)
+        return max(axis.value(min(x, last)), found.inside.value + one) if axis.rising else axis.value(min(x, last))
+    assert found.outside is not None
+    x = found.outside.x - min(max(found.outside.x - crossing + offset, nearest), farthest)
+    return min(axis.value(max(x, first)), found.outside.value - one) if axis.rising else axis.value(max(x, first))
