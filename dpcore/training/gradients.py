@@ -66,18 +66,18 @@ class Engine(ABC):
         x: Tensor,
         y: Tensor,
         clipping: Clipping,
-        scale: Tensor | None = None,
+        inverse: Tensor | None = None,
         transform: Transform | None = None,
     ) -> ClippedSum:
         """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
 
-        `scale` is a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
+        `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
         `transform`, which only the vmap path can apply, puts functions of the gradients in their place.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         """
         assert transform is None or isinstance(self, PerExample), f"{self.name} forms no gradients to transform"
-        treatment = Treatment(clipping, None if scale is None else self._inverse(scale), transform)
+        treatment = Treatment(clipping, None if inverse is None else views(inverse, self._shapes), transform)
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         busy, parts = self._parts(len(x))
@@ -96,18 +96,6 @@ class Engine(ABC):
         self._cores.map(add_up, self._totals[:busy].tensor_split(self._cores.count, 1) if busy > 1 else ())
         total = self._totals[0]
         return ClippedSum(total if busy else total.zero_(), losses, norms, clipped)
-
-    def _inverse(self, scale: Tensor) -> list[Tensor]:
-        """1 / D^2 shaped as the parameters."""
-        inverse = torch.empty_like(scale)
-        count = self._cores.count
-
-        def invert(pair: tuple[Tensor, Tensor]) -> None:
-            torch.reciprocal(pair[0], out=pair[1]).square_()
-
-        pieces = zip(scale.tensor_split(count), inverse.tensor_split(count), strict=True)
-        self._cores.map(invert, list(pieces))
-        return views(inverse, self._shapes)
 
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
