@@ -2,8 +2,8 @@
 
 A recording repeats the same operations on the same memory, but a Poisson batch has another size each time. So the
 positions drawn go into a buffer with room to spare, filled up with positions whose factor is set to 0. All else that
-differs between steps goes into the same buffer: how many positions count, sigma, the learning rate. Optimizers keep
-their counts in tensors. So no number of a step is part of the recording.
+differs between steps goes into the same buffer: how many positions are drawn, sigma, the learning rate, how many steps
+the optimizer has done. So no number of a step is part of the recording.
 
 **Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
 ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum.
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 SPARE = 6.0  # standard deviations of the batch size above its mean that still fit: one batch in 1e9 does not
 MULTIPLE = 32  # products of matrices like such sizes
-SETTLED = 25  # updates until every optimizer has all tensors that it will ever keep
 WARM = 3  # steps before the recording, in which libraries set themselves up
 
 
@@ -41,34 +40,33 @@ class StaticStep:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros
-        self._inputs = new(self.room + 3, dtype=torch.float64)  # positions, how many count, sigma, rate
+        self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, rate, steps
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, whether clipped
-        self._state = settled(descent, engine.parameters)
         self._play: Callable[[], None] = self._run
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
-        """Whether the step can be played for these positions, from the optimizer's present state."""
-        return len(drawn) <= self.room and alike(self._state, self._descent.state)
+        """Whether the step can be played for these positions: they fit, and the optimizer has its scale."""
+        return len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
 
     def step(self, drawn: NDArray[np.int64], sigma: float, rate: float) -> tuple[Tensor, ...]:
-        """One step, its change times `rate`: the losses, the norms and whether clipped (as 0 or 1), (B,) each."""
-        if self._descent.state is not self._state:
-            store(self._state, self._descent.state)
-            self._descent.state = self._state
-        inputs = np.zeros(self.room + 3)
+        """One step, moving by `rate` times its change: losses, norms and whether clipped, as 0 or 1; (B,) each."""
+        descent, done = self._descent, self._descent.state.count + 1
+        inputs = np.zeros(self.room + 4)
         # a drawn position fills up: what is not finite there is not finite in the batch itself
         inputs[: self.room] = drawn[0] if len(drawn) else 0
         inputs[: len(drawn)] = drawn
-        inputs[self.room :] = len(drawn), sigma, rate
+        inputs[self.room :] = len(drawn), sigma, rate, done
         self._inputs.copy_(moved(inputs, self._inputs.device))
         self._play()
+        descent.state = descent.state._replace(count=done)
         return self._figures[:, : len(drawn)].clone().unbind()  # the next step overwrites the figures themselves
 
     def record(self, noise: GaussianNoise) -> None:
         """Play from now on; parameters, noise and the optimizer's state are as before, also after an exception."""
-        parameters, state, stream = self._engine.parameters.clone(), self._descent.state, noise.states()
-        self._descent.state = self._state
+        descent, parameters = self._descent, self._engine.parameters.clone()
+        state, stream = descent.snapshot(), noise.states()
+        descent.state = descent.state._replace(count=max(state.count, descent.optimizer.wait))
         try:
             self._play = recording(self._run, noise.generators)
         except Exception:
@@ -76,17 +74,16 @@ class StaticStep:
             raise
         finally:
             self._engine.parameters.copy_(parameters)
-            self._descent.state = state
+            descent.restore(state)
             noise.restore(stream)
 
     def _run(self) -> None:
         """What is recorded."""
         x, y = self._data
         rows = self._inputs[: self.room].long()
-        count, sigma, rate = self._inputs[self.room :].unbind()
-        found, change, state = self._descent.propose(x[rows], y[rows], sigma, self._places >= count)
-        self._engine.parameters.add_(change * rate)
-        store(self._state, state)
+        drawn, sigma, rate, done = self._inputs[self.room :].unbind()
+        padding = self._places >= drawn
+        found = self._descent.take(x[rows], y[rows], sigma, rate, padding=padding, count=done)
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
 
@@ -147,47 +144,3 @@ def moved(values: NDArray[Any], device: torch.device) -> Tensor:
     """The array on the device. To CUDA it goes by page-locked memory, and the calling thread does not wait."""
     tensor = torch.from_numpy(values)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
-
-
-def settled(descent: Descent, parameters: Tensor) -> Any:
-    """Memory for the state that the optimizer will have in the long run: some begin without a scale."""
-    state, gradient = mapped(as_tensor(parameters.device), descent.state), torch.ones_like(parameters)
-    for _ in range(SETTLED):
-        _, state = descent.optimizer.update(gradient.clone(), state)
-    return state
-
-
-def as_tensor(device: torch.device) -> Callable[[Any], Any]:
-    """Copies tensors, makes numbers tensors, keeps None. Counts are doubles: 1 - .999^t needs the digits."""
-
-    def converted(part: Any) -> Any:
-        if isinstance(part, Tensor):
-            return part.clone()
-        return None if part is None else torch.tensor(float(part), dtype=torch.float64, device=device)
-
-    return converted
-
-
-def mapped(convert: Callable[[Any], Any], state: Any) -> Any:
-    """The state with every part of its tuples converted."""
-    if not isinstance(state, tuple):
-        return convert(state)
-    parts = [mapped(convert, part) for part in state]
-    return type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
-
-
-def parts_of(state: Any) -> list[Any]:
-    """Everything in the state's tuples, in order."""
-    return [each for part in state for each in parts_of(part)] if isinstance(state, tuple) else [state]
-
-
-def alike(state: Any, other: Any) -> bool:
-    """Whether two states of one optimizer have the same tensors."""
-    return [part is None for part in parts_of(state)] == [part is None for part in parts_of(other)]
-
-
-def store(state: Any, source: Any) -> None:
-    """Write the source's tensors and numbers into the state's tensors."""
-    for own, new in zip(parts_of(state), parts_of(source), strict=True):
-        if own is not None and own is not new:
-            own.copy_(new) if isinstance(new, Tensor) else own.fill_(new)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
+
+from dpcore.training.optimizers.base import State
 
 if TYPE_CHECKING:
     from dpcore.training.engine import Run
@@ -42,11 +43,12 @@ def resume(run: Run, path: Path) -> int:
 
 def snapshot(run: Run, step: int) -> dict[str, Any]:
     """Everything that later steps depend on, as numbers, strings, tensors and lists."""
+    state = run.descent.state
     values: dict[str, Any] = {
         "step": step,
         "settings": json.dumps(run.config.to_json()),
         "parameters": run.engine.parameters.clone(),
-        "optimizer": packed(run.descent.state),
+        "optimizer": [state.count, state.mean, list(state.vectors)],
         "batches": json.dumps(run.batches.bit_generator.state),
         "noise": run.noise.states(),
         "tally": list(run.tally.last),
@@ -62,7 +64,8 @@ def snapshot(run: Run, step: int) -> dict[str, Any]:
 def restore(run: Run, values: dict[str, Any]) -> None:
     """Put everything back."""
     run.engine.parameters.copy_(values["parameters"])
-    run.descent.state = unpacked(run.descent.state, values["optimizer"], run.device)
+    count, mean, vectors = values["optimizer"]
+    run.descent.restore(State(count, mean, tuple(vectors)))
     run.batches.bit_generator.state = json.loads(values["batches"])
     run.noise.restore(values["noise"])
     run.tally.last = tuple(values["tally"])
@@ -73,20 +76,3 @@ def restore(run: Run, values: dict[str, Any]) -> None:
         accepted, rejected, run.public_loss, chances = values["annealing"]
         run.annealing.accepted, run.annealing.rejected_in_a_row = accepted, rejected
         run.annealing.generator.bit_generator.state = json.loads(chances)
-
-
-def packed(state: Any) -> Any:
-    """An optimizer's state with lists for its tuples.
-
-    >>> packed((1, (2.0, None)))
-    [1, [2.0, None]]
-    """
-    return [packed(part) for part in state] if isinstance(state, tuple) else state
-
-
-def unpacked(like: Any, state: Any, device: torch.device) -> Any:
-    """The packed state in the tuples of another state of the same optimizer."""
-    if isinstance(like, tuple):
-        parts = [unpacked(own, part, device) for own, part in zip(like, state, strict=True)]
-        return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
-    return state.to(device) if isinstance(state, Tensor) else state

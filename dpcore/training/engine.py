@@ -8,7 +8,6 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -27,7 +26,7 @@ from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Sta
 from dpcore.training.gradients import ClippedSum, Engine, engine_of
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
-from dpcore.training.optimizers.adppl import with_relevance
+from dpcore.training.optimizers.adppl import allot
 from dpcore.training.pace import Pace
 from dpcore.training.projection import private_projection
 from dpcore.training.rates import lr_of
@@ -70,9 +69,10 @@ class Run:
         self.batches = np.random.default_rng(batches)
         self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
         self.sigmas = drawn_sigmas(config)  # (T,)
-        self.descent = Descent(config, self.engine, self.noise)
+        self.descent = Descent(config, self.engine, self.noise, cores)
         if config.optimizer == "adppl" and config.private:
-            self.descent.state = with_relevance(self.descent.state, self._relevance(init, once[1]))
+            allot(self.descent.state, self._relevance(init, once[1]))
+            self.descent.restore(self.descent.state)
         self.average = Average(self.engine.parameters, config.ema) if config.ema else None
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
@@ -145,8 +145,7 @@ class Run:
         """One step of DP-SGD on a fresh Poisson batch."""
         drawn = poisson_sample(self.config.examples, self.config.q, self.batches)
         if self.static and self.static.takes(drawn):
-            rate = lr_of(self.config, step) / self.config.lr
-            found = self.static.step(drawn, float(self.sigmas[step - 1]), rate)
+            found = self.static.step(drawn, *self._numbers(step))
         else:
             at = moved(drawn, self.device)
             found = self.descend(step, *(part[at] for part in self.train))[1:]
@@ -154,33 +153,34 @@ class Run:
         if self.average:
             self.average.add(self.engine.parameters)
 
+    def _numbers(self, step: int) -> tuple[float, float]:
+        """The step's sigma, and its learning rate over that of the configuration."""
+        return float(self.sigmas[step - 1]), lr_of(self.config, step) / self.config.lr
+
     def _report(self, step: int) -> Stepped:
         self.tally.settle()  # waits for the device: the rate counts the steps that are done
         return self.tally.report(step, self.epoch(step), self.pace.reported(step))
 
     def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
-        found, change, state = self.descent.propose(x, y, float(self.sigmas[step - 1]))
-        lr = lr_of(self.config, step)
-        self._move(change if lr == self.config.lr else change * (lr / self.config.lr), state)
-        return found
+        take = self._propose if self.annealing else self.descent.take
+        return take(x, y, *self._numbers(step))
 
-    def _move(self, change: Tensor, state: Any) -> None:
-        """Take the step, or under simulated annealing propose it."""
-        parameters = self.engine.parameters
-        if not self.annealing:
-            parameters += change
-            self.descent.state = state
-            return
-        before = parameters.clone()
-        parameters += change
+    def _propose(self, x: Tensor, y: Tensor, sigma: float, rate: float) -> ClippedSum:
+        """Take the step, and under simulated annealing perhaps go back."""
+        assert self.annealing
+        parameters, descent = self.engine.parameters, self.descent
+        before, state = parameters.clone(), descent.snapshot()
+        found = descent.take(x, y, sigma, rate)
         loss = self._loss(self.public)
         accepted = self.annealing.accepts(self.public_loss, loss)
         if accepted:
-            self.public_loss, self.descent.state = loss, state
+            self.public_loss = loss
         else:
             parameters.copy_(before)
+            descent.restore(state)
         self.tally.judge(accepted, self.annealing.accepted)
+        return found
 
     def _loss(self, part: tuple[Tensor, Tensor]) -> float:
         """The mean loss on a part of the data."""

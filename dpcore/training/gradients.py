@@ -72,20 +72,20 @@ class Engine(ABC):
         x: Tensor,
         y: Tensor,
         clipping: Clipping,
-        scale: Tensor | None = None,
+        inverse: Tensor | None = None,
         transform: Transform | None = None,
         padding: Tensor | None = None,
     ) -> ClippedSum:
         """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
 
-        `scale` is a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
+        `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
         `transform`, which only the vmap path can apply, puts functions of the gradients in their place.
         Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         """
         assert transform is None or isinstance(self, PerExample), f"{self.name} forms no gradients to transform"
-        treatment = Treatment(clipping, None if scale is None else self._inverse(scale), transform, padding)
+        treatment = Treatment(clipping, None if inverse is None else views(inverse, self._shapes), transform, padding)
         losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         busy, parts = self._parts(len(x))
@@ -105,18 +105,6 @@ class Engine(ABC):
         self._cores.map(add_up, self._totals[:busy].tensor_split(self._cores.count, 1) if busy > 1 else ())
         total = self._totals[0]
         return ClippedSum(total if busy else total.zero_(), losses, norms, clipped)
-
-    def _inverse(self, scale: Tensor) -> list[Tensor]:
-        """1 / D^2 shaped as the parameters."""
-        inverse = torch.empty_like(scale)
-        count = self._cores.count
-
-        def invert(pair: tuple[Tensor, Tensor]) -> None:
-            torch.reciprocal(pair[0], out=pair[1]).square_()
-
-        pieces = zip(scale.tensor_split(count), inverse.tensor_split(count), strict=True)
-        self._cores.map(invert, list(pieces))
-        return views(inverse, self._shapes)
 
     def logits(self, x: Tensor) -> Tensor:
         """The network's outputs (B, classes)."""
@@ -158,7 +146,7 @@ class BookKeeping(Engine):
         self._first = next(i for i, count in enumerate(counts) if count)
 
     def _logits(self, x: Tensor) -> Tensor:
-        x = layers.channels_last(x)
+        x = channels_last(x)
         for layer in self._layers:
             x, _ = layer.forward(x)
         return x
@@ -166,12 +154,12 @@ class BookKeeping(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        x = layers.channels_last(x)
+        x = channels_last(x)
         kept = []
         for layer in self._layers:
             x, keep = layer.forward(x)
             kept.append(keep)
-        losses, g = layers.cross_entropy(x, y)
+        losses, g = cross_entropy(x, y)
         inverse = treatment.inverse
         squares, books = [], []
         for i in reversed(range(self._first, len(self._layers))):
@@ -277,6 +265,20 @@ def plain(conv: nn.Conv2d) -> bool:
     """Whether the convolution is one that the book-keeping layer computes."""
     usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
     return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)
+
+
+def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Each example's loss (B,), and its gradient at the logits (B, classes)."""
+    logarithms = torch.log_softmax(logits, 1)
+    g = logarithms.exp()
+    rows = torch.arange(len(y), device=y.device)
+    g[rows, y] -= 1.0
+    return -logarithms[rows, y], g
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
+    return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
 
 
 def views(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:

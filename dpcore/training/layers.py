@@ -239,17 +239,3 @@ def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Te
 def cropped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The images cut, or filled up with zeros, to the shape's height and width."""
     return F.pad(x, (0, 0, 0, shape[2] - x.shape[2], 0, shape[1] - x.shape[1]))
-
-
-def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Each example's loss (B,), and its gradient at the logits (B, classes)."""
-    logarithms = torch.log_softmax(logits, 1)
-    g = logarithms.exp()
-    rows = torch.arange(len(y), device=y.device)
-    g[rows, y] -= 1.0
-    return -logarithms[rows, y], g
-
-
-def channels_last(x: Tensor) -> Tensor:
-    """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
-    return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x

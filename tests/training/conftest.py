@@ -25,11 +25,12 @@ def batches(monkeypatch):
 def stds(monkeypatch):
     """The std of every draw of noise so far."""
     record = []
-    add_to = GaussianNoise.add_to
+    add = GaussianNoise.add
 
-    def recording(noise, vector, std, scale=None):
-        record.append(std)
-        add_to(noise, vector, std, scale)
+    def recording(noise, piece, target, std, scale=None):
+        if piece == 0:
+            record.append(std)
+        add(noise, piece, target, std, scale)
 
-    monkeypatch.setattr(GaussianNoise, "add_to", recording)
+    monkeypatch.setattr(GaussianNoise, "add", recording)
     return record

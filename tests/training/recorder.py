@@ -1,10 +1,12 @@
 """A stand-in for CUDA graphs on the CPU: played back, it repeats operations on the same memory and runs no Python."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import torch
+from small_runs import CNN
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -12,6 +14,10 @@ from dpcore.training import captured
 from dpcore.training.captured import StaticStep
 from dpcore.training.engine import Run
 
+STEPS = 6
+CHANGING = dataclasses.replace(
+    CNN, lr=0.05, lr_schedule="linear", lr_end=0.01, schedule="exponential", rate=0.2, level_steps=2, epochs=0.1
+)
 aten = torch.ops.aten
 WAITING = (aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.equal, aten.is_nonzero, aten.lift_fresh)
 
@@ -19,8 +25,9 @@ WAITING = (aten._local_scalar_dense, aten.nonzero, aten.masked_select, aten.equa
 class Recorder(TorchDispatchMode):
     """Every operation with the memory that it reads and writes; an error where CUDA would have to wait for the host."""
 
-    def __init__(self) -> None:
+    def __init__(self, generators: Sequence[torch.Generator] = ()) -> None:
         super().__init__()
+        self.seeds = {generator.initial_seed() for generator in generators}
         self.calls: list[tuple[Callable, Any, Any, Any]] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -30,16 +37,13 @@ class Recorder(TorchDispatchMode):
         if by_mask or func.overloadpacket in WAITING:
             raise RuntimeError(f"operation not permitted when stream is capturing: {func}")
         if func.overloadpacket is aten.normal_:
-            seeds = {generator.initial_seed() for generator in self.generators}
-            assert kwargs["generator"].initial_seed() in seeds, "a generator that was not registered"
+            assert kwargs["generator"].initial_seed() in self.seeds, "a generator that was not registered"
         before = tree_map_only(
             torch.Tensor, torch.Tensor.detach, (args, kwargs or {})
         )  # squeeze_ changes a shape later
         result = func(*args, **(kwargs or {}))
         self.calls.append((func, *before, tree_map_only(torch.Tensor, torch.Tensor.detach, result)))
         return result
-
-    generators: Sequence[torch.Generator] = ()
 
     def play(self) -> None:
         for func, args, kwargs, result in self.calls:
@@ -53,8 +57,7 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
     """What `captured.recording` does, without CUDA."""
     for _ in range(captured.WARM):
         step()
-    recorder = Recorder()
-    recorder.generators = generators
+    recorder = Recorder(generators)
     with recorder:
         step()
     return recorder.play
@@ -64,6 +67,12 @@ def as_if_on(device: str, run: Run) -> Any:
     """What `prepared` sees of the run, on another device."""
     seen = {name: getattr(run, name) for name in ("engine", "descent", "train", "config", "noise", "annealing")}
     return SimpleNamespace(device=torch.device(device), **seen)
+
+
+def ended(run: Run, steps: int = STEPS) -> torch.Tensor:
+    for step in range(1, steps + 1):
+        run.step(step)
+    return run.engine.parameters.clone()
 
 
 def statics(run: Run) -> tuple[StaticStep, list[int]]:

@@ -36,7 +36,9 @@ def test_norms_and_clipped_sums_equal_a_loop_over_examples(make, shape, kind, cl
     rows = expected if scale is None else expected / scale
     norms = rows.norm(dim=1)
     clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
-    found = engine_on(kind, module).clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), scale)
+    found = engine_on(kind, module).clipped_sum(
+        x, y, CLIPPINGS[clipping](clip_norm), scale if scale is None else scale**-2
+    )
     torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=1e-6)
     clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
     total = found.total if scale is None else found.total / scale
@@ -69,7 +71,7 @@ def test_one_example_never_contributes_more_than_the_bound(kind, clip_norm, clip
     bound = CLIPPINGS[clipping](clip_norm)
     assert engine.groups == 4
     for i in range(len(x)):
-        total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale if scaled else None).total
+        total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None).total
         assert (total.double() / scale.double()).norm() <= clip_norm * bound.sensitivity(4) * (1 + 1e-6)
 
 
@@ -104,7 +106,7 @@ def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, ac
     x[16] *= 100
     for clip_norm in (0.01, 1.0):
         bound = CLIPPINGS[clipping](clip_norm)
-        given = scale if scaled else None
+        given = scale**-2 if scaled else None
         with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
         without = engine.clipped_sum(x[:16], y[:16], bound, given).total.double() / scale
         distance = (with_it - without).norm().item()

@@ -8,13 +8,15 @@ import pytest
 import torch
 from oracles import batch, one_at_a_time
 from scipy import stats
-from small_runs import CNN, SMALL, module_of, run_of, ticking
+from small_runs import CNN, SMALL, module_of, run_of, scale_after, ticking, walked
 from torch import Tensor
 
 from dpcore.training.config import RunConfig, mechanism_of
 from dpcore.training.engine import train
+from dpcore.training.noise import GaussianNoise
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.adppl import with_relevance
+from dpcore.training.optimizers.adppl import allot
+from dpcore.training.optimizers.base import begin
 
 PI = ("pi_adam", "pi_rmsprop", "pi_adagrad")
 SCALED = (*PI, "adadp")
@@ -42,15 +44,15 @@ def history(name: str, gradients: list[np.ndarray]) -> tuple[np.ndarray, np.ndar
 @pytest.mark.parametrize("name", SCALED)
 def test_steps_and_scales_are_those_of_the_formulas(name):
     optimizer = of(name)
-    state = optimizer.init(GRADIENTS[0])
-    assert optimizer.scale(state) is None
+    state = begin(optimizer, GRADIENTS[0])
+    assert scale_after(optimizer, state) is None
     for t in range(1, 31):
-        step, state = optimizer.update(GRADIENTS[t - 1], state)
+        step, state = walked(optimizer, GRADIENTS[t - 1], state)
         f, s = history(name, [g.double().numpy() for g in GRADIENTS[:t]])
         spread = np.sqrt(s) + math.sqrt(s.mean())
         damped = np.sqrt(s) if name == "adadp" else spread
         torch.testing.assert_close(step.double(), torch.tensor(-0.1 * f / damped), rtol=1e-4, atol=1e-7)
-        scale = optimizer.scale(state)
+        scale = scale_after(optimizer, state)
         if name == "adadp" and t < 20:
             assert scale is None
         else:
@@ -62,10 +64,11 @@ def test_steps_and_scales_are_those_of_the_formulas(name):
 @pytest.mark.parametrize("gradient", [torch.zeros(50), torch.eye(50)[0] * 1e-12, torch.eye(50)[0] * 1e12])
 def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient):
     optimizer = of(name)
-    state = optimizer.init(gradient)
+    state = begin(optimizer, gradient)
     for _ in range(25):
-        step, state = optimizer.update(gradient, state)
-    scale = optimizer.scale(state)
+        step, state = walked(optimizer, gradient, state)
+    scale = scale_after(optimizer, state)
+    assert scale is not None
     assert torch.isfinite(step).all()
     assert torch.isfinite(scale).all()
     assert scale.min() >= 0.49
@@ -75,13 +78,15 @@ def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient)
 def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance():
     optimizer = of("adppl")
     relevance = torch.linspace(0.1, 5, 50)
-    scale = optimizer.scale(with_relevance(optimizer.init(GRADIENTS[0]), relevance))
+    state = begin(optimizer, GRADIENTS[0])
+    allot(state, relevance)
+    scale = optimizer.scale(state)
     product = scale.square() * relevance
     torch.testing.assert_close(product, product[:1].expand(50), rtol=1e-5, atol=0)
     assert scale.square().sum().item() == pytest.approx(50, rel=1e-5)  # the noise is moved, not lowered
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="relevance"):
-            with_relevance(optimizer.init(GRADIENTS[0]), torch.full((50,), wrong))
+            allot(state, torch.full((50,), wrong))
 
 
 @pytest.mark.parametrize("name", SCALED)
@@ -96,9 +101,15 @@ def test_without_noise_and_bound_it_is_the_run_without_privacy(name, model):
     torch.testing.assert_close(private.engine.parameters, plain.engine.parameters, rtol=1e-3, atol=1e-3)
 
 
+def allot_at_random(run) -> None:
+    """Some relevance for each parameter."""
+    allot(run.descent.state, torch.rand(len(run.engine.parameters)) + 0.01)
+    run.descent.restore(run.descent.state)
+
+
 def released(run, step: int) -> tuple[Tensor, Tensor]:
     """What one step's noise adds to the sum, divided by D, and D: the step with noise less the step without."""
-    scale = run.descent.optimizer.scale(run.descent.state)
+    scale = scale_after(run.descent.optimizer, run.descent.state)
     drawn = torch.zeros(len(run.engine.parameters))
     run.noise.add_to(drawn, float(run.sigmas[step - 1]) * run.config.clip_norm, scale)
     return (drawn if scale is None else drawn / scale), scale
@@ -108,7 +119,7 @@ def released(run, step: int) -> tuple[Tensor, Tensor]:
 def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(name):
     run = run_of(dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1))
     if name == "adppl":
-        run.descent.state = with_relevance(run.descent.state, torch.rand(len(run.engine.parameters)) + 0.01)
+        allot_at_random(run)
     for step in range(1, 23):
         run.step(step)
     noise, scale = released(run, 23)
@@ -120,20 +131,52 @@ def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(na
 
 
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
+def test_clipping_and_noise_of_a_step_use_the_same_scale_also_after_a_restore(name, monkeypatch):
+    run = run_of(dataclasses.replace(CNN, optimizer=name, lr=0.01, epochs=1))
+    if name == "adppl":
+        allot_at_random(run)
+    for step in range(1, 22):
+        run.step(step)
+    state, inverses, scales = run.descent.snapshot(), [], []
+    clipped_sum, add = run.engine.clipped_sum, GaussianNoise.add
+
+    def clipping(x, y, clipping, inverse=None, *others):
+        inverses.append(inverse.clone())
+        return clipped_sum(x, y, clipping, inverse, *others)
+
+    def noise(own, piece, target, std, scale=None):
+        scales.append(scale.clone())
+        add(own, piece, target, std, scale)
+
+    monkeypatch.setattr(run.engine, "clipped_sum", clipping)
+    monkeypatch.setattr(GaussianNoise, "add", noise)
+    run.step(22)
+    run.descent.restore(state)
+    run.step(23)
+    run.step(24)
+    for inverse, scale in zip(inverses, scales, strict=True):
+        assert scale.std() > 0.01
+        torch.testing.assert_close(inverse, scale**-2, rtol=1e-5, atol=0)
+    assert torch.equal(inverses[0], inverses[1])
+    assert torch.equal(inverses[1], inverses[2]) == (name == "adppl")
+
+
+@pytest.mark.parametrize("name", [*SCALED, "adppl"])
 @pytest.mark.parametrize("clipping", ["flat", "auto_s", "per_layer"])
 def test_neighbouring_batches_move_the_scaled_sum_by_at_most_what_is_charged(name, clipping):
     run = run_of(dataclasses.replace(CNN, optimizer=name, clipping=clipping, lr=0.01, epochs=1))
     if name == "adppl":
-        run.descent.state = with_relevance(run.descent.state, torch.rand(len(run.engine.parameters)) + 0.01)
+        allot_at_random(run)
     for step in range(1, 23):
         run.step(step)
     descent, (x, y) = run.descent, run.train
-    scale = descent.optimizer.scale(descent.state)
+    scale = scale_after(descent.optimizer, descent.state)
+    assert scale is not None
     mechanism = mechanism_of(run.config)
     assert mechanism is not None
     bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # what the charge assumes
     for i in range(3):
-        sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale).total / scale for n in (70, 71)]
+        sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale for n in (70, 71)]
         assert (sums[1].double() - sums[0].double()).norm() <= bound * (1 + 1e-5)
 
 
@@ -167,7 +210,7 @@ def test_the_raw_history_is_that_of_gradients_without_noise_and_the_others_never
         run = run_of(dataclasses.replace(config, reading=reading))
         plain = one_at_a_time(module_of(run), x, y).sum(0) / config.batch
         run.descend(1, x, y)
-        history_now = run.descent.state if name == "pi_adagrad" else run.descent.state.second
+        history_now = run.descent.state.vectors[-1]
         weight = {"pi_adam": 0.001, "pi_rmsprop": 0.01, "pi_adagrad": 1.0}[name]
         found[reading] = (history_now / weight).sqrt()
         torch.testing.assert_close(found["raw"], plain.abs(), rtol=1e-3, atol=1e-6)

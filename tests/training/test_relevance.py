@@ -82,7 +82,6 @@ def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, std
 def test_the_scale_is_larger_where_relevance_is_smaller_and_keeps_the_noise_in_all():
     run = run_of(dataclasses.replace(CNN, **ADPPL))
     scale = run.descent.optimizer.scale(run.descent.state)
-    assert scale is not None
     assert scale.square().mean().item() == pytest.approx(1.0, rel=1e-4)
     assert scale.std().item() > 0.05
 

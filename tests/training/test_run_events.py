@@ -118,7 +118,7 @@ def test_an_interrupt_ends_the_run_within_the_step_it_hits(batches, monkeypatch)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run.descent, "optimizer", run.descent.optimizer._replace(update=interrupted))
+    monkeypatch.setattr(run.descent, "optimizer", run.descent.optimizer._replace(step=interrupted))
     with pytest.raises(KeyboardInterrupt):
         next(events)
     assert len(batches) == done + 1

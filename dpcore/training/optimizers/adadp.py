@@ -9,9 +9,9 @@ DP-SGD. It differs from `pi_rmsprop` in waiting until E is informative, and in a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 from dpcore.training.optimizers.readings import scale_of
 
 if TYPE_CHECKING:
@@ -25,26 +25,23 @@ FLOOR = 1.0  # a, as a multiple of the root mean square of sqrt(E)
 EPS = 1e-16
 
 
-class Accumulated(NamedTuple):
-    """Steps taken, E, and the D that follows: None for ones."""
-
-    count: int
-    squares: Tensor  # (d,)
-    scale: Tensor | None  # (d,)
+def absorb(gradient: Tensor, state: State) -> None:
+    """E <- gamma E + (1 - gamma) g^2."""
+    state.vectors[0].mul_(GAMMA).addcmul_(gradient, gradient, value=1 - GAMMA)
 
 
 def adadp(config: RunConfig) -> Optimizer:
-    """E <- gamma E + (1 - gamma) g^2; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative."""
+    """E as absorbed; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative. The state is E."""
     lr = config.lr
 
-    def init(parameters: Tensor) -> Accumulated:
-        return Accumulated(0, parameters.new_zeros(parameters.shape), None)
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        gradient.mul_((state.vectors[0] + EPS).rsqrt_()).mul_(-lr * (1 - GAMMA**state.count) ** 0.5)
 
-    def update(gradient: Tensor, state: Accumulated) -> tuple[Tensor, Accumulated]:
-        count = state.count + 1
-        squares = state.squares.lerp(gradient.square(), 1 - GAMMA)
-        step = (squares + EPS).rsqrt_().mul_(gradient).mul_(-lr * (1 - GAMMA**count) ** 0.5)
-        waits = state.scale is None and count < INFORMATIVE
-        return step, Accumulated(count, squares, None if waits else scale_of(squares, FLOOR)[0])
-
-    return Optimizer(init, update, scale=lambda state: state.scale)
+    return Optimizer(
+        (0.0,),
+        absorb,
+        step,
+        averaged=lambda state: state.vectors[0],
+        scale=lambda state: scale_of(state.vectors[0], state.mean, FLOOR),
+        wait=INFORMATIVE,
+    )

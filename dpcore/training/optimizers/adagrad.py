@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 START = 0.1
 
 
+def absorb(gradient: Tensor, state: State) -> None:
+    """s <- s + g^2."""
+    state.vectors[0].addcmul_(gradient, gradient)
+
+
 def adagrad(config: RunConfig) -> Optimizer:
-    """s <- s + g^2 from s = 0.1; step -lr g / sqrt(s). The state is s (d,)."""
+    """s <- s + g^2 from s = 0.1; step -lr g / sqrt(s). The state is s."""
     lr = config.lr
 
-    def init(parameters: Tensor) -> Tensor:
-        return parameters.new_full(parameters.shape, START)
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        gradient.mul_(state.vectors[0].rsqrt()).mul_(-lr)
 
-    def update(gradient: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
-        total = total.addcmul(gradient, gradient)
-        return total.rsqrt().mul_(gradient).mul_(-lr), total
-
-    return Optimizer(init, update)
+    return Optimizer((START,), absorb, step)

@@ -5,9 +5,9 @@ Source: Bu et al. 2020, arXiv 1911.11607, Algorithm 2; Kingma and Ba 2015, arXiv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,26 +17,20 @@ if TYPE_CHECKING:
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8  # the values of both papers
 
 
-class Moments(NamedTuple):
-    """Adam's state: steps taken, and the running means of g and g^2."""
-
-    count: int
-    first: Tensor  # (d,)
-    second: Tensor  # (d,)
+def absorb(gradient: Tensor, state: State) -> None:
+    """m <- .9 m + .1 g; v <- .999 v + .001 g^2."""
+    first, second = state.vectors
+    first.lerp_(gradient, 1 - BETA1)
+    second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
 
 
 def adam(config: RunConfig) -> Optimizer:
-    """m <- .9 m + .1 g; v <- .999 v + .001 g^2; step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias."""
+    """m and v as absorbed; step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias. The state is m, v."""
     lr = config.lr
 
-    def init(parameters: Tensor) -> Moments:
-        return Moments(0, parameters.new_zeros(parameters.shape), parameters.new_zeros(parameters.shape))
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        first, second = state.vectors
+        spread = (second / (1 - BETA2**state.count)).sqrt_().add_(EPS)
+        gradient.copy_(first).div_(spread).mul_(-lr / (1 - BETA1**state.count))
 
-    def update(gradient: Tensor, state: Moments) -> tuple[Tensor, Moments]:
-        count = state.count + 1
-        first = state.first.lerp(gradient, 1 - BETA1)
-        second = (state.second * BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
-        scale = (second / (1 - BETA2**count)).sqrt_().add_(EPS)
-        return (first / scale).mul_(-lr / (1 - BETA1**count)), Moments(count, first, second)
-
-    return Optimizer(init, update)
+    return Optimizer((0.0, 0.0), absorb, step)

@@ -10,10 +10,10 @@ are a noisy release of their own, charged once (`relevance_sigma`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dpcore import check
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,32 +21,24 @@ if TYPE_CHECKING:
     from dpcore.training.config import RunConfig
 
 
-class Allotted(NamedTuple):
-    """Momentum, and the D of the whole run: None for ones."""
-
-    velocity: Tensor  # (d,)
-    scale: Tensor | None  # (d,)
-
-
-def with_relevance(state: Allotted, relevance: Tensor) -> Allotted:
-    """The state with D = 1 / sqrt(c), of root mean square 1, for a relevance c (d,) > 0 of each coordinate.
+def allot(state: State, relevance: Tensor) -> None:
+    """Set D = 1 / sqrt(c), of root mean square 1, for a relevance c (d,) > 0 of each coordinate.
 
     **Guarantees:** the noise has the total variance that it has without: it is only moved.
     """
     check.positive(relevance=float(relevance.min()), largest_relevance=float(relevance.max()))
     scale = relevance.rsqrt()
-    return state._replace(scale=scale.mul_(len(scale) ** 0.5 / float(scale.norm())))
+    state.vectors[1].copy_(scale.mul_(len(scale) ** 0.5 / float(scale.norm())))
 
 
 def adppl(config: RunConfig) -> Optimizer:
-    """v <- momentum v + g; step -lr v."""
+    """v <- momentum v + g; step -lr v. The state is v and the D of the whole run, ones until it is allotted."""
     lr, momentum = config.lr, config.momentum
 
-    def init(parameters: Tensor) -> Allotted:
-        return Allotted(parameters.new_zeros(parameters.shape), None)
+    def absorb(gradient: Tensor, state: State) -> None:
+        state.vectors[0].mul_(momentum).add_(gradient)
 
-    def update(gradient: Tensor, state: Allotted) -> tuple[Tensor, Allotted]:
-        velocity = gradient.add(state.velocity, alpha=momentum)
-        return velocity * -lr, state._replace(velocity=velocity)
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        gradient.copy_(state.vectors[0]).mul_(-lr)
 
-    return Optimizer(init, update, scale=lambda state: state.scale)
+    return Optimizer((0.0, 1.0), absorb, step, scale=lambda state: state.vectors[1])

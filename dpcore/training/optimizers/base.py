@@ -1,29 +1,49 @@
-"""What an optimizer is: pure functions, the state passed in and out."""
+"""What an optimizer is: rules for each coordinate that work in place, so that a step can go piece by piece."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-def unscaled(state: Any) -> None:
-    """No preconditioner."""
-    return
+class State(NamedTuple):
+    """What an optimizer remembers, all of it from releases; of a piece, the vectors are those of its coordinates."""
+
+    count: int  # steps taken; inside `absorb` and `step` the one under way is counted
+    mean: Tensor  # () over all coordinates, of what `averaged` names
+    vectors: tuple[Tensor, ...]  # (d,) each
 
 
 class Optimizer(NamedTuple):
     """Post-processing of the noisy mean gradient: it sees nothing else of the data, so it costs no privacy.
 
+    Every rule acts on each coordinate alone, so a piece of the coordinates is treated as the whole is. What coordinates
+    share is `count` and `mean`: all pieces are absorbed, then the mean is taken, then all pieces step.
     `scale` and `transform` see the state only, and so earlier releases only: what they give is public, and each
     example's part in the sum is a function of that example and of public values. The one exception is `peek`, for the
     demonstration of the unsound reading: a run that has it has no epsilon.
     """
 
-    init: Callable[[Tensor], Any]  # parameters (d,) -> state
-    update: Callable[[Tensor, Any], tuple[Tensor, Any]]  # noisy mean gradient (d,), state -> step to add (d,), state
-    scale: Callable[[Any], Tensor | None] = unscaled  # state -> D (d,) above 0: gradients / D are clipped; None: D = 1
-    transform: Callable[[Any], Callable[[Tensor], Tensor]] | None = None  # state -> f((B, d)) -> (B, d), row by row
-    peek: Callable[[Tensor, Any], Any] | None = None  # mean gradient without noise (d,), state -> state
+    starts: tuple[float, ...]  # what the vectors of the state are filled with at first
+    absorb: Callable[[Tensor, State], None]  # noisy mean gradient (k,), state: the vectors take it in
+    step: Callable[
+        [Tensor, State, Tensor | None], None
+    ]  # gradient, state after, D after: the gradient becomes the step
+    averaged: Callable[[State], Tensor] | None = None  # state -> the vector (k,) whose mean `scale` and `step` use
+    scale: Callable[[State], Tensor] | None = None  # state -> D (k,) above 0: gradients / D are clipped
+    wait: int = 0  # steps before there is a D
+    transform: Callable[[State], Callable[[Tensor], Tensor]] | None = None  # state -> f((B, d)) -> (B, d), row by row
+    peek: Callable[[Tensor, State], None] | None = None  # as `absorb`, of the mean gradient without noise
+
+
+def begin(optimizer: Optimizer, parameters: Tensor) -> State:
+    """The state before the first step, for parameters (d,)."""
+    vectors = tuple(parameters.new_full(parameters.shape, start) for start in optimizer.starts)
+    return State(0, parameters.new_zeros(()), vectors)
+
+
+def nothing(gradient: Tensor, state: State) -> None:
+    """Absorb nothing."""

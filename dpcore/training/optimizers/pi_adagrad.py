@@ -11,19 +11,26 @@ from typing import TYPE_CHECKING
 from dpcore.training.optimizers.readings import Rule, by_reading
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from dpcore.training.config import RunConfig
-    from dpcore.training.optimizers.base import Optimizer
+    from dpcore.training.optimizers.base import Optimizer, State
 
 FLOOR = 1.0
 
 
+def absorb(gradient: Tensor, state: State) -> None:
+    """s <- s + g^2."""
+    state.vectors[0].addcmul_(gradient, gradient)
+
+
 def pi_adagrad(config: RunConfig) -> Optimizer:
-    """f = g; s <- s + g^2 from 0."""
+    """f = g; s <- s + g^2 from 0. The state is s."""
     rule = Rule(
-        lambda parameters: parameters.new_zeros(parameters.shape),
-        lambda gradient, total: total.addcmul(gradient, gradient),
-        first=lambda gradient, total: gradient,
-        second=lambda total: (total, 1.0),
+        (0.0,),
+        absorb,
+        first=lambda gradient, state: (gradient, 1.0),
+        second=lambda state: (state.vectors[0], 1.0),
         floor=FLOOR,
     )
     return by_reading(config, rule)

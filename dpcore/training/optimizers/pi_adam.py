@@ -9,36 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.adam import BETA1, BETA2, Moments
+from dpcore.training.optimizers.adam import BETA1, BETA2, absorb
 from dpcore.training.optimizers.readings import Rule, by_reading
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from dpcore.training.config import RunConfig
     from dpcore.training.optimizers.base import Optimizer
 
 FLOOR = 1.0
 
 
-def init(parameters: Tensor) -> Moments:
-    """No history."""
-    return Moments(0, parameters.new_zeros(parameters.shape), parameters.new_zeros(parameters.shape))
-
-
-def absorb(gradient: Tensor, state: Moments) -> Moments:
-    """m <- .9 m + .1 g; v <- .999 v + .001 g^2."""
-    first = state.first.lerp(gradient, 1 - BETA1)
-    return Moments(state.count + 1, first, state.second.lerp(gradient.square(), 1 - BETA2))
-
-
 def pi_adam(config: RunConfig) -> Optimizer:
-    """f = m / (1 - .9^t); s = v / (1 - .999^t)."""
+    """f = m / (1 - .9^t); s = v / (1 - .999^t). The state is Adam's m, v."""
     rule = Rule(
-        init,
+        (0.0, 0.0),
         absorb,
-        first=lambda gradient, state: state.first / (1 - BETA1**state.count),
-        second=lambda state: (state.second, 1 / (1 - BETA2**state.count)),
+        first=lambda gradient, state: (state.vectors[0], 1 / (1 - BETA1**state.count)),
+        second=lambda state: (state.vectors[1], 1 / (1 - BETA2**state.count)),
         floor=FLOOR,
     )
     return by_reading(config, rule)

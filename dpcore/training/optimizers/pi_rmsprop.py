@@ -6,7 +6,7 @@ epsilon. The paper's reading as coded would be `rmsprop`, on the noisy mean grad
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dpcore.training.optimizers.readings import Rule, by_reading
 
@@ -14,36 +14,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from dpcore.training.config import RunConfig
-    from dpcore.training.optimizers.base import Optimizer
+    from dpcore.training.optimizers.base import Optimizer, State
 
 BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
 FLOOR = 1.0
 
 
-class Squares(NamedTuple):
-    """Gradients seen, and s."""
-
-    count: int
-    second: Tensor  # (d,)
-
-
-def init(parameters: Tensor) -> Squares:
-    """No history."""
-    return Squares(0, parameters.new_zeros(parameters.shape))
-
-
-def absorb(gradient: Tensor, state: Squares) -> Squares:
+def absorb(gradient: Tensor, state: State) -> None:
     """s <- beta2 s + (1 - beta2) g^2."""
-    return Squares(state.count + 1, state.second.lerp(gradient.square(), 1 - BETA2))
+    state.vectors[0].mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
 
 
 def pi_rmsprop(config: RunConfig) -> Optimizer:
-    """f = g; s without its start bias, so that the first steps are no longer than the rest."""
+    """f = g; s without its start bias, so that the first steps are no longer than the rest. The state is s."""
     rule = Rule(
-        init,
+        (0.0,),
         absorb,
-        first=lambda gradient, state: gradient,
-        second=lambda state: (state.second, 1 / (1 - BETA2**state.count)),
+        first=lambda gradient, state: (gradient, 1.0),
+        second=lambda state: (state.vectors[0], 1 / (1 - BETA2**state.count)),
         floor=FLOOR,
     )
     return by_reading(config, rule)

@@ -19,33 +19,27 @@ values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State, nothing
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from dpcore.training.config import RunConfig
 
-SMALL = 1e-8  # the a of the literal direction, as Adam's, and what keeps D above 0 where all history is 0
+SMALL = 1e-8  # the a of the literal direction, as Adam's
+TINY = 1e-16  # added to the mean of s, which keeps D above 0 where all history is 0
 
 
 class Rule(NamedTuple):
-    """A row of Table 1; histories are (d,), gradients (d,) or (B, d)."""
+    """A row of Table 1: vectors, each with the factor that it lacks, its start bias."""
 
-    init: Callable[[Tensor], Any]  # parameters (d,) -> history
-    absorb: Callable[[Tensor, Any], Any]  # gradient, history -> history
-    first: Callable[[Tensor, Any], Tensor]  # the gradient, the history that absorbed it -> f
-    second: Callable[[Any], tuple[Tensor, float]]  # s as a vector and the factor it lacks, its start bias
+    starts: tuple[float, ...]  # of the history, a state
+    absorb: Callable[[Tensor, State], None]  # as an optimizer's
+    first: Callable[[Tensor, State], tuple[Tensor, float]]  # the gradient, the history that absorbed it -> f
+    second: Callable[[State], tuple[Tensor, float]]  # s
     floor: float  # A
-
-
-class Scaled(NamedTuple):
-    """History, and the D that follows from it: None for ones."""
-
-    history: Any
-    scale: Tensor | None
 
 
 def by_reading(config: RunConfig, rule: Rule) -> Optimizer:
@@ -56,43 +50,49 @@ def by_reading(config: RunConfig, rule: Rule) -> Optimizer:
 def scaled(lr: float, rule: Rule) -> Optimizer:
     """Step -lr f / (sqrt(s) + a)."""
 
-    def init(parameters: Tensor) -> Scaled:
-        return Scaled(rule.init(parameters), None)
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        assert scale is not None  # after a step there always is one
+        first, factor = rule.first(gradient, state)
+        bias = rule.second(state)[1]
+        root = (state.mean * bias + TINY).sqrt_()
+        gradient.copy_(first).div_(scale).mul_(-lr * factor / (1 + rule.floor) / root)
 
-    def update(gradient: Tensor, state: Scaled) -> tuple[Tensor, Scaled]:
-        history = rule.absorb(gradient, state.history)
-        second, factor = rule.second(history)
-        scale, root = scale_of(second, rule.floor)
-        step = rule.first(gradient, history) / scale
-        return step.mul_(-lr / (root * factor**0.5 * (1 + rule.floor))), Scaled(history, scale)
+    return Optimizer(
+        rule.starts,
+        rule.absorb,
+        step,
+        averaged=lambda state: rule.second(state)[0],
+        scale=lambda state: scale_of(rule.second(state)[0], state.mean, rule.floor),
+        wait=1,
+    )
 
-    return Optimizer(init, update, scale=lambda state: state.scale)
 
-
-def scale_of(second: Tensor, floor: float) -> tuple[Tensor, Tensor]:
-    """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d), and r, the root mean square of sqrt(s).
+def scale_of(second: Tensor, mean: Tensor, floor: float) -> Tensor:
+    """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d); r^2 is the mean of s over all coordinates.
 
     >>> import torch
-    >>> scale_of(torch.tensor([0.0, 2.0]), 1.0)
-    (tensor([0.5000, 1.2071]), tensor(1.))
+    >>> scale_of(torch.tensor([0.0, 2.0]), torch.tensor(1.0), 1.0)
+    tensor([0.5000, 1.2071])
     """
-    root = second.mean().sqrt() + SMALL  # stays on the device: to read it would be to wait for it
-    return second.sqrt().mul_(1 / (root * (1 + floor))).add_(floor / (1 + floor)), root
+    return (second / (mean * (1 + floor) ** 2 + TINY)).sqrt_().add_(floor / (1 + floor))
 
 
 def literal(config: RunConfig, rule: Rule) -> Optimizer:
     """Step -lr u, with u the noisy mean of clipped directions; history from u, or from raw gradients."""
     lr, raw = config.lr, config.reading == "raw"
 
-    def update(direction: Tensor, history: Any) -> tuple[Tensor, Any]:
-        return direction * -lr, history if raw else rule.absorb(direction, history)
+    def step(direction: Tensor, state: State, scale: Tensor | None) -> None:
+        direction.mul_(-lr)
 
-    def transform(history: Any) -> Callable[[Tensor], Tensor]:
+    def transform(history: State) -> Callable[[Tensor], Tensor]:
         def direction(gradients: Tensor) -> Tensor:
-            seen = rule.absorb(gradients, history)
-            second, factor = rule.second(seen)
-            return rule.first(gradients, seen) / second.mul(factor).sqrt_().add_(SMALL)
+            own = tuple(vector.repeat(len(gradients), 1) for vector in history.vectors)
+            seen = history._replace(count=history.count + 1, vectors=own)
+            rule.absorb(gradients, seen)
+            (first, up), (second, factor) = rule.first(gradients, seen), rule.second(seen)
+            return first.mul_(up).div_(second.mul_(factor).sqrt_().add_(SMALL))
 
         return direction
 
-    return Optimizer(rule.init, update, transform=transform, peek=rule.absorb if raw else None)
+    absorb, peek = (nothing, rule.absorb) if raw else (rule.absorb, None)
+    return Optimizer(rule.starts, absorb, step, transform=transform, peek=peek)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 DECAY, EPS, START = 0.9, 1e-10, 1.0
 
 
+def absorb(gradient: Tensor, state: State) -> None:
+    """s <- .9 s + .1 g^2."""
+    state.vectors[0].mul_(DECAY).addcmul_(gradient, gradient, value=1 - DECAY)
+
+
 def rmsprop(config: RunConfig) -> Optimizer:
-    """s <- .9 s + .1 g^2 from s = 1; step -lr g / sqrt(s + 1e-10). The state is s (d,)."""
+    """s <- .9 s + .1 g^2 from s = 1; step -lr g / sqrt(s + 1e-10). The state is s."""
     lr = config.lr
 
-    def init(parameters: Tensor) -> Tensor:
-        return parameters.new_full(parameters.shape, START)
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        gradient.mul_((state.vectors[0] + EPS).rsqrt_()).mul_(-lr)
 
-    def update(gradient: Tensor, mean: Tensor) -> tuple[Tensor, Tensor]:
-        mean = (mean * DECAY).addcmul_(gradient, gradient, value=1 - DECAY)
-        return (mean + EPS).rsqrt_().mul_(gradient).mul_(-lr), mean
-
-    return Optimizer(init, update)
+    return Optimizer((START,), absorb, step)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer
+from dpcore.training.optimizers.base import Optimizer, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 
 
 def sgd(config: RunConfig) -> Optimizer:
-    """v <- momentum v + g; step -lr v. The state is v (d,), or None without momentum."""
+    """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum."""
     lr, momentum = config.lr, config.momentum
 
-    def init(parameters: Tensor) -> Tensor | None:
-        return parameters.new_zeros(parameters.shape) if momentum else None
+    def absorb(gradient: Tensor, state: State) -> None:
+        for velocity in state.vectors:
+            velocity.mul_(momentum).add_(gradient)
 
-    def update(gradient: Tensor, velocity: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        if velocity is None:
-            return gradient * -lr, None
-        velocity = gradient.add(velocity, alpha=momentum)
-        return velocity * -lr, velocity
+    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+        velocity = state.vectors[0] if state.vectors else gradient
+        gradient.copy_(velocity).mul_(-lr)
 
-    return Optimizer(init, update)
+    return Optimizer((0.0,) if momentum else (), absorb, step)
