@@ -35,60 +35,61 @@ class Descent:
         self._batch = config.batch  # q n: the realised batch is not public
         self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
         self._parameters = noise.pieces(engine.parameters)
-        self._inverses = None if self._inverse is None else noise.pieces(self._inverse)
+        self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
 
-    def take(self, x: Tensor, y: Tensor, sigma: float, rate: float = 1.0) -> ClippedSum:
-        """Move by `rate` times the step for images x (B, ...), labels y (B,), with noise of std sigma C on the sum."""
+    def take(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
+        """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the sum."""
         optimizer, state, engine = self.optimizer, self.state, self._engine
         plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
-        inverse = self._inverse if state.count >= optimizer.wait else None
         transform = optimizer.transform(state) if optimizer.transform else None
-        found = engine.clipped_sum(x, y, self.clipping, inverse, transform)
+        found = engine.clipped_sum(x, y, self.clipping, self._inverse if self._scaled else None, transform)
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
-        self._move(found.total, sigma * self.clipping.clip_norm if sigma > 0 else 0.0, rate)
+        self._move(found.total, sigma * self.clipping.clip_norm if sigma > 0 else 0.0, lr)
         return found
 
-    def _move(self, total: Tensor, std: float, rate: float) -> None:
-        """Noise, history, mean, step. The sum (d,) is used up."""
-        optimizer, gradients, averaged = self.optimizer, self._noise.pieces(total), self.optimizer.averaged
-        before, after = self.state, self.state._replace(count=self.state.count + 1)
+    def _move(self, total: Tensor, std: float, lr: float) -> None:
+        """Noise, division, history, step. The sum (d,) is used up."""
+        optimizer, cores = self.optimizer, self._cores
+        gradients, inverses, scaled = self._noise.pieces(total), self._inverses, self._scaled
+        self.state = self.state._replace(count=self.state.count + 1)
 
         def absorb(i: int) -> Tensor | None:
-            own = self._piece(after, i)
             if std:
-                self._noise.add(i, gradients[i], std, self._scale(self._piece(before, i)))
-            optimizer.absorb(gradients[i].div_(self._batch), own)
-            return averaged(own).sum() if averaged else step(i)
+                self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
+            own = self._piece(i)
+            optimizer.absorb(gradients[i].mul_(1 / self._batch), own)
+            return optimizer.averaged(own).sum() if optimizer.averaged else step(i)
 
         def step(i: int) -> None:
-            own = self._piece(after, i)
-            scale = self._scale(own)
-            optimizer.step(gradients[i], own, scale)
-            self._parameters[i].add_(gradients[i], alpha=rate)
-            if averaged:
-                self._invert(i, scale)
+            own = self._piece(i)
+            scale = self._rescaled(i, own) if optimizer.averaged else None
+            optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
 
         pieces = range(len(gradients))
-        sums = self._cores.map(absorb, pieces)
-        if averaged:
-            torch.div(torch.stack(sums).sum(), len(total), out=after.mean)  # type: ignore[arg-type]
-            self._cores.map(step, pieces)
-        self.state = after
+        sums = cores.map(absorb, pieces)
+        if optimizer.averaged:
+            torch.div(torch.stack(sums).sum(), len(total), out=self.state.mean)  # type: ignore[arg-type]
+            cores.map(step, pieces)
 
-    def _piece(self, state: State, i: int) -> State:
-        """The i-th piece of a state."""
-        return state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+    @property
+    def _scaled(self) -> bool:
+        """Whether the next step has a D."""
+        return self._inverse is not None and self.state.count >= self.optimizer.wait
 
-    def _scale(self, state: State) -> Tensor | None:
-        """D for the step after the state, or a piece of it; None for ones."""
+    def _piece(self, i: int) -> State:
+        """The i-th piece of the state."""
+        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+
+    def _rescaled(self, i: int, own: State) -> Tensor | None:
+        """D of a piece for the next step, None for ones; 1 / D^2 is kept."""
         optimizer = self.optimizer
-        return optimizer.scale(state) if optimizer.scale and state.count >= optimizer.wait else None
-
-    def _invert(self, i: int, scale: Tensor | None) -> None:
-        """Keep 1 / D^2 of a piece for the next step."""
-        if self._inverses and scale is not None:
+        if not optimizer.scale or own.count < optimizer.wait:
+            return None
+        scale = optimizer.scale(own)
+        if self._inverses:
             torch.reciprocal(scale, out=self._inverses[i]).square_()
+        return scale
 
     def snapshot(self) -> State:
         """A copy of the optimizer's state."""
@@ -102,4 +103,4 @@ class Descent:
             own.copy_(other)
         self.state = self.state._replace(count=state.count)
         for i in range(len(self._parameters)):
-            self._invert(i, self._scale(self._piece(self.state, i)))
+            self._rescaled(i, self._piece(i))

@@ -150,14 +150,14 @@ class Run:
     def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
         take = self._propose if self.annealing else self.descent.take
-        return take(x, y, float(self.sigmas[step - 1]), lr_of(self.config, step) / self.config.lr)
+        return take(x, y, float(self.sigmas[step - 1]), lr_of(self.config, step))
 
-    def _propose(self, x: Tensor, y: Tensor, sigma: float, rate: float) -> ClippedSum:
+    def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and under simulated annealing perhaps go back."""
         assert self.annealing
         parameters, descent = self.engine.parameters, self.descent
         before, state = parameters.clone(), descent.snapshot()
-        found = descent.take(x, y, sigma, rate)
+        found = descent.take(x, y, sigma, lr)
         loss = self._loss(self.public)
         accepted = self.annealing.accepts(self.public_loss, loss)
         if accepted:
