@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore.training.descent import Descent
+from dpcore.training.descent import Descent, Recorded
 from dpcore.training.gradients import BookKeeping, Engine
 from dpcore.training.noise import GaussianNoise
 
@@ -40,7 +40,7 @@ class StaticStep:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros
-        self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, rate, steps
+        self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, lr, steps
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, whether clipped
         self._play: Callable[[], None] = self._run
@@ -49,14 +49,14 @@ class StaticStep:
         """Whether the step can be played for these positions: they fit, and the optimizer has its scale."""
         return len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
 
-    def step(self, drawn: NDArray[np.int64], sigma: float, rate: float) -> tuple[Tensor, ...]:
-        """One step, moving by `rate` times its change: losses, norms and whether clipped, as 0 or 1; (B,) each."""
+    def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
+        """One step: losses, norms and whether clipped, as 0 or 1; (B,) each."""
         descent, done = self._descent, self._descent.state.count + 1
         inputs = np.zeros(self.room + 4)
         # a drawn position fills up: what is not finite there is not finite in the batch itself
         inputs[: self.room] = drawn[0] if len(drawn) else 0
         inputs[: len(drawn)] = drawn
-        inputs[self.room :] = len(drawn), sigma, rate, done
+        inputs[self.room :] = len(drawn), sigma, lr, done
         self._inputs.copy_(moved(inputs, self._inputs.device))
         self._play()
         descent.state = descent.state._replace(count=done)
@@ -81,9 +81,9 @@ class StaticStep:
         """What is recorded."""
         x, y = self._data
         rows = self._inputs[: self.room].long()
-        drawn, sigma, rate, done = self._inputs[self.room :].unbind()
+        drawn, sigma, lr, done = self._inputs[self.room :].unbind()
         padding = self._places >= drawn
-        found = self._descent.take(x[rows], y[rows], sigma, rate, padding=padding, count=done)
+        found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
 

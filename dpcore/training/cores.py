@@ -41,24 +41,20 @@ class Cores:
             torch.set_num_threads(before)
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """The result of each piece of work, in order; every core takes every count-th piece. Call it in `working`."""
+        """The result of each piece of work, in order; a free core takes the next piece. Call it in `working`."""
+        if not self._helpers or len(items) < 2:
+            return [work(item) for item in items]
+        left, results = iter(enumerate(items)), {}
 
-        def share(core: int) -> list[Result]:
-            return [work(item) for item in items[core :: self.count]]
+        def share() -> None:
+            for i, item in left:  # a step of this iterator is one of the interpreter: no piece is taken twice
+                results[i] = work(item)
 
-        helpers = [self._helpers.submit(share, core) for core in range(1, self.count)] if self._helpers else []
-        shares = [share(0), *(helper.result() for helper in helpers)]
-        return [shares[i % self.count][i // self.count] for i in range(len(items))]
-
-    def later(self, work: Callable[[Item], object], items: Sequence[Item]) -> Callable[[], object]:
-        """Let the helpers work while the calling thread goes on: what is given back waits until all is done.
-
-        Without helpers it does the work.
-        """
-        if not self._helpers:
-            return lambda: [work(item) for item in items]
-        pieces = [self._helpers.submit(work, item) for item in items]
-        return lambda: [piece.result() for piece in pieces]
+        helpers = [self._helpers.submit(share) for _ in range(min(self.count, len(items)) - 1)]
+        share()
+        for helper in helpers:
+            helper.result()
+        return [results[i] for i in range(len(items))]
 
 
 def _alone(everyone: Barrier) -> None:

@@ -1,6 +1,7 @@
 """One private step, apart from where its batch comes from and whether it is kept."""
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,6 +13,13 @@ from dpcore.training.gradients import ClippedSum, Engine
 from dpcore.training.noise import GaussianNoise, Number
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.base import State, begin
+
+
+class Recorded(NamedTuple):
+    """What a step that is recorded reads from its device, where another step writes numbers down."""
+
+    padding: Tensor  # (B,) which rows only fill the batch up
+    count: Tensor  # () steps, this one included
 
 
 class Descent:
@@ -36,77 +44,68 @@ class Descent:
         self._noisy = config.private and config.sigma > 0
         self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
         self._parameters = noise.pieces(engine.parameters)
-        self._inverses = None if self._inverse is None else noise.pieces(self._inverse)
+        self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
 
-    def take(
-        self,
-        x: Tensor,
-        y: Tensor,
-        sigma: Number,
-        rate: Number = 1.0,
-        *,
-        padding: Tensor | None = None,
-        count: Tensor | None = None,
-    ) -> ClippedSum:
-        """Move by `rate` times the step for images x (B, ...), labels y (B,), with noise of std sigma C on the sum.
-
-        Rows where `padding` (B,) is true are no part of the batch. `count` holds the steps, this one included, where
-        the rules must not read them from the state.
-        """
+    def take(self, x: Tensor, y: Tensor, sigma: Number, lr: Number, *, recorded: Recorded | None = None) -> ClippedSum:
+        """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the sum."""
         optimizer, state, engine = self.optimizer, self.state, self._engine
         plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
-        inverse = self._inverse if state.count >= optimizer.wait else None
         transform = optimizer.transform(state) if optimizer.transform else None
-        found = engine.clipped_sum(x, y, self.clipping, inverse, transform, padding)
+        found = engine.clipped_sum(
+            x, y, self.clipping, self._inverse if self._scaled else None, transform, recorded and recorded.padding
+        )
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
-        self._move(found.total, sigma * self.clipping.clip_norm, rate, count)
+        self._move(found.total, sigma * self.clipping.clip_norm, lr, recorded and recorded.count)
         return found
 
-    def _move(self, total: Tensor, std: Number, rate: Number, count: Tensor | None) -> None:
-        """Noise, history, mean, step. The sum (d,) is used up."""
-        optimizer, gradients, averaged = self.optimizer, self._noise.pieces(total), self.optimizer.averaged
-        before, done = self.state, self.state.count + 1
-        after = before._replace(count=done if count is None else count)
+    def _move(self, total: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
+        """Noise, division, history, step. The sum (d,) is used up."""
+        optimizer, cores = self.optimizer, self._cores
+        gradients, inverses, scaled = self._noise.pieces(total), self._inverses, self._scaled
+        self.state = self.state._replace(count=self.state.count + 1)
 
         def absorb(i: int) -> Tensor | None:
-            own = self._piece(after, i)
             if self._noisy:
-                self._noise.add(i, gradients[i], std, self._scale(self._piece(before, i), before.count))
-            optimizer.absorb(gradients[i].div_(self._batch), own)
-            return averaged(own).sum() if averaged else step(i)
+                self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
+            own = self._piece(i)
+            optimizer.absorb(gradients[i].mul_(1 / self._batch), own)
+            return optimizer.averaged(own).sum() if optimizer.averaged else step(i)
 
         def step(i: int) -> None:
-            own = self._piece(after, i)
-            scale = self._scale(own, done)
-            optimizer.step(gradients[i], own, scale)
-            if isinstance(rate, Tensor):
-                self._parameters[i].add_(gradients[i].mul_(rate))
-            else:
-                self._parameters[i].add_(gradients[i], alpha=rate)
-            if averaged:
-                self._invert(i, scale)
+            own = self._piece(i)
+            scale = self._rescaled(i, own) if optimizer.averaged else None
+            if not isinstance(lr, Tensor):
+                optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
+                return
+            change = torch.zeros_like(gradients[i])  # what is recorded must not hold a rate
+            optimizer.step(change, gradients[i], own if count is None else own._replace(count=count), 1.0, scale)
+            self._parameters[i].add_(change.mul_(lr))
 
         pieces = range(len(gradients))
-        sums = self._cores.map(absorb, pieces)
-        if averaged:
-            torch.div(torch.stack(sums).sum(), len(total), out=after.mean)  # type: ignore[arg-type]
-            self._cores.map(step, pieces)
-        self.state = before._replace(count=done)
+        sums = cores.map(absorb, pieces)
+        if optimizer.averaged:
+            torch.div(torch.stack(sums).sum(), len(total), out=self.state.mean)  # type: ignore[arg-type]
+            cores.map(step, pieces)
 
-    def _piece(self, state: State, i: int) -> State:
-        """The i-th piece of a state."""
-        return state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+    @property
+    def _scaled(self) -> bool:
+        """Whether the next step has a D."""
+        return self._inverse is not None and self.state.count >= self.optimizer.wait
 
-    def _scale(self, state: State, done: int) -> Tensor | None:
-        """D for the step after the state, or a piece of it, after so many steps; None for ones."""
+    def _piece(self, i: int) -> State:
+        """The i-th piece of the state."""
+        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+
+    def _rescaled(self, i: int, own: State) -> Tensor | None:
+        """D of a piece for the next step, None for ones; 1 / D^2 is kept."""
         optimizer = self.optimizer
-        return optimizer.scale(state) if optimizer.scale and done >= optimizer.wait else None
-
-    def _invert(self, i: int, scale: Tensor | None) -> None:
-        """Keep 1 / D^2 of a piece for the next step."""
-        if self._inverses and scale is not None:
+        if not optimizer.scale or self.state.count < optimizer.wait:
+            return None
+        scale = optimizer.scale(own)
+        if self._inverses:
             torch.reciprocal(scale, out=self._inverses[i]).square_()
+        return scale
 
     def snapshot(self) -> State:
         """A copy of the optimizer's state."""
@@ -120,4 +119,4 @@ class Descent:
             own.copy_(other)
         self.state = self.state._replace(count=state.count)
         for i in range(len(self._parameters)):
-            self._invert(i, self._scale(self._piece(self.state, i), state.count))
+            self._rescaled(i, self._piece(i))

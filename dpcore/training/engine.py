@@ -154,8 +154,8 @@ class Run:
             self.average.add(self.engine.parameters)
 
     def _numbers(self, step: int) -> tuple[float, float]:
-        """The step's sigma, and its learning rate over that of the configuration."""
-        return float(self.sigmas[step - 1]), lr_of(self.config, step) / self.config.lr
+        """The sigma and the learning rate of a step."""
+        return float(self.sigmas[step - 1]), lr_of(self.config, step)
 
     def _report(self, step: int) -> Stepped:
         self.tally.settle()  # waits for the device: the rate counts the steps that are done
@@ -166,12 +166,12 @@ class Run:
         take = self._propose if self.annealing else self.descent.take
         return take(x, y, *self._numbers(step))
 
-    def _propose(self, x: Tensor, y: Tensor, sigma: float, rate: float) -> ClippedSum:
+    def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and under simulated annealing perhaps go back."""
         assert self.annealing
         parameters, descent = self.engine.parameters, self.descent
         before, state = parameters.clone(), descent.snapshot()
-        found = descent.take(x, y, sigma, rate)
+        found = descent.take(x, y, sigma, lr)
         loss = self._loss(self.public)
         accepted = self.annealing.accepts(self.public_loss, loss)
         if accepted:

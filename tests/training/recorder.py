@@ -80,9 +80,9 @@ def statics(run: Run) -> tuple[StaticStep, list[int]]:
     step, taken = StaticStep(run.engine, run.descent, run.train, run.config.q), []
     own = step.step
 
-    def counting(drawn, sigma, rate):
+    def counting(drawn, sigma, lr):
         taken.append(len(drawn))
-        return own(drawn, sigma, rate)
+        return own(drawn, sigma, lr)
 
     step.step = counting  # type: ignore[method-assign]
     run.static = step

@@ -33,13 +33,14 @@ def module_of(run: Run) -> torch.nn.Module:
     return copy
 
 
-def walked(optimizer: Optimizer, gradient: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
+def walked(optimizer: Optimizer, gradient: torch.Tensor, state: State, lr: float) -> tuple[torch.Tensor, State]:
     """The step of an optimizer, with all coordinates as one piece, and the state after it."""
-    step, state = gradient.clone(), state._replace(count=state.count + 1)
-    optimizer.absorb(step, state)
+    gradient, state = gradient.clone(), state._replace(count=state.count + 1)
+    optimizer.absorb(gradient, state)
     if optimizer.averaged:
         state.mean.copy_(optimizer.averaged(state).mean())
-    optimizer.step(step, state, scale_after(optimizer, state))
+    step = torch.zeros_like(gradient)
+    optimizer.step(step, gradient, state, lr, scale_after(optimizer, state))
     return step, state
 
 

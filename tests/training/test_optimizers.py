@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from peers import PEERS
-from small_runs import walked
+from small_runs import scale_after, walked
 
 from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
@@ -36,7 +36,7 @@ def test_it_walks_as_torch_does(name, momentum):
     optimizer = OPTIMIZERS[name](config)
     state = begin(optimizer, ours)
     for gradient in GRADIENTS * 3:
-        step, state = walked(optimizer, gradient, state)
+        step, state = walked(optimizer, gradient, state, config.lr)
         ours = ours + step
         theirs.grad = gradient.clone()
         peer.step()
@@ -49,16 +49,17 @@ def test_pieces_walk_as_the_whole_does(name, momentum):
     optimizer = OPTIMIZERS[name](RunConfig(optimizer=name, momentum=momentum))
     whole, cut = (begin(optimizer, GRADIENTS[0]) for _ in range(2))
     for gradient in GRADIENTS * 3:
-        step, whole = walked(optimizer, gradient, whole)
+        step, whole = walked(optimizer, gradient, whole, 0.03)
         cut = cut._replace(count=cut.count + 1)
         pieces = [State(cut.count, cut.mean, tuple(v[part] for v in cut.vectors)) for part in (slice(7), slice(7, 50))]
-        steps = [gradient[:7].clone(), gradient[7:].clone()]
-        for own, piece in zip(steps, pieces, strict=True):
+        gradients = [gradient[:7].clone(), gradient[7:].clone()]
+        for own, piece in zip(gradients, pieces, strict=True):
             optimizer.absorb(own, piece)
         if optimizer.averaged:
             cut.mean.copy_(sum(optimizer.averaged(piece).sum() for piece in pieces) / 50)
-        for own, piece in zip(steps, pieces, strict=True):
-            optimizer.step(own, piece, optimizer.scale(piece) if optimizer.scale else None)
+        steps = [torch.zeros(7), torch.zeros(43)]
+        for moved, own, piece in zip(steps, gradients, pieces, strict=True):
+            optimizer.step(moved, own, piece, 0.03, scale_after(optimizer, piece))
         torch.testing.assert_close(torch.cat(steps), step)
     for ours, theirs in zip(cut.vectors, whole.vectors, strict=True):
         torch.testing.assert_close(ours, theirs)

@@ -47,7 +47,7 @@ def test_steps_and_scales_are_those_of_the_formulas(name):
     state = begin(optimizer, GRADIENTS[0])
     assert scale_after(optimizer, state) is None
     for t in range(1, 31):
-        step, state = walked(optimizer, GRADIENTS[t - 1], state)
+        step, state = walked(optimizer, GRADIENTS[t - 1], state, 0.1)
         f, s = history(name, [g.double().numpy() for g in GRADIENTS[:t]])
         spread = np.sqrt(s) + math.sqrt(s.mean())
         damped = np.sqrt(s) if name == "adadp" else spread
@@ -66,7 +66,7 @@ def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient)
     optimizer = of(name)
     state = begin(optimizer, gradient)
     for _ in range(25):
-        step, state = walked(optimizer, gradient, state)
+        step, state = walked(optimizer, gradient, state, 0.1)
     scale = scale_after(optimizer, state)
     assert scale is not None
     assert torch.isfinite(step).all()

@@ -32,10 +32,10 @@ def absorb(gradient: Tensor, state: State) -> None:
 
 def adadp(config: RunConfig) -> Optimizer:
     """E as absorbed; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative. The state is E."""
-    lr = config.lr
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
-        gradient.mul_((state.vectors[0] + EPS).rsqrt_()).mul_(-lr * (1 - GAMMA**state.count) ** 0.5)
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        slope = (state.vectors[0] + EPS).div_(1 - GAMMA**state.count).rsqrt_()
+        parameters.addcmul_(gradient, slope, value=-lr)
 
     return Optimizer(
         (0.0,),

@@ -25,9 +25,8 @@ def absorb(gradient: Tensor, state: State) -> None:
 
 def adagrad(config: RunConfig) -> Optimizer:
     """s <- s + g^2 from s = 0.1; step -lr g / sqrt(s). The state is s."""
-    lr = config.lr
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
-        gradient.mul_(state.vectors[0].rsqrt()).mul_(-lr)
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        parameters.addcmul_(gradient, state.vectors[0].rsqrt(), value=-lr)
 
     return Optimizer((START,), absorb, step)

@@ -26,11 +26,11 @@ def absorb(gradient: Tensor, state: State) -> None:
 
 def adam(config: RunConfig) -> Optimizer:
     """m and v as absorbed; step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias. The state is m, v."""
-    lr = config.lr
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         first, second = state.vectors
-        spread = (second / (1 - BETA2**state.count)).sqrt_().add_(EPS)
-        gradient.copy_(first).div_(spread).mul_(-lr / (1 - BETA1**state.count))
+        bias = 1 - BETA1**state.count
+        spread = (second * (bias**2 / (1 - BETA2**state.count))).sqrt_().add_(EPS * bias)
+        parameters.addcdiv_(first, spread, value=-lr)
 
     return Optimizer((0.0, 0.0), absorb, step)

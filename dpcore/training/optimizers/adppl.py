@@ -33,12 +33,12 @@ def allot(state: State, relevance: Tensor) -> None:
 
 def adppl(config: RunConfig) -> Optimizer:
     """v <- momentum v + g; step -lr v. The state is v and the D of the whole run, ones until it is allotted."""
-    lr, momentum = config.lr, config.momentum
+    momentum = config.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         state.vectors[0].mul_(momentum).add_(gradient)
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
-        gradient.copy_(state.vectors[0]).mul_(-lr)
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        parameters.add_(state.vectors[0], alpha=-lr)
 
     return Optimizer((0.0, 1.0), absorb, step, scale=lambda state: state.vectors[1])

@@ -29,9 +29,8 @@ class Optimizer(NamedTuple):
 
     starts: tuple[float, ...]  # what the vectors of the state are filled with at first
     absorb: Callable[[Tensor, State], None]  # noisy mean gradient (k,), state: the vectors take it in
-    step: Callable[
-        [Tensor, State, Tensor | None], None
-    ]  # gradient, state after, D after: the gradient becomes the step
+    step: Callable[[Tensor, Tensor, State, float, Tensor | None], None]  # parameters (k,), which move, gradient (k,),
+    # the state that absorbed it, learning rate, D after it
     averaged: Callable[[State], Tensor] | None = None  # state -> the vector (k,) whose mean `scale` and `step` use
     scale: Callable[[State], Tensor] | None = None  # state -> D (k,) above 0: gradients / D are clipped
     wait: int = 0  # steps before there is a D

@@ -44,18 +44,18 @@ class Rule(NamedTuple):
 
 def by_reading(config: RunConfig, rule: Rule) -> Optimizer:
     """The optimizer that the configuration's reading makes of the row."""
-    return scaled(config.lr, rule) if config.reading == "scaled" else literal(config, rule)
+    return scaled(rule) if config.reading == "scaled" else literal(rule, raw=config.reading == "raw")
 
 
-def scaled(lr: float, rule: Rule) -> Optimizer:
+def scaled(rule: Rule) -> Optimizer:
     """Step -lr f / (sqrt(s) + a)."""
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         assert scale is not None  # after a step there always is one
         first, factor = rule.first(gradient, state)
         bias = rule.second(state)[1]
-        root = (state.mean * bias + TINY).sqrt_()
-        gradient.copy_(first).div_(scale).mul_(-lr * factor / (1 + rule.floor) / root)
+        spread = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + rule.floor) / factor))  # sqrt(s) + a
+        parameters.addcdiv_(first, spread, value=-lr)
 
     return Optimizer(
         rule.starts,
@@ -77,12 +77,11 @@ def scale_of(second: Tensor, mean: Tensor, floor: float) -> Tensor:
     return (second / (mean * (1 + floor) ** 2 + TINY)).sqrt_().add_(floor / (1 + floor))
 
 
-def literal(config: RunConfig, rule: Rule) -> Optimizer:
+def literal(rule: Rule, *, raw: bool) -> Optimizer:
     """Step -lr u, with u the noisy mean of clipped directions; history from u, or from raw gradients."""
-    lr, raw = config.lr, config.reading == "raw"
 
-    def step(direction: Tensor, state: State, scale: Tensor | None) -> None:
-        direction.mul_(-lr)
+    def step(parameters: Tensor, direction: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        parameters.add_(direction, alpha=-lr)
 
     def transform(history: State) -> Callable[[Tensor], Tensor]:
         def direction(gradients: Tensor) -> Tensor:

@@ -25,9 +25,8 @@ def absorb(gradient: Tensor, state: State) -> None:
 
 def rmsprop(config: RunConfig) -> Optimizer:
     """s <- .9 s + .1 g^2 from s = 1; step -lr g / sqrt(s + 1e-10). The state is s."""
-    lr = config.lr
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
-        gradient.mul_((state.vectors[0] + EPS).rsqrt_()).mul_(-lr)
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        parameters.addcmul_(gradient, (state.vectors[0] + EPS).rsqrt_(), value=-lr)
 
     return Optimizer((START,), absorb, step)

@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
 def sgd(config: RunConfig) -> Optimizer:
     """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum."""
-    lr, momentum = config.lr, config.momentum
+    momentum = config.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         for velocity in state.vectors:
             velocity.mul_(momentum).add_(gradient)
 
-    def step(gradient: Tensor, state: State, scale: Tensor | None) -> None:
-        velocity = state.vectors[0] if state.vectors else gradient
-        gradient.copy_(velocity).mul_(-lr)
+    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+        parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
 
     return Optimizer((0.0,) if momentum else (), absorb, step)
