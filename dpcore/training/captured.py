@@ -50,7 +50,7 @@ class StaticStep:
         return len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
 
     def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
-        """One step: losses, norms and whether clipped, as 0 or 1; (B,) each."""
+        """Take one step: losses, norms and whether clipped, as 0 or 1; (B,) each."""
         descent, done = self._descent, self._descent.state.count + 1
         inputs = np.zeros(self.room + 4)
         # a drawn position fills up: what is not finite there is not finite in the batch itself
@@ -78,7 +78,7 @@ class StaticStep:
             noise.restore(stream)
 
     def _run(self) -> None:
-        """What is recorded."""
+        """What is recorded. It leaves nothing behind in memory of its own: the recording owns that."""
         x, y = self._data
         rows = self._inputs[: self.room].long()
         drawn, sigma, lr, done = self._inputs[self.room :].unbind()
@@ -121,12 +121,14 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
     for generator in generators:
         graph.register_generator_state(generator)
     stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):  # puts back the present stream, which a failed recording does not always
-        for _ in range(WARM):
-            step()
-        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
-            step()
-    torch.cuda.current_stream().wait_stream(stream)
+    try:
+        with torch.cuda.stream(stream):  # puts back the present stream, which a failed recording does not always
+            for _ in range(WARM):
+                step()
+            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+                step()
+    finally:
+        torch.cuda.current_stream().wait_stream(stream)
     return graph.replay
 
 

@@ -13,7 +13,7 @@ class Started:
     q: float
     device: str
     parameters: int
-    engine: str  # "book-keeping", or "vmap: " and why
+    engine: str  # "book-keeping", or "vmap: " and why; on a GPU ", captured" or "; not captured: " and why
 
 
 @dataclass(frozen=True)
