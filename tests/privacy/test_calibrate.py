@@ -3,6 +3,9 @@
 import math
 
 import pytest
+from dp_accounting import GaussianDpEvent, LowerEndpointAndGuess, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import calibrate_dp_mechanism as peer_calibration
+from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,3 +163,23 @@ def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta
 def test_known_exact_epsilons_are_calibrated_back(anchor: golden.Anchor) -> None:
     sigma = sigma_for(EpsilonTarget(anchor.epsilon, anchor.delta), anchor.q, anchor.steps).value
     assert sigma == pytest.approx(anchor.sigma, rel=4e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "q", "steps"), [(2.0, 0.1, 100), (1.0, 0.02, 500)])
+def test_the_certified_sigma_agrees_with_that_of_dp_accounting(epsilon: float, q: float, steps: int) -> None:
+    def event(sigma: float) -> SelfComposedDpEvent:
+        return SelfComposedDpEvent(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)), steps)
+
+    answer = sigma_for(EpsilonTarget(epsilon, 1e-5), q, steps)
+    peer = peer_calibration(
+        lambda: PLDAccountant(value_discretization_interval=1e-3),
+        event,
+        epsilon,
+        1e-5,
+        bracket_interval=LowerEndpointAndGuess(0.5, 1.0),
+        tol=1e-4,
+    )
+    assert peer * (1 - 1e-3) <= answer.value <= peer * 1.005
+    assert answer.reading.lower is not None
+    counted = PLDAccountant(value_discretization_interval=1e-3).compose(event(answer.value)).get_epsilon(1e-5)
+    assert answer.reading.lower <= counted <= answer.reading.value * 1.001
