@@ -72,6 +72,7 @@ class Setting:
     sigma: float
     delta: float
     schedule: str
+    rate: float
 
     @property
     def epochs(self) -> float:
@@ -110,7 +111,7 @@ def _setting() -> Setting:
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
-    return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule)
+    return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule, rate)
 
 
 def _preset() -> None:
