@@ -216,12 +216,12 @@ class _Search:
 
     def found(self) -> Frontier:
         """The last value within the budget and the first beyond it."""
-        start = (self.axis.low * self.axis.high) ** 0.5
+        start, slope = (self.axis.low * self.axis.high) ** 0.5, 1.0
         if self.accountant != GUESS:
             guess = _Search(self.solved, self.axis, self.mechanism, self.target, GUESS).found()
             nearest = guess.inside or guess.outside
-            start = nearest.value if nearest else start
-        found = frontier(self.axis, self.cost, self.target.size, start)
+            start, slope = nearest.value if nearest else start, guess.slope
+        found = frontier(self.axis, self.cost, self.target.size, start, slope)
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
             # Formulas may need a sigma that is not too large either.
             again = scanned(self.axis, self.cost, self.target.size)

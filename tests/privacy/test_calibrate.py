@@ -120,6 +120,10 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
         assert spent(name, Mechanism.constant(q, sigma, 1), target.delta) > target.epsilon
     else:
         check_answer(most, most.beyond and Mechanism.constant(q, sigma, int(most.beyond)))
+    check_rate(target, sigma, steps, name)
+
+
+def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> None:
     try:
         rate = rate_for(target, sigma, steps, accountant=name)
     except ValueError:
@@ -136,9 +140,13 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
         delta=st.floats(math.log(1e-12), math.log(1e-2)).map(math.exp),
     ),
     q=st.floats(math.log(1e-5), 0).map(math.exp),
+    sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
 )
-def test_no_certified_sigma_overshoots_over_the_whole_box(target: EpsilonTarget, q: float, steps: int) -> None:
+def test_no_certified_answer_overshoots_over_the_whole_box(
+    target: EpsilonTarget, q: float, sigma: float, steps: int
+) -> None:
+    check_rate(target, sigma, steps, "pld")
     try:
         answer = check_sigma(target, q, steps, "pld")
     except ValueError:
