@@ -136,6 +136,20 @@ def test_more_noise_and_fewer_steps_raise_the_curve() -> None:
         assert np.max(certified(better).lower.beta(ALPHA) - base.upper.beta(ALPHA)) > 1e-3
 
 
+@pytest.mark.parametrize(
+    "releases",
+    [
+        (Release(1e-9, 0.0501, 10**7),),
+        (Release(4.525331854732288e-06, 1.9591179797068472, 32_312), Release(1.0, 0.10062436053040709, 6)),
+    ],
+)
+def test_rounding_in_one_step_does_not_add_up_over_many(releases: tuple[Release, ...]) -> None:
+    # One step's mass sums to 1 but for 1e-16: over 10^7 steps that once exceeded both the gap and the error charged.
+    band = certified(Mechanism(releases))
+    assert np.all(band.upper.power(ALPHA) <= band.lower.power(ALPHA) * (1 + ROUNDING))
+    assert band.upper.delta(0.0) <= band.lower.delta(0.0)
+
+
 def test_a_sigma_that_hides_nothing_says_so() -> None:
     band = certified(Mechanism.constant(0.01, 0.01, 10))
     assert "sigma=0.01" in band.note
