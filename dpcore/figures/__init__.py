@@ -1,6 +1,7 @@
 """Value objects in, plotly figures out: the same charts on the pages and in a notebook."""
 
 from dpcore.figures.epsilon import curves_figure, epochs_at, epsilon_figure, horizons, profile_figure
+from dpcore.figures.heatmap import heatmap_figure
 from dpcore.figures.schedule import schedule_figure
 from dpcore.figures.tradeoff import tradeoff_figure
 from dpcore.figures.training import Track, accuracy_figure, classes_figure, track_figure
@@ -12,6 +13,7 @@ __all__ = [
     "curves_figure",
     "epochs_at",
     "epsilon_figure",
+    "heatmap_figure",
     "horizons",
     "profile_figure",
     "schedule_figure",
