@@ -101,8 +101,12 @@ class Pairs(Tradeoff):
             check.in_range(0, 1, delta=float(each))
         order = np.lexsort((delta, epsilon))
         order = order[epsilon[order] <= LARGEST]
-        self._epsilon = np.append(epsilon[order], LARGEST)  # (K,)
-        self._delta = np.minimum.accumulate(np.append(delta[order], 1.0))  # (K,)
+        epsilon = np.append(epsilon[order], LARGEST)
+        delta = np.minimum.accumulate(np.append(delta[order], 1.0))
+        first = int(
+            np.argmax((1 - delta) / (1 + np.exp(epsilon)))
+        )  # forces alpha = beta highest: those before say less
+        self._epsilon, self._delta = epsilon[first:], delta[first:]  # (K,) both
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         alpha = np.asarray(alpha, dtype=np.float64)[..., None]

@@ -95,6 +95,13 @@ def test_the_order_of_pairs_and_a_worse_pair_change_nothing() -> None:
         np.testing.assert_array_equal(plain.beta(ALPHA), other.beta(ALPHA))
 
 
+@given(st.lists(st.tuples(st.floats(0, 12), st.floats(0, 1)), min_size=1, max_size=6))
+def test_the_advantage_of_pairs_is_what_their_boundary_leaves(pairs: list[tuple[float, float]]) -> None:
+    f = Pairs(*zip(*pairs, strict=True))
+    alpha = np.concatenate([np.linspace(0, 1, 2001), f.corners(1e-12)[0]])
+    assert float(f.delta(0.0)) == pytest.approx(float(np.max(1 - alpha - f.beta(alpha))), abs=1e-12)
+
+
 def test_the_limits_are_blind_guessing_and_certainty() -> None:
     np.testing.assert_allclose(Gaussian(0.0).beta(ALPHA), 1 - ALPHA, atol=1e-12)
     np.testing.assert_allclose(Pairs([0.0], [0.0]).beta(ALPHA), 1 - ALPHA, atol=1e-15)
