@@ -8,6 +8,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
@@ -190,6 +192,22 @@ def choice_of(
         persist_state="session",
     )
     keep(key, chosen)
+    return chosen
+
+
+def accountant_pills(place: Any) -> list[str]:
+    """The accountants to draw over the certified band."""
+    recall("accountants", list(DEFAULT_ACCOUNTANTS))
+    chosen = place.pills(
+        "Accountants, over the certified band",
+        [name for name in ACCOUNTANTS if name != BAND_ID],
+        selection_mode="multi",
+        default=DEFAULT_ACCOUNTANTS,
+        key="accountants",
+        bind="query-params",
+        persist_state="session",
+    )
+    keep("accountants", chosen)
     return chosen
 
 

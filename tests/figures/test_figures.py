@@ -22,7 +22,6 @@ from dpcore.figures import (
     profile_figure,
     schedule_figure,
     track_figure,
-    tradeoff_figure,
 )
 from dpcore.figures.labels import spread
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, STYLES
@@ -138,15 +137,6 @@ def test_labels_never_touch_and_stay_inside(positions: list[float]):
 
 def test_labels_that_have_room_stay_where_they_are():
     assert spread([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
-
-
-@pytest.mark.parametrize("mu", [0.0, 0.5, 40.0, math.inf])
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2000.0, math.inf])
-def test_the_tradeoff_stays_between_the_axes_and_blind_guessing(mu: float, epsilon: float):
-    figure = tradeoff_figure(mu, epsilon, 1e-5)
-    for trace in figure.data:
-        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
-        assert np.all((y >= 0) & (y <= 1 - x + 1e-12))
 
 
 def test_a_schedule_is_drawn_at_its_levels():
