@@ -137,6 +137,19 @@ def test_subsampling_at_rate_one_changes_nothing_and_at_zero_tells_nothing() -> 
     np.testing.assert_allclose(subsampled(Gaussian(9.0), 0.0).beta(ALPHA), 1 - ALPHA, atol=1e-15)
 
 
+def test_a_test_that_hardly_errs_is_never_turned_into_one_that_never_does() -> None:
+    # Its mirror image has type II error 1e-20, which 1 - 1e-20 = 1.0 would round to none at all.
+    almost = Points([1e-20], [1 - 1e-10])
+    assert almost.power(0.5) < 1
+    assert np.all(almost.beta([1e-10, 1e-3, 0.5]) > 0)
+
+
+def test_corners_of_pairs_too_close_to_tell_their_slopes_apart_are_finite() -> None:
+    alpha, power = Pairs([0.0, 1e-17], [1e-17, 1e-19]).corners(1e-5)
+    assert np.all(np.isfinite(alpha) & np.isfinite(power))
+    np.testing.assert_allclose(power, alpha, rtol=1e-9)
+
+
 def test_gaussian_releases_compose_by_the_root_of_squares() -> None:
     assert composed(3.0, 4.0) == Gaussian(5.0)
     assert composed() == Gaussian(0.0)
