@@ -19,6 +19,7 @@ def menu() -> st.Page:
             st.Page("pages/accountants.py", title="Accountants", icon=":material/ssid_chart:", default=True),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:", url_path="train"),
             st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:", url_path="tradeoff"),
+            st.Page("pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"),
         ],
         position="top",
     )
