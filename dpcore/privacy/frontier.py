@@ -69,6 +69,11 @@ class Frontier(NamedTuple):
     inside: Point | None
     outside: Point | None
 
+    @property
+    def slope(self) -> float:
+        """d ln cost / dx across it; 1 where it does not tell."""
+        return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
+
 
 def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Frontier:
     """Two neighbouring values, between which the cost crosses the budget.
@@ -103,7 +108,11 @@ def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: f
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:
-    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again."""
+    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again.
+
+    >>> scanned(Axis(1, 100), lambda value: abs(value - 50), 1.0)
+    50.9877
+    """
     first, last = axis.ends
     for _ in range(2):
         xs = [first + (last - first) * i / SCAN for i in range(SCAN + 1)]

@@ -75,7 +75,10 @@ def odds(found: Risks) -> str:
         return "Someone who is 50 % sure that you are in the data may become certain: no bound below 100 % is proven."
     sure = min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
-        return "Someone who is 50 % sure that you are in the data can become almost certain: over 99.9 % sure."
+        return (
+            "Someone who is 50 % sure that you are in the data may become almost certain: no bound of 99.9 % or less "
+            "is proven."
+        )
     return (
         f"Someone who is 50 % sure that you are in the data can become at most {sure:.1f} % sure, "
         f"but for a chance of {plain(found.least)}."
@@ -159,6 +162,7 @@ def _caveats(curve: Curve, found: Risks, n: float) -> tuple[str, ...]:
         )
     if delta * n >= 1:
         special.append(
-            f"delta = {plain(delta)} is not below 1/n = {1 / n:.3g}: that would let one record be published outright."
+            f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: "
+            "that would let one record be published outright."
         )
     return (*special, POISSON, ONE_RUN, FLOATS, REPLACED)

@@ -42,6 +42,11 @@ class Target(ABC):
     def size(self) -> float:
         """The number that must not be exceeded."""
 
+    @property
+    @abstractmethod
+    def at(self) -> float | None:
+        """The delta at which it is stated, if any."""
+
     @abstractmethod
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         """What the whole mechanism spends, by this accountant."""
@@ -78,6 +83,10 @@ class EpsilonTarget(Target):
     def size(self) -> float:
         return self.epsilon
 
+    @property
+    def at(self) -> float:
+        return self.delta
+
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         curve = accountant.curve(mechanism, mechanism.steps, self.delta)
         lower = None if curve.lower is None else float(curve.lower[0])
@@ -109,6 +118,10 @@ class AdvantageTarget(Target):
     @property
     def size(self) -> float:
         return self.advantage
+
+    @property
+    def at(self) -> None:
+        return None
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         if accountant.kind is Kind.CERTIFIED:
@@ -151,6 +164,10 @@ class MuTarget(Target):
     @property
     def size(self) -> float:
         return self.mu
+
+    @property
+    def at(self) -> float:
+        return self.delta
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         if accountant.kind is Kind.CERTIFIED:

@@ -80,13 +80,29 @@ def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
     assert "no finite mu" in fact(bare, "Gaussian")
 
 
+def test_a_delta_that_is_not_below_1_over_n_is_shown_so() -> None:
+    caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
+    delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
+    assert delta >= limit  # in three digits, 1/60,000 would be 1.67e-5
+
+
+def test_what_nearly_always_happens_is_not_rounded_to_always() -> None:
+    assert "between 99.99 % and 100.0 %" in fact(stated(Mechanism.constant(1.0, 1 / 12, 1)), "at 1 %")
+
+
 def test_replacing_an_example_is_explained_with_its_factor() -> None:
     assert any("2 epsilon, (1 + e^epsilon) delta" in caveat for caveat in stated(SGD).caveats)
 
 
 @pytest.mark.parametrize(
     ("sure", "told"),
-    [(0.5, "50.0 %"), (0.76419, "76.5 %"), (0.9999, "over 99.9 %"), (1.0, "no bound below 100 %"), (0.98999, "99.0 %")],
+    [
+        (0.5, "50.0 %"),
+        (0.76419, "76.5 %"),
+        (0.9999, "may become almost certain"),
+        (1.0, "no bound below 100 %"),
+        (0.98999, "99.0 %"),
+    ],
 )
 def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible(sure: float, told: str) -> None:
     nothing = Between(0.0, 1.0)

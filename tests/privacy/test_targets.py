@@ -173,7 +173,9 @@ def test_delta_above_one_record_is_a_warning_not_an_error() -> None:
         (0.01, 150, "150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps."),
         (0.01, 20, "20 steps are 0.2 epochs, not a whole number."),
         (256 / 60000, 2344, ""),  # 10 epochs are 2343.75 steps
-        (256 / 60000, 2343, "2343 steps are 9.997 epochs, not a whole number; 9 epochs would be 2109 steps."),
+        (256 / 60000, 2343, ""),
+        (256 / 60000, 2342, "2342 steps are 9.99253 epochs, not a whole number; 9 epochs would be 2109 steps."),
+        (0.5, 3, "3 steps are 1.5 epochs, not a whole number; 1 epoch would be 2 steps."),
         (1.0, 7, ""),
         (0.01, 100, ""),
     ],
