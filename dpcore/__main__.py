@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 COMMANDS = {
     "epsilon": "epsilon against steps, by every accountant",
+    "calibrate": "the sigma, steps, sampling rate or batch that keeps a budget",
+    "tradeoff": "the certified trade-off function, and what an attacker can do",
     "runs": "list, show, cancel and resume training runs",
     "train": "one training run, its events as they happen",
     "data": "the full data sets: status, download, import",

@@ -5,18 +5,22 @@ import streamlit as st
 from dpcore.figures import (
     curves_figure,
     epochs_at,
+    gaussian_line,
     horizons,
     profile_figure,
     schedule_figure,
     tradeoff_figure,
 )
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
+from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS
-from pages.parts import compute, words
-from pages.parts.controls import keep, recall, show
-from pages.parts.data import curves_table, download
+from dpcore.privacy.statement import odds
+from pages.parts import attack, compute, words
+from pages.parts.card import card
+from pages.parts.controls import show
+from pages.parts.data import curves_table, download, tradeoff_data
 from pages.parts.frame import SMALL, frame
-from pages.parts.settings import choice_of, mechanism_controls
+from pages.parts.menu import link
+from pages.parts.settings import accountant_pills, choice_of, mechanism_controls
 from pages.parts.verdicts import headline, verdict_table
 
 frame("How much privacy do I spend?")
@@ -34,17 +38,7 @@ mechanism, delta = setting.mechanism, setting.delta
 
 with right:
     lines, view, scale = st.columns([6, 3, 2], gap="small")
-    recall("accountants", list(DEFAULT_ACCOUNTANTS))
-    chosen = lines.pills(
-        "Accountants, over the certified band",
-        [name for name in ACCOUNTANTS if name != BAND_ID],
-        selection_mode="multi",
-        default=DEFAULT_ACCOUNTANTS,
-        key="accountants",
-        bind="query-params",
-        persist_state="session",
-    )
-    keep("accountants", chosen)
+    chosen = accountant_pills(lines)
     across = choice_of(view, "Against", ("epoch", "delta"), "against")
     log = choice_of(scale, "Scale", ("linear", "log"), "scale") == "log"
 
@@ -70,9 +64,11 @@ with right:
     st.markdown(words.WHY)
     curves_table(mechanism, curves)
     download(mechanism, delta, across)
+    card(mechanism, curves[BAND_ID], BAND_ID, setting.n, "statement_card")
     with small:  # last, so that the chart beside it is not kept waiting
-        mu, certified = compute.mu(mechanism), float(curves[BAND_ID].epsilon[-1])
-        st.plotly_chart(
-            tradeoff_figure(mu, certified, delta), key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF
-        )
-        st.caption(words.TRADEOFF)
+        mu, band = compute.mu(mechanism), compute.band(mechanism)
+        figure = tradeoff_figure(band, [gaussian_line(mu)])
+        st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF)
+        link("pages/tradeoff.py", "What can an attacker do?")
+        st.caption(f"{words.TRADEOFF} {odds(compute.risks(mechanism, delta))}")
+        tradeoff_data(attack.narrow(band, mu), "trade-off", small=True)

@@ -2,7 +2,12 @@
 
 import argparse
 import math
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import SCHEDULES, scheduled
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,3 +43,36 @@ def whole(text: str) -> int:
     if value != math.floor(value):
         raise argparse.ArgumentTypeError(f"expected {text!r} to be a whole number")
     return int(value)
+
+
+def add_mechanism(parser: Parser) -> None:
+    """Add --q, --sigma, --steps and the schedule's options."""
+    parser.add_argument("--q", type=number, required=True, help="Poisson sampling rate, in (0, 1]")
+    parser.add_argument("--sigma", type=number, required=True, help="noise multiplier: noise std / L2 sensitivity")
+    parser.add_argument("--steps", type=whole, required=True, help="T, the number of steps")
+    add_schedule(parser)
+
+
+def add_schedule(parser: Parser) -> None:
+    """Add --schedule, --rate and --level-steps."""
+    parser.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
+    parser.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
+    parser.add_argument(
+        "--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)"
+    )
+
+
+def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
+    """The mechanism that the arguments name; ValueError says which of them is wrong."""
+    check.whole(1, MAX_STEPS, steps=arguments.steps)
+    return scheduled(
+        arguments.schedule, arguments.q, arguments.sigma, arguments.steps, arguments.rate, arguments.level_steps
+    )
+
+
+def mechanism_given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """q, sigma and the schedule, as JSON shows them."""
+    found: dict[str, Any] = {"q": arguments.q, "sigma": arguments.sigma}
+    if arguments.schedule != "constant":
+        found |= {"schedule": arguments.schedule, "rate": arguments.rate, "level_steps": arguments.level_steps}
+    return found

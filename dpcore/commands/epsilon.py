@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from dpcore import check
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import Parser, add_mechanism, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.accountants.base import MAX_STEPS, IntArray
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.accountants.base import IntArray
 from dpcore.privacy.verdict import verdict
 
 MAX_POINTS = 10_000
@@ -20,17 +19,12 @@ MAX_POINTS = 10_000
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(prog="python -m dpcore epsilon", description="Epsilon against steps, by every accountant.")
-    made.add_argument("--q", type=number, required=True, help="Poisson sampling rate, in (0, 1]")
-    made.add_argument("--sigma", type=number, required=True, help="noise multiplier: noise std / L2 sensitivity")
-    made.add_argument("--steps", type=whole, required=True, help="T, the number of steps")
+    add_mechanism(made)
     made.add_argument("--delta", type=number, required=True, help="delta, in (0, 1)")
     made.add_argument("--points", type=whole, default=100, help="how many horizons from T/points to T (default 100)")
     made.add_argument(
         "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
     )
-    made.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
-    made.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
-    made.add_argument("--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -40,11 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = list(dict.fromkeys(arguments.accountant or ACCOUNTANTS))
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)
-    check.whole(1, MAX_STEPS, steps=arguments.steps)
+    mechanism = mechanism_of(arguments)
     check.whole(1, MAX_POINTS, points=arguments.points)
-    mechanism = scheduled(
-        arguments.schedule, arguments.q, arguments.sigma, arguments.steps, arguments.rate, arguments.level_steps
-    )
     steps = horizons(arguments.steps, arguments.points)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
     print(json.dumps(_object(arguments, steps, curves), allow_nan=False) if arguments.json else _table(steps, curves))
@@ -62,10 +53,8 @@ def horizons(steps: int, points: int) -> IntArray:
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:
-    setting = {"q": arguments.q, "sigma": arguments.sigma, "delta": arguments.delta}
-    if arguments.schedule != "constant":
-        setting |= {"schedule": arguments.schedule, "rate": arguments.rate, "level_steps": arguments.level_steps}
-    return setting | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
+    given = mechanism_given(arguments) | {"delta": arguments.delta}
+    return given | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
 
 
 def _curve(curve: Curve) -> dict[str, Any]:

@@ -1,17 +1,22 @@
 """Value objects in, plotly figures out: the same charts on the pages and in a notebook."""
 
 from dpcore.figures.epsilon import curves_figure, epochs_at, epsilon_figure, horizons, profile_figure
+from dpcore.figures.heatmap import heatmap_figure
 from dpcore.figures.schedule import schedule_figure
-from dpcore.figures.tradeoff import tradeoff_figure
+from dpcore.figures.tradeoff import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.training import Track, accuracy_figure, classes_figure, track_figure
 
 __all__ = [
+    "Line",
     "Track",
     "accuracy_figure",
     "classes_figure",
     "curves_figure",
     "epochs_at",
     "epsilon_figure",
+    "gaussian_line",
+    "growth_figure",
+    "heatmap_figure",
     "horizons",
     "profile_figure",
     "schedule_figure",

@@ -24,8 +24,17 @@ def horizons(mechanism: Mechanism, points: int = POINTS) -> IntArray:
 
 
 def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
-    """Epochs, the expected uses of each example, after each of (n,) step counts -> (n,)."""
+    """Epochs, the expected uses of each example in training, after each of (n,) step counts -> (n,).
+
+    Releases of the whole data (q = 1) before sampled steps, as DP-PCA's, are no training: their cost lies at epoch 0.
+
+    >>> from dpcore.privacy.mechanism import Release
+    >>> epochs_at(Mechanism((Release(1.0, 7.0), Release(0.5, 4.0, 10))), np.array([1, 2, 11])).tolist()
+    [0.0, 0.5, 5.0]
+    """
     rates = np.array([release.q for release in mechanism.releases])  # (L,)
+    if rates.min() < 1:  # else full-batch training
+        rates[: np.argmax(rates < 1)] = 0.0
     return np.asarray(mechanism.uses(steps) @ rates, dtype=np.float64)
 
 

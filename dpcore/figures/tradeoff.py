@@ -1,40 +1,120 @@
 """What an attacker can do: the errors they must make when guessing whether one example took part."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.labels import short
-from dpcore.figures.style import Style, layout, line, style_of
-from dpcore.privacy.tradeoff import Gaussian, Pairs
+from dpcore.figures.style import BAND, BAND_ID, Style, layout, line, style_of
+from dpcore.figures.training import run_style
+from dpcore.privacy.band import Band
+from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
+LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
-BLIND = "rgba(128,128,128,0.9)"
+RATES = np.logspace(-6, 0, 121)
+BLIND = Style("rgba(128,128,128,0.9)", "dot", "···", "Blind guessing")
 ALLOWED = "rgba(43,123,211,0.12)"
+ALLOWED_MARK = "rgba(43,123,211,0.55)"
+PLACES = (0, 1, 3, 4, 5)  # styles of growing lengths, without the green that is the CLT's
+HOVER = {False: "%{y:.4f}", True: "%{y:.3g}"}
 
 
-def tradeoff_figure(mu: float, epsilon: float, delta: float, *, height: int = 300) -> go.Figure:
-    """Type II error against type I error: G_mu of the CLT, the region that (epsilon, delta) allows, blind guessing.
+class Line(NamedTuple):
+    """One trade-off function on a chart; `region` fills what it leaves to an attacker."""
 
-    An attacker against the certified pair can stay on or above its boundary only; mu or epsilon may be +inf.
+    style: Style  # its label is the line's name
+    f: Tradeoff
+    region: bool = False
+
+
+def gaussian_line(mu: float) -> Line:
+    """G_mu of the central limit theorem, for mu in [0, inf]."""
+    return Line(style_of("gdp")._replace(label=f"G_mu (CLT), mu = {short(mu)}"), Gaussian(mu))
+
+
+def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = False, height: int = 300) -> go.Figure:
+    """The certified band (None while it is computed; left out if it has a note), other curves and blind guessing.
+
+    Type II error against type I error; with `log` the attacker's view, true-positive against false-positive rate, both
+    logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only.
     """
-    hover = "%{y:.4f}"
-    pair: dict[str, Any] = line(ALPHA, Pairs([epsilon], [delta]).beta(ALPHA), style_of("pld"), hovertemplate=hover)
-    pair |= {"name": "Boundary of (epsilon, delta)"}
-    gaussian = line(ALPHA, Gaussian(mu).beta(ALPHA), style_of("gdp"), hovertemplate=hover, name="G_mu (CLT)")
-    blind = line([0, 1], [1, 0], style_of("pld"), hovertemplate=hover, name="Blind guessing")
-    blind |= {"line": {"color": BLIND, "dash": "dot", "width": 1.2}, "fill": "tonexty", "fillcolor": ALLOWED}
-    shape = layout("type I error", "type II error", height=height)
-    shape["xaxis"]["range"] = shape["yaxis"]["range"] = [0, 1.02]
-    shape["annotations"] = [
-        _note(0.98, style_of("gdp"), f"G_mu, mu = {short(mu)}"),
-        _note(0.88, style_of("pld"), "(epsilon, delta)"),
-    ]
-    return go.Figure({"data": [pair, blind, gaussian], "layout": shape})
+    traces = [trace for each in lines if each.region for trace in _region(each, log)]
+    styles = [each.style._replace(color=ALLOWED_MARK, glyph="■") if each.region else each.style for each in lines]
+    if band is not None and not band.note:
+        style = style_of(BAND_ID)._replace(label="Certified")
+        traces += _band(band, style, log)
+        styles.insert(0, style)
+    traces += [_curve(each.f, each.style, log) for each in lines if not each.region]
+    return _figure([_blind(log), *traces], [*styles, BLIND], log, height)
 
 
-def _note(y: float, style: Style, text: str) -> dict[str, Any]:
-    """A line of the legend, in the empty corner above blind guessing."""
-    mark = f'<span style="color:{style.color}">{style.glyph}</span>'
-    return {"x": 1, "y": y, "text": f"{mark} {text}", "showarrow": False, "xanchor": "right", "font": {"size": 12}}
+def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430) -> go.Figure:
+    """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
+
+    Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
+    """
+    limit = gaussian_line(mu)
+    traces, styles = [], []
+    for place, (steps, band) in enumerate(bands.items()):
+        style = run_style(PLACES[place % len(PLACES)], f"Certified, T = {steps:,}")
+        traces += _band(band, style, log)
+        styles.append(style)
+    traces.append(_curve(limit.f, limit.style, log) | {"line": {"color": limit.style.color, "width": 3.5}})
+    solid = limit.style._replace(glyph="━━")
+    return _figure([_blind(log), *traces], [*styles, solid, BLIND], log, height)
+
+
+def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
+    x, y = (RATES, f.power(RATES)) if log else (ALPHA, f.beta(ALPHA))
+    return line(x, y, style, hovertemplate=HOVER[log], **more)
+
+
+def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
+    low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
+    bounds = [_curve(f, style._replace(label=f"{style.label}, at {word}"), log)
+              for f, word in ((low, "least"), (high, "most"))]  # fmt: skip
+    return [bounds[0], bounds[1] | {"fill": "tonexty", "fillcolor": BAND}]
+
+
+def _region(each: Line, log: bool) -> list[dict[str, Any]]:
+    """Blind guessing once more, as the edge that the filling ends at."""
+    edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
+    pen = {"color": each.style.color, "dash": each.style.dash, "width": 1.3}
+    return [edge, _curve(each.f, each.style, log, fill="tonexty", fillcolor=ALLOWED) | {"line": pen}]
+
+
+def _blind(log: bool) -> dict[str, Any]:
+    x, y = (RATES, RATES) if log else (ALPHA, 1 - ALPHA)
+    pen = {"color": BLIND.color, "dash": BLIND.dash, "width": 1.2}
+    return line(x, y, BLIND, hovertemplate=HOVER[log]) | {"line": pen}
+
+
+def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int) -> go.Figure:
+    names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
+    shape = layout(*names, height=height)
+    for axis in (shape["xaxis"], shape["yaxis"]):
+        axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
+        if log:
+            axis |= {"exponentformat": "power", "dtick": 1}
+    shape["annotations"] = [_note(place, each, len(styles), log, height) for place, each in enumerate(styles)]
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def _note(place: int, style: Style, count: int, log: bool, height: int) -> dict[str, Any]:
+    """A line of the legend, in the empty corner beyond blind guessing: above it, or below it where rates are shown."""
+    step = 19 / (height - 64)  # of the plot's height
+    y = (count - place - 0.6) * step if log else 1 - (place + 0.3) * step
+    return {
+        "x": 1,
+        "xref": "paper",
+        "y": y,
+        "yref": "paper",
+        "yanchor": "middle",
+        "text": f'<span style="color:{style.color}">{style.glyph}</span> {style.label}',
+        "showarrow": False,
+        "xanchor": "right",
+        "font": {"size": 12},
+    }

@@ -12,6 +12,10 @@ from dpcore.figures.style import RUNS, Style, layout, line
 DASHES = (("solid", "━━"), ("dash", "╌╌"), ("dot", "···"), ("dashdot", "╌·"), ("longdash", "— —"), ("6px,2px", "-··"))
 MOST = 400  # points of one line sent to a browser
 HEIGHT = 210
+RIGHT = 108  # pixels: a dash and "6: 98.7 %"
+STRIP = 130
+HOVER = "%{customdata:.0%}"
+ACCEPTED, REJECTED = RUNS[0], RUNS[1]
 
 
 class Track(NamedTuple):
@@ -31,7 +35,11 @@ def run_style(place: int, label: str = "") -> Style:
 
 
 def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340) -> go.Figure:
-    """Test accuracy in percent over epochs or epsilon, one line a run, labelled at its end; x runs to `end` or more."""
+    """Test accuracy in percent over epochs or epsilon, one line a run; x runs to `end` or more.
+
+    Lines end with their last value, behind the run's number where there are several: room for a name there would take
+    it from the lines on a narrow screen.
+    """
     traces, ends = [], []
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
     for place, track in enumerate(tracks):
@@ -41,10 +49,10 @@ def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height
             if len(values):
                 last = 100 * values[-1]
                 traces.append(_accuracy_line(track, values, kind, furthest))
-                ends.append((kind, last, f"{'averaged' if kind is averaged else track.label} {last:.1f} %"))
+                ends.append((kind, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
-    right = max([150, *(45 + 7 * len(text) for _, _, text in ends)])  # pixels
-    shape = layout(x, "test accuracy, %", height=height, right=right, annotations=end_labels(ends, bounds, height))
+    annotations = end_labels(ends, bounds, height)
+    shape = layout(x, "test accuracy, %", height=height, right=RIGHT, annotations=annotations)
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     return go.Figure({"data": traces, "layout": shape})
@@ -88,6 +96,38 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float]) -> go.Figu
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
     return go.Figure({"data": [bar], "layout": shape})
+
+
+def decisions_figure(decisions: str, q: float, steps: int) -> go.Figure:
+    """The proposals of simulated annealing in their order: up where accepted ("a"), down where rejected ("r").
+
+    `q` is the epochs of one step, `steps` where the axis ends. Where there are more proposals than a screen shows, each
+    bar is the share of its few neighbours.
+
+    >>> decisions_figure("aar", 0.5, 4).data[0].y
+    (1.0, 1.0, 0.0)
+    """
+    accepted = np.frombuffer(decisions.encode(), np.uint8) == ord("a")  # (n,)
+    width = max(1, -(-len(accepted) // MOST))  # steps of one bar
+    starts = np.arange(0, len(accepted), width)
+    counts = np.minimum(width, len(accepted) - starts)
+    kept = np.add.reduceat(accepted, starts, dtype=float) / counts if len(starts) else starts.astype(float)
+    middles = (starts + counts / 2) * q
+    bars = [
+        _strip(middles, kept, counts * q, ("accepted", ACCEPTED)),
+        _strip(middles, kept - 1, counts * q, ("rejected", REJECTED)),
+    ]
+    shape = layout("epoch", "", height=STRIP, barmode="relative", bargap=0, hovermode="x unified")
+    shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
+    shape["yaxis"] |= {"range": [-1.05, 1.05], "tickvals": [-0.5, 0.5], "ticktext": ["rejected", "accepted"]}
+    shape["margin"] |= {"l": 72, "t": 8}
+    return go.Figure({"data": bars, "layout": shape})
+
+
+def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]) -> dict[str, Any]:
+    name, color = look
+    bar = {"type": "bar", "x": x.tolist(), "y": y.tolist(), "width": widths.tolist(), "name": name}
+    return bar | {"marker": {"color": color, "line": {"width": 0}}, "customdata": np.abs(y), "hovertemplate": HOVER}
 
 
 def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:

@@ -5,20 +5,25 @@ last argument within the budget. By the certified accountant the cost is the upp
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import floor, inf, isinf
 
+import numpy as np
+
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.frontier import Axis, Frontier, frontier, scanned
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from dpcore.privacy.targets import EpsilonTarget, Reading, Target
+from dpcore.privacy.verdict import Verdict, verdict
 
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
 RATES = (1e-9, 1.0)
+MOST_STEPS = 10**7
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
+CERTIFIED = "pld"
 SOLVABLE = ("sigma", "steps", "q", "batch")
 
 
@@ -98,7 +103,7 @@ def steps_for(
     recipe: Recipe = CONSTANT,
     examples: int | None = None,
 ) -> Answer:
-    """The most steps that keep the target: one more was measured and overshoots.
+    """The most steps, up to 10^7, that keep the target: one more was measured and overshoots.
 
     Notes say where they are no whole number of epochs. Errors and `examples` as for `sigma_for`.
 
@@ -109,7 +114,7 @@ def steps_for(
     check.positive(sigma=sigma)
     search = _Search(
         "steps",
-        Axis(1, MAX_STEPS, whole=True),
+        Axis(1, MOST_STEPS, whole=True),
         lambda steps: recipe.mechanism(q, sigma, int(steps)),
         target,
         accountant,
@@ -165,6 +170,25 @@ def batch_for(
     return _answered(search, examples, words)
 
 
+def verdict_on(answer: Answer) -> Verdict:
+    """What the number of an answer is worth, judged by the certified accountant on the same mechanism.
+
+    >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).status.value
+    'claims_less'
+    """
+    certified = answer.reading
+    if certified.kind is not Kind.CERTIFIED:
+        certified = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
+    found = verdict(*(_curve(each, answer.mechanism.steps) for each in (answer.reading, certified)))
+    return replace(found, text=found.text.replace("exact epsilon", f"exact {answer.target.word}"))
+
+
+def _curve(reading: Reading, steps: int) -> Curve:
+    """One point; the verdict looks at its height only, whatever it measures."""
+    lower = None if reading.lower is None else np.array([reading.lower])
+    return Curve(np.array([steps]), np.array([0.5]), np.array([reading.value]), lower, reading.kind, reading.note)
+
+
 @dataclass(frozen=True, eq=False)
 class _Search:
     """One argument, and what it costs; every value is measured once."""
@@ -192,13 +216,14 @@ class _Search:
 
     def found(self) -> Frontier:
         """The last value within the budget and the first beyond it."""
-        start = (self.axis.low * self.axis.high) ** 0.5
+        start, slope = (self.axis.low * self.axis.high) ** 0.5, 1.0
         if self.accountant != GUESS:
             guess = _Search(self.solved, self.axis, self.mechanism, self.target, GUESS).found()
             nearest = guess.inside or guess.outside
-            start = nearest.value if nearest else start
-        found = frontier(self.axis, self.cost, self.target.size, start)
-        if found.inside is None and found.outside is not None and isinf(found.outside.cost):
+            start, slope = nearest.value if nearest else start, guess.slope
+        found = frontier(self.axis, self.cost, self.target.size, start, slope)
+        if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
+            # Formulas may need a sigma that is not too large either.
             again = scanned(self.axis, self.cost, self.target.size)
             found = found if again is None else frontier(self.axis, self.cost, self.target.size, again)
         return found
@@ -242,10 +267,10 @@ def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list
         )
     q, steps = mechanism.releases[0].q, mechanism.steps
     epochs = steps * q
-    if abs(epochs - round(epochs)) > q / 2 * (1 + 1e-9):  # no number of whole steps is nearer
+    if abs(epochs - round(epochs)) > q * (1 - 1e-9):  # by a step or more
         whole = floor(epochs)
         instead = f"; {whole} epoch{'s' * (whole > 1)} would be {round(whole / q)} steps" if whole else ""
-        notes.append(f"{steps} steps are {epochs:.4g} epochs, not a whole number{instead}.")
+        notes.append(f"{steps} steps are {epochs:.6g} epochs, not a whole number{instead}.")
     return notes
 
 
@@ -260,6 +285,6 @@ def _end(search: _Search, inside: float, outside: float | None) -> str:
 def _refusal(search: _Search, cheapest: float, out_of_reach: str) -> str:
     """The sentence for a target that nothing in range keeps, with the way out."""
     reading, word = search.readings[cheapest], search.target.word
-    if isinf(reading.value) and reading.note:
-        return f"The accountant {search.accountant} gives no finite {word} here; choose another. {reading.note}"
-    return f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
+    sentence = f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
+    silent = isinf(reading.value) or (reading.note and reading.kind is not Kind.CLAIMED)
+    return f"{sentence} The accountant {search.accountant} has no number: {reading.note}" if silent else sentence

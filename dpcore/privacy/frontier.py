@@ -69,6 +69,11 @@ class Frontier(NamedTuple):
     inside: Point | None
     outside: Point | None
 
+    @property
+    def slope(self) -> float:
+        """d ln cost / dx across it; 1 where it does not tell."""
+        return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
+
 
 def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Frontier:
     """Two neighbouring values, between which the cost crosses the budget.
@@ -97,11 +102,17 @@ def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: f
             break
         value = _next(axis, Frontier(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
         before = point
+    else:
+        raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_ROUNDS} points; this is a defect.")
     return Frontier(inside, outside)
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:
-    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again."""
+    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again.
+
+    >>> scanned(Axis(1, 100), lambda value: abs(value - 50), 1.0)
+    50.9877
+    """
     first, last = axis.ends
     for _ in range(2):
         xs = [first + (last - first) * i / SCAN for i in range(SCAN + 1)]
@@ -159,10 +170,10 @@ def _onward(axis: Axis, found: Frontier, crossing: float, state: tuple[float, in
     """Where to look for the other end of the bracket: near the predicted crossing, but not too far at once."""
     offset, count = state
     first, last = axis.ends
-    farthest, one = 2.0 ** (count / 2), float(axis.whole)
+    nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)
     if found.inside is not None:
-        x = min(max(crossing + offset, found.inside.x + 2 * offset), found.inside.x + farthest, last)
-        return max(axis.value(x), found.inside.value + one) if axis.rising else axis.value(x)
+        x = found.inside.x + min(max(crossing + offset - found.inside.x, nearest), farthest)
+        return max(axis.value(min(x, last)), found.inside.value + one) if axis.rising else axis.value(min(x, last))
     assert found.outside is not None
-    x = max(min(crossing - offset, found.outside.x - 2 * offset), found.outside.x - farthest, first)
-    return min(axis.value(x), found.outside.value - one) if axis.rising else axis.value(x)
+    x = found.outside.x - min(max(found.outside.x - crossing + offset, nearest), farthest)
+    return min(axis.value(max(x, first)), found.outside.value - one) if axis.rising else axis.value(max(x, first))

@@ -81,8 +81,9 @@ def mu_above(f: Tradeoff, least: float) -> float:
     """Smallest mu with f >= G_mu wherever both errors are at least `least`: the tightest Gaussian guarantee, no CLT.
 
     f is linear between its corners and G_mu convex, so that it is enough to look at the corners. Without a `least`,
-    subsampling would count for nothing: at error rates of q^T and below, f falls to that of sqrt(T)/sigma.
-    Source: arXiv 1905.02383, Definition 2.6.
+    subsampling would count for nothing: with chance q^T the example is in every batch, and far below that error rate
+    f falls towards that of sqrt(T)/sigma.
+    Source: arXiv 1905.02383, Definition 2.6. Edge cases: where no attack errs that much, mu where alpha = beta.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(mu_above(Gaussian(0.7), 1e-5), 6)

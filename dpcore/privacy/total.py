@@ -79,8 +79,9 @@ def total(losses: Sequence[Loss], uses: IntArray, moments: Moments) -> Total:
 
     Errors: RuntimeError if the lattice would be too long.
     """
-    mesh, whole = losses[0].mesh, np.zeros(1)
-    finite = np.array([loss.log_moments(whole)[0] for loss in losses])  # ln of the finite mass of one use
+    mesh = losses[0].mesh
+    # ln of the finite mass of one use: all but the infinite. A sum of it would err by 1e-16, times the steps.
+    finite = np.array([np.log1p(-loss.infinite) for loss in losses])
     low, high = (float(end[0]) for end in moments.reach(uses[None], 0.0, finite))
     nodes = int((high - low) / mesh) + 8
     if nodes > orders.LONGEST:
@@ -90,12 +91,12 @@ def total(losses: Sequence[Loss], uses: IntArray, moments: Moments) -> Total:
     mass, error = _masses(spectra, uses, period)
     origin = float(uses @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
     shift = int(np.floor((low - origin) / mesh))
-    log_finite = float(uses @ finite)
+    log_finite = float(uses @ finite)  # what is left is infinite
     return Total(
         origin + shift * mesh,
         mesh,
         np.roll(mass, -shift % period) * np.exp(log_finite),
-        -float(np.expm1(uses @ np.array([np.log1p(-loss.infinite) for loss in losses]))),
+        -float(np.expm1(log_finite)),
         error + 2 * np.exp(-orders.TAIL),
         POSITION * float(uses @ np.abs(moments.ends).max(axis=1)),
     )

@@ -101,8 +101,12 @@ class Pairs(Tradeoff):
             check.in_range(0, 1, delta=float(each))
         order = np.lexsort((delta, epsilon))
         order = order[epsilon[order] <= LARGEST]
-        self._epsilon = np.append(epsilon[order], LARGEST)  # (K,)
-        self._delta = np.minimum.accumulate(np.append(delta[order], 1.0))  # (K,)
+        epsilon = np.append(epsilon[order], LARGEST)
+        delta = np.minimum.accumulate(np.append(delta[order], 1.0))
+        first = int(
+            np.argmax((1 - delta) / (1 + np.exp(epsilon)))
+        )  # forces alpha = beta highest: those before say less
+        self._epsilon, self._delta = epsilon[first:], delta[first:]  # (K,) both
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         alpha = np.asarray(alpha, dtype=np.float64)[..., None]
@@ -136,6 +140,7 @@ class Pairs(Tradeoff):
             return np.array([middle]), np.array([1 - middle])
         sample = np.geomspace(max(least, TINY), middle, SEARCHED)[:, None]
         seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))  # each matters somewhere: neighbours meet
+        seen = seen[np.diff(slope[seen], append=np.inf) > 0]  # but for those too close to tell their slopes apart
         alpha = -np.diff(self._delta[seen]) / np.diff(slope[seen])
         power = self._delta[seen[:-1]] + slope[seen[:-1]] * alpha
         inside = (alpha > least) & (alpha < middle)
@@ -159,8 +164,9 @@ class Points(Tradeoff):
         for end in (np.min, np.max):
             check.in_range(0, 1, alpha=float(end(alpha, initial=0.0)), power=float(end(power, initial=0.0)))
         # Symmetry: a test of errors (alpha, beta) is one of errors (beta, alpha) once the neighbours change names.
-        beta = np.minimum(1 - power + ULP, 1.0)  # rounded to 0, it would be a test that never errs
-        x, y = np.concatenate([[0.0], alpha, beta, [1.0]]), np.concatenate([[0.0], power, 1 - alpha, [1.0]])
+        # Rounded to 0, an error would be that of a test that never errs.
+        beta, mirrored = np.minimum(1 - power + ULP, 1.0), np.maximum(1 - alpha - ULP, 0.0)
+        x, y = np.concatenate([[0.0], alpha, beta, [1.0]]), np.concatenate([[0.0], power, mirrored, [1.0]])
         self._alpha, self._power = _hull(x, y)  # (K,) rising
 
     def beta(self, alpha: ArrayLike) -> FloatArray:

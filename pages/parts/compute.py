@@ -2,19 +2,25 @@
 
 import csv
 import io
-import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from dpcore.figures import epochs_at, horizons
 from dpcore.figures.epsilon import DELTAS
+from dpcore.figures.style import BAND_ID
+from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
-from dpcore.privacy.accountants.base import FloatArray, IntArray
-from dpcore.privacy.accountants.gdp import mu_poisson
+from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.gdp import mu_of
+from dpcore.privacy.band import Band, certified
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.risk import Risks, granted, risks_of
+from dpcore.privacy.tradeoff import Pairs, Tradeoff
+
+ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
+LENGTHS = 5  # mechanisms of growing length
 
 
 @lru_cache(maxsize=512)
@@ -55,10 +61,68 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ..
 @lru_cache(maxsize=256)
 def mu(mechanism: Mechanism) -> float:
     """mu of the central limit theorem after the whole mechanism; +inf where it has none."""
-    uses = Counter({(each.q, each.sigma): 0 for each in mechanism.releases})
-    for each in mechanism.releases:
-        uses[each.q, each.sigma] += each.count
-    return math.sqrt(sum(mu_poisson(q, sigma, count) ** 2 for (q, sigma), count in uses.items()))
+    return mu_of(mechanism)
+
+
+@lru_cache(maxsize=256)
+def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
+    """Epsilon by one accountant after the whole mechanism alone."""
+    steps = np.array([mechanism.steps])
+    try:
+        return ACCOUNTANTS[name].curve(mechanism, steps, delta)
+    except RuntimeError as error:
+        return _nothing(name, steps, np.array([delta]), str(error))
+
+
+@lru_cache(maxsize=128)
+def band(mechanism: Mechanism) -> Band:
+    """The certified trade-off function of the whole mechanism, between two curves."""
+    return certified(mechanism)
+
+
+@lru_cache(maxsize=256)
+def risks(mechanism: Mechanism, delta: float) -> Risks:
+    """What the certified band says about any attacker."""
+    return risks_of(band(mechanism), delta)
+
+
+@lru_cache(maxsize=128)
+def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
+    """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
+    if name == BAND_ID:
+        return band(mechanism).lower, Kind.CERTIFIED
+    try:
+        spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
+    except RuntimeError:
+        return Pairs([], []), ACCOUNTANTS[name].kind
+    return granted(spent.epsilon, spent.delta), spent.kind
+
+
+def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
+    """Mechanisms of ever more steps T with the same q sqrt(T), the given one last; empty where sigma or q changes.
+
+    >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
+    [1.0, 0.316, 0.1, 0.032, 0.01]
+    """
+    if len(mechanism.releases) > 1:
+        return {}
+    q, sigma, steps = mechanism.releases[0].q, mechanism.releases[0].sigma, mechanism.steps
+    fewest = max(1, int(np.ceil(q * q * steps - 1e-9)))
+    lengths = np.unique(np.geomspace(fewest, steps, LENGTHS).round().astype(int)).tolist()
+    shorter = {t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]}
+    return shorter | {steps: mechanism}
+
+
+def tradeoff_csv(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> str:
+    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["curve", "kind", "alpha", "beta", "power"])
+    alpha = np.unique(np.concatenate([ALPHA, RATES]))
+    for name, kind, f in curves:
+        columns = (alpha.tolist(), f.beta(alpha).tolist(), f.power(alpha).tolist())
+        rows.writerows([name, kind.value, *values] for values in zip(*columns, strict=True))
+    return out.getvalue()
 
 
 def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:

@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from dpcore.figures import epochs_at
+from dpcore.figures.epsilon import DELTAS
 from dpcore.figures.style import BAND_ID
+from dpcore.figures.tradeoff import ALPHA
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts import compute
 
 if TYPE_CHECKING:
@@ -28,6 +32,33 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     if sources.open:
         for each in ACCOUNTANTS.values():
             sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{each.source}.*")
+
+
+def tradeoff_data(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, *, small: bool = False) -> None:
+    """Trade-off curves, each a name, a kind and a function: a table in an expander, and unless `small` a file."""
+    table = st.expander("The numbers in this chart" if small else "The numbers in the chart", key="tradeoff_table",
+                        on_change="rerun")  # fmt: skip
+    if table.open:
+        columns = {"type I error": ALPHA} | {name: f.beta(ALPHA) for name, _, f in curves}
+        table.dataframe(columns, hide_index=True)
+    if not small:
+        st.download_button(
+            "Download these curves (CSV)",
+            lambda: compute.tradeoff_csv(curves),
+            f"{name}.csv",
+            "text/csv",
+            key="download_tradeoff",
+            on_click="ignore",
+        )
+
+
+def profiles_table(profiles: Mapping[str, Curve]) -> None:
+    """Epsilon at each delta, in an expander."""
+    table = st.expander("The numbers in the chart", key="profiles_table", on_change="rerun")
+    if table.open:
+        columns = {"delta": DELTAS} | {name: each.epsilon for name, each in profiles.items()}
+        lower = {f"{name}, lower bound": each.lower for name, each in profiles.items() if each.lower is not None}
+        table.dataframe(columns | lower, hide_index=True)
 
 
 def evaluations_table(watched: "Sequence[Watched]", accountant: str) -> None:

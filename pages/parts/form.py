@@ -10,7 +10,6 @@ from dpcore.data.catalog import DATASETS, available
 from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts import words
 from pages.parts.controls import Quantity, number, show
 from pages.parts.method import method_controls, schedule_controls
 from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, SIGMA, choice
@@ -57,13 +56,6 @@ def baseline_of(config: RunConfig) -> RunConfig:
     epochs = config.steps * config.q  # where stop_epsilon would have ended it
     plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
-
-
-def described(config: RunConfig) -> str:
-    """A run in a few words."""
-    noise = f"sigma {config.sigma:g}" if config.private else "no privacy"
-    optimizer = words.OPTIMIZERS[config.optimizer].name
-    return f"{DATASETS[config.dataset].title} {config.model}, {optimizer}, {noise}"
 
 
 def _rate(dataset: str, model: str, optimizer: str) -> Quantity:

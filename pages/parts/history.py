@@ -43,6 +43,11 @@ class History:
         return max((each[-1].step for each in (self.stepped, self.evaluated) if each), default=0)
 
     @property
+    def decisions(self) -> str:
+        """Of simulated annealing: one letter a step so far, "a" accepted, "r" rejected."""
+        return "".join(each.decisions for each in self.stepped)
+
+    @property
     def steps_per_second(self) -> float:
         """The pace of the last reports, 0 before the first."""
         recent = self.stepped[-8:]

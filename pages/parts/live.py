@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import streamlit as st
@@ -10,15 +11,16 @@ from dpcore.data.catalog import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
 from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
+from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
 from pages.parts.data import evaluations_table
-from pages.parts.form import described
 from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
+from pages.parts.naming import described, labels_of
 
 EVERY = 0.5  # seconds between two looks while a run is active: an event is on the page within a second
 
@@ -30,6 +32,7 @@ class Watched:
     run: Run
     config: RunConfig
     history: History
+    label: str  # what tells it from the others
 
     def epsilons(self, accountant: str, steps: Sequence[int]) -> list[float]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
@@ -55,10 +58,10 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> Non
 
 
 def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool) -> None:
-    watched = []
-    for each in ids:
-        run = store.run(each)  # before the events: a run that has ended then has all of them
-        watched.append(Watched(run, run.config, history_of(store, each)))
+    runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
+    configs = [run.config for run in runs]
+    labels = zip(runs, configs, labels_of(configs), strict=True)
+    watched = [Watched(run, config, history_of(store, run.id), label) for run, config, label in labels]
     if active and not any(each.run.active for each in watched):
         st.rerun()
     detail = in_detail(watched)
@@ -66,7 +69,9 @@ def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, act
         if each.run.active or each is detail:
             _status(store, each)
     _figures(detail, accountant)
+    _key(watched)
     _large_charts(watched, detail, accountant, across)
+    _strip(detail)
     _small_charts(watched, detail)
     evaluations_table(watched, accountant)
 
@@ -153,6 +158,37 @@ def _shown(epsilon: float) -> str:
     return short(epsilon) if epsilon < float("inf") else "n/a"
 
 
+def _key(watched: Sequence[Watched]) -> None:
+    """Which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
+    averaged = any(test.averaged_accuracy is not None for each in watched for test in each.history.evaluated)
+    if len(watched) == 1 and not averaged:
+        return
+    entries = []
+    for place, each in enumerate(watched):
+        style = run_style(place)
+        mark = f'<span style="color:{style.color};white-space:pre">{style.glyph}</span>'
+        number = f"{place + 1}: " if len(watched) > 1 else ""
+        entries.append(
+            f'<span style="display:inline-block;margin-right:1.4em">{number}{mark} {escape(each.label)}</span>'
+        )
+    if averaged:
+        entries.append("<span>dotted: averaged weights</span>")
+    st.html(f'<div class="run-key" style="font-size:.9rem;line-height:1.5">{" ".join(entries)}</div>')
+
+
+def _strip(watched: Watched) -> None:
+    """Under simulated annealing: what was accepted and what rejected, in order."""
+    decisions = watched.history.decisions
+    if watched.config.acceptance == "none" or not decisions:
+        return
+    st.caption(
+        "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
+    )
+    figure = decisions_figure(decisions, watched.config.q, watched.config.steps)
+    alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
+    st.plotly_chart(figure, key="decisions_chart", config=SMALL, alt=alt)
+
+
 def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
     """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
     accuracy, epsilon = st.columns([3, 2])
@@ -162,7 +198,7 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     accuracy.plotly_chart(figure, key="accuracy_chart", alt=words.ALT_ACCURACY)
     mechanism = mechanism_of(detail.config)
     if mechanism is None:
-        epsilon.caption(f"**{short_label(detail.config)}**: {unaccounted(detail.config)}")
+        epsilon.caption(f"**{detail.label}**: {unaccounted(detail.config)}")
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
@@ -182,19 +218,13 @@ def _end(watched: list[Watched], accountant: str, across: str) -> float:
 
 def _track(watched: Watched, accountant: str, across: str) -> Track:
     evaluated = watched.history.evaluated
-    label = short_label(watched.config)
+    label = watched.label
     heights = [each.accuracy for each in evaluated]
     averaged = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     if across == "epoch":
         return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged)
     spent = watched.epsilons(accountant, [each.step for each in evaluated])
     return Track(label, spent, heights, level=mechanism_of(watched.config) is None, averaged=averaged)
-
-
-def short_label(config: RunConfig) -> str:
-    """A run as a label at the end of its line."""
-    name = "" if config.optimizer == "sgd" else f"{words.OPTIMIZERS[config.optimizer].name}, "
-    return name + (f"sigma {config.sigma:g}" if config.private else "no privacy")
 
 
 def _small_charts(watched: list[Watched], detail: Watched) -> None:
@@ -216,4 +246,4 @@ def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
     told = watched.config.private or quantity != "clipped"
     stepped = [each for each in watched.history.stepped if told and each.step <= watched.tested]
-    return Track(short_label(watched.config), [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])
+    return Track(watched.label, [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])

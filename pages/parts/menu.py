@@ -1,5 +1,6 @@
 """The pages of the app, and the way back to them from a page that was opened without the app."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -17,9 +18,17 @@ def menu() -> st.Page:
         [
             st.Page("pages/accountants.py", title="Accountants", icon=":material/ssid_chart:", default=True),
             st.Page("pages/train.py", title="Train", icon=":material/model_training:", url_path="train"),
+            st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:", url_path="tradeoff"),
+            st.Page("pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"),
         ],
         position="top",
     )
+
+
+def link(file: str, label: str, query: Mapping[str, str] | None = None) -> None:
+    """A link to another page, with what was chosen or asked; a page that was opened without the app has none."""
+    if SEEN in st.session_state:
+        st.page_link(file, label=label, icon=":material/arrow_forward:", query_params=query)
 
 
 def through_the_app() -> None:

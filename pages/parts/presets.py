@@ -26,6 +26,7 @@ ABADI = "Abadi et al. 2016, arXiv:1607.00133"
 PIGDO = "PIGDO (PIAdam, MMA), 2022"
 SA = "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660"
 BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
+BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
 YU = "Yu et al. 2019, IEEE S&P, exponential decay"
 
 PRESETS = {
@@ -52,6 +53,23 @@ PRESETS = {
     "Opacus example, MNIST": Preset("60000", "64", "1", "10", "1", "sgd", "Opacus examples/mnist.py defaults"),
     "Decaying noise, MNIST": Preset("60000", "600", "10", "60", "4", "sgd", YU, schedule="exponential", rate="0.0138"),
 }
+
+FIGURES = {  # figures of Bu et al. 2020 -> the preset they show, and how
+    "Figure 2": ("Gaussian DP, MNIST, sigma 0.7", {"view": "delta", "accountants": ["moments", "gdp"]}),
+    "Figure 3": (
+        "Gaussian DP, MNIST, sigma 1.1",
+        {"view": "trade-off", "axes": "linear", "pair": "moments", "pairs": "moments"},
+    ),
+    "Figure 5": ("Gaussian DP, MNIST, sigma 1.1", {"view": "steps", "axes": "linear"}),
+}
+
+
+def apply_figure(name: str) -> None:
+    """Show what a figure of the paper shows."""
+    preset, shown = FIGURES[name]
+    st.session_state["preset"] = preset
+    apply(preset)
+    st.session_state.update(shown)
 
 
 def apply(name: str) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
@@ -72,6 +74,7 @@ class Setting:
     sigma: float
     delta: float
     schedule: str
+    rate: float
 
     @property
     def epochs(self) -> float:
@@ -110,7 +113,7 @@ def _setting() -> Setting:
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
-    return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule)
+    return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule, rate)
 
 
 def _preset() -> None:
@@ -189,6 +192,22 @@ def choice_of(
         persist_state="session",
     )
     keep(key, chosen)
+    return chosen
+
+
+def accountant_pills(place: Any) -> list[str]:
+    """The accountants to draw over the certified band."""
+    recall("accountants", list(DEFAULT_ACCOUNTANTS))
+    chosen = place.pills(
+        "Accountants, over the certified band",
+        [name for name in ACCOUNTANTS if name != BAND_ID],
+        selection_mode="multi",
+        default=DEFAULT_ACCOUNTANTS,
+        key="accountants",
+        bind="query-params",
+        persist_state="session",
+    )
+    keep("accountants", chosen)
     return chosen
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.form import described
+from pages.parts.naming import described
 
 MOST = 6
 RECENT = 50  # runs to choose from

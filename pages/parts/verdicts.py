@@ -1,12 +1,13 @@
 """The table under the chart: what each accountant says at the last epoch, and what that is worth."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import escape
 
 from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.privacy.statement import outward
 from dpcore.privacy.verdict import Status, Verdict, verdict
 from pages.parts import words
 
@@ -53,18 +54,6 @@ def headline(certified: Curve, epochs: float, steps: int, delta: str) -> str:
         return f"{after}, there is no certified epsilon: {_lowered(certified.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     return f"{after}, epsilon is certified to lie between **{low}** and **{high}**."
-
-
-def outward(value: float, towards: Callable[[float], int]) -> str:
-    """A bound in four significant digits, rounded away from the band so that the text is as true as the number.
-
-    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
-    ('1.946', '1.950', '0')
-    """
-    if value == 0:
-        return "0"
-    unit = 3 - math.floor(math.log10(abs(value)))
-    return f"{towards(value * 10.0**unit) / 10.0**unit:.{max(unit, 0)}f}"
 
 
 def _judged(curve: Curve, certified: Curve) -> Verdict:

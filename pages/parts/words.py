@@ -68,10 +68,35 @@ WHY = (
     "rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band "
     "claims more privacy than there is."
 )
-TRADEOFF = (
-    "The errors an attacker must make when guessing whether one example took part. On the dotted line they might as "
-    "well toss a coin; the grey line is all that (epsilon, delta) rules out."
+TRADEOFF = "No attack gets below the grey curve; on the dotted line an attacker might as well toss a coin."
+HOW_TO_READ = {  # (view, whether axes are logarithmic) -> what the picture means
+    ("trade-off", False): (
+        "An attacker sees the model and guesses whether **your example** was in the training data. To the right: how "
+        "often they accuse someone who was not (type I error). Upwards: how often they miss someone who was (type II). "
+        "Every attack is a point, and **no attack gets below the grey band**: there runs the exact curve, between two "
+        "proven ones. The dotted line is guessing by coin. The closer the band is to it, the more private."
+    ),
+    ("trade-off", True): (
+        "The same curves as an attacker sees them: of all those they accuse wrongly (to the right), how many do they "
+        "find (upwards)? Both scales are logarithmic, so that attacks that accuse hardly anybody wrongly can be read: "
+        "those are the ones that harm. **No attack gets above the grey band**; on the dotted line nothing is learned."
+    ),
+    ("delta", None): (
+        "Each point of a curve is one promise (epsilon, delta); all points of a curve hold at once. The exact curve "
+        "runs inside the grey band. Whatever lies **below** the band promises more privacy than there is."
+    ),
+    ("steps", None): (
+        "Ever more, ever smaller steps: the number of steps T grows while q times the root of T stays as set, and with "
+        "it the mu of the central limit theorem (CLT). Each thin curve is **certified**, the thick one is where the "
+        "theorem says they go. Where a certified curve lies on the attacker's side of it (best seen on log-log axes), "
+        "the approximation promises more than there is."
+    ),
+}
+PAIR = (
+    "The shaded region is what **one pair (epsilon, delta)** leaves to an attacker: far more than there is. "
+    "That is why epsilon alone misleads. All pairs of a sound accountant together leave less, the exact curve least."
 )
+SAME_NUMBERS = "q and sigma must not change from step to step here: choose the constant schedule to see T grow."
 NOT_COVERED = (
     "Epsilon is the price of releasing the model. The training loss and the fraction clipped are exact figures of the "
     "training data, shown here for learning: publishing them is not covered."
@@ -84,7 +109,16 @@ KINDS = {
 }
 ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
 ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
-ALT_TRADEOFF = "Line chart of the least type II error against the type I error of an attacker who guesses membership."
+ALT_TRADEOFF = (
+    "Line chart of the least type II error against the type I error of an attacker who guesses membership: the "
+    "certified band, the curve of the central limit theorem, and blind guessing."
+)
+ALT_ATTACK = {
+    False: ALT_TRADEOFF[:-1] + ", with the region of one pair and the curve of all pairs of an accountant.",
+    True: "Line chart of the largest true-positive rate against the false-positive rate, both logarithmic: the "
+    "certified band, the curve of the central limit theorem, one pair, all pairs, and blind guessing.",
+}
+ALT_STEPS = "Line chart of certified trade-off curves for growing numbers of steps, and the limit they approach."
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 ALT_ACCURACY = "Line chart of test accuracy over epochs or epsilon, one line for each run shown."
 ALT_SPENT = "Line chart of epsilon against epoch of the run in detail; a vertical line marks where it is now."

@@ -19,9 +19,10 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from pages.parts import blas  # noqa: E402, F401, I001  # as the app does
-from dpcore.figures import curves_figure, epochs_at, horizons, tradeoff_figure  # noqa: E402
+from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tradeoff_figure  # noqa: E402
 from dpcore.privacy.accountants import ACCOUNTANTS  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
+from dpcore.privacy.statement import odds  # noqa: E402
 from pages.parts import compute  # noqa: E402
 from pages.parts.verdicts import headline, verdict_table  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
@@ -62,7 +63,8 @@ def recomputed(q: float, sigma: float, steps: int) -> None:
     mechanism = Mechanism.constant(q, sigma, steps)
     curves = {name: compute.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
     curves_figure(curves, epochs_at(mechanism, horizons(mechanism))).to_json()
-    tradeoff_figure(compute.mu(mechanism), float(curves["pld"].epsilon[-1]), 1e-5).to_json()
+    tradeoff_figure(compute.band(mechanism), [gaussian_line(compute.mu(mechanism))]).to_json()
+    odds(compute.risks(mechanism, 1e-5))
     verdict_table(curves)
     headline(curves["pld"], steps * q, steps, "1e-5")
 

@@ -22,13 +22,12 @@ from dpcore.figures import (
     profile_figure,
     schedule_figure,
     track_figure,
-    tradeoff_figure,
 )
 from dpcore.figures.labels import spread
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, STYLES
-from dpcore.figures.training import MOST, thinned
+from dpcore.figures.training import MOST, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +106,16 @@ def test_epochs_count_each_release_at_its_own_rate():
     assert epochs_at(mechanism, np.array([0, 5, 10])).tolist() == [0.0, 2.5, 5.0]
 
 
+def test_what_is_released_before_the_sampled_steps_costs_at_epoch_zero():
+    before = Release(1.0, 7.0)
+    mechanism = Mechanism((before, Release(1.0, 10.0), Release(0.5, 4.0, 10), Release(1.0, 4.0, 2)))
+    assert epochs_at(mechanism, np.array([0, 1, 2, 3, 12, 14])).tolist() == [0.0, 0.0, 0.0, 0.5, 5.0, 7.0]
+    assert epochs_at(Mechanism.constant(1.0, 4.0, 3), np.array([1, 3])).tolist() == [1.0, 3.0]  # full batches
+    figure = epsilon_figure(Mechanism((before, Release(0.01, 4.0, 100))), accountants=["rdp"])
+    assert (figure.data[-1].x[0], figure.data[-1].x[-1]) == (0.0, pytest.approx(1.0))
+    assert figure.data[-1].y[0] == ACCOUNTANTS["rdp"].curve(Mechanism((before,)), [1], 1e-5).epsilon[0]
+
+
 def test_an_infinite_epsilon_leaves_a_gap_and_no_label():
     steps = np.array([1, 2])
     endless = Curve(steps, np.full(2, 1e-5), np.array([np.inf, np.inf]), None, Kind.UPPER, "too little noise")
@@ -140,15 +149,6 @@ def test_labels_that_have_room_stay_where_they_are():
     assert spread([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
 
 
-@pytest.mark.parametrize("mu", [0.0, 0.5, 40.0, math.inf])
-@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2000.0, math.inf])
-def test_the_tradeoff_stays_between_the_axes_and_blind_guessing(mu: float, epsilon: float):
-    figure = tradeoff_figure(mu, epsilon, 1e-5)
-    for trace in figure.data:
-        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
-        assert np.all((y >= 0) & (y <= 1 - x + 1e-12))
-
-
 def test_a_schedule_is_drawn_at_its_levels():
     figure = schedule_figure(scheduled("step", 0.5, 4.0, 60, rate=0.5))
     assert list(figure.data[0].y) == [4.0, 2.0, 1.0, 1.0]
@@ -178,3 +178,36 @@ def test_long_series_are_thinned_to_what_a_screen_shows_and_keep_their_last_poin
 def test_classes_are_bars_in_percent():
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
+
+
+def test_accuracies_of_several_runs_end_with_the_runs_number():
+    tracks = [Track("flat", [1.0], [0.9]), Track("per layer", [1.0], [0.5], averaged=[0.75])]
+    figure = accuracy_figure(tracks, "epoch")
+    assert [each.text.split("</span> ")[1] for each in figure.layout.annotations] == [
+        "1: 90.0 %",
+        "2: 50.0 %",
+        "2: 75.0 %",
+    ]
+    alone = accuracy_figure(tracks[:1], "epoch")
+    assert alone.layout.annotations[0].text.endswith("</span> 90.0 %")
+
+
+def test_every_proposal_is_a_bar_up_or_down_in_its_order():
+    figure = decisions_figure("aarar", 0.5, 10)
+    accepted, rejected = figure.data
+    assert list(accepted.y) == [1, 1, 0, 1, 0]
+    assert list(rejected.y) == [0, 0, -1, 0, -1]
+    assert list(accepted.x) == [0.25, 0.75, 1.25, 1.75, 2.25]
+    assert figure.layout.xaxis.range[1] >= 5.0
+    assert accepted.marker.color != rejected.marker.color
+
+
+@pytest.mark.parametrize("count", [0, 1, 399, 400, 401, 100_003])
+def test_many_proposals_are_shares_of_neighbours_and_none_is_lost(count: int):
+    decisions = "".join("ar"[i % 3 == 0] for i in range(count))
+    accepted, rejected = decisions_figure(decisions, 0.01, max(count, 1)).data
+    assert len(accepted.y) <= MOST
+    widths = np.asarray(accepted.width) / 0.01
+    assert widths.sum() == pytest.approx(count)
+    assert (np.asarray(accepted.y) * widths).sum() == pytest.approx(decisions.count("a"))
+    assert (np.asarray(rejected.y) * widths).sum() == pytest.approx(-decisions.count("r"))

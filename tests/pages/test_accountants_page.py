@@ -51,9 +51,9 @@ def test_it_opens_on_four_accountants_the_certified_band_and_the_tradeoff_chart(
     assert [each["name"] for each in epsilon["data"]] == [
         "Proven lower bound", "Proven upper bound", "Moments", "RDP", "MMA", "GDP-CLT",
     ]  # fmt: skip
-    assert {each["name"] for each in tradeoff["data"]} == {
-        "Boundary of (epsilon, delta)", "Blind guessing", "G_mu (CLT)",
-    }  # fmt: skip
+    assert [each["name"] for each in tradeoff["data"]] == [
+        "Blind guessing", "Certified, at least", "Certified, at most", "G_mu (CLT), mu = 0.347",
+    ]  # fmt: skip
     for name in ("Moments accountant", "Rényi DP", "Certified band"):
         assert name in table(page)
 
@@ -218,6 +218,34 @@ def test_no_accountant_chosen_leaves_the_band():
     page.pills(key="accountants").set_value([]).run()
     assert sentences(page) == []
     assert [each["name"] for each in charts(page)[0]["data"]] == ["Proven lower bound", "Proven upper bound"]
+
+
+def sure(page: AppTest) -> float:
+    """How sure, in percent, someone can become who was 50 % sure."""
+    return float(re.findall(r"at most ([\d.]+) % sure", " ".join(each.value for each in page.caption))[0])
+
+
+def test_the_small_chart_moves_with_the_sliders_and_has_a_table_and_a_sentence_of_its_own():
+    page = AppTest.from_file(PAGE, default_timeout=30)
+    page.session_state["tradeoff_table"] = True
+    page.run()
+    before = page.dataframe[0].value["Certified, at least"].to_numpy()
+    told = sure(page)
+    page.select_slider(key="sigma_slider").set_value("3").run()
+    after = page.dataframe[0].value["Certified, at least"].to_numpy()
+    assert np.all(after[1:-1] > before[1:-1])
+    assert sure(page) < told
+
+
+def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
+    assert not opened().code
+    page = AppTest.from_file(PAGE, default_timeout=30)
+    page.session_state["statement_card"] = True
+    page.run()
+    low, high = re.findall(r"\*\*([\d.]+)\*\*", next(each.value for each in page.markdown if "certified" in each.value))
+    assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
+    page.segmented_control(key="statement").set_value("Markdown").run()
+    assert f"| Epsilon, delta | epsilon between {low} and {high}" in page.code[0].value
 
 
 def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():

@@ -1,5 +1,6 @@
 """Every method on the training page: chosen, started, contradicted, and what its runs show."""
 
+import re
 from base64 import b64decode
 from typing import Any
 
@@ -8,13 +9,14 @@ import pytest
 
 from dpcore.figures.labels import short
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import words
-from tests.pages.train_page import CLASSES, charts, metrics, opened, press, recorded
+from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -105,6 +107,26 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     claim = ACCOUNTANTS["rdp"].curve(claimed_mechanism(config, 30), [30], config.delta).epsilon[0]
     assert caption.endswith(f"30, would give {short(claim)}.")
     assert f"epsilon {metrics(page)['Epsilon, RDP']} (RDP)" in caption
+
+
+def test_the_sequence_of_accepted_and_rejected_proposals_is_a_strip(store: Store):
+    run = recorded(store, RunConfig(batch=256, epochs=2.0, acceptance="sa", public=1000), 0)
+    for step, decisions in ((3, "aar"), (5, "ra")):
+        store.append(run, Stepped(step, 0.1, 1.0, 0.9, (0.1,) * 5, 20.0, decisions, 3))
+    accepted, rejected = charts(opened(run))[2]["data"]
+    assert accepted["y"] == [1, 1, 0, 0, 1]
+    assert rejected["y"] == [0, 0, -1, -1, 0]
+    store.end(run, Status.CANCELLED)
+    assert len(charts(opened(recorded(store, CONFIG, 10)))) == 5  # no strip for any other method
+
+
+def test_overlaid_runs_have_a_key_of_what_differs(store: Store):
+    runs = [recorded(store, RunConfig(batch=256, clipping=each), 40, Status.CANCELLED) for each in ("flat", "auto_s")]
+    page = opened(*runs)
+    (key,) = [each.proto.body for each in page.get("html") if "run-key" in each.proto.body]
+    assert re.findall(r"(\d): .*?</span> ([\w-]+)</span>", key) == [("1", "flat"), ("2", "AUTO-S")]
+    assert [line["name"] for line in charts(page)[0]["data"]] == ["flat", "AUTO-S"]
+    assert not [each for each in opened(runs[0]).get("html") if "run-key" in each.proto.body]
 
 
 def test_the_averaged_weights_are_a_second_line_and_figure(store: Store):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from riskcal.analysis import get_beta_from_pld
 from scipy.stats import norm
 
+from dpcore.privacy import band as band_module
 from dpcore.privacy import lattice
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.band import certified
@@ -125,6 +126,15 @@ def test_a_schedule_of_many_levels_is_merged_and_still_a_band(monkeypatch: pytes
     assert np.all(coarse.upper.beta(ALPHA) >= fine.lower.beta(ALPHA))
 
 
+def test_the_mesh_is_not_refined_for_a_gap_that_merging_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    meshes, real = [], band_module._band
+    monkeypatch.setattr(
+        band_module, "_band", lambda above, below, mesh: meshes.append(mesh) or real(above, below, mesh)
+    )
+    certified(scheduled("exponential", 0.35, 74.0, 1377, rate=0.0084))  # 459 levels; a third round took 10 s, 2 GB
+    assert len(meshes) == 2
+
+
 def test_more_noise_and_fewer_steps_raise_the_curve() -> None:
     base = certified(Mechanism.constant(0.02, 1.0, 200))
     for better in (
@@ -134,6 +144,20 @@ def test_more_noise_and_fewer_steps_raise_the_curve() -> None:
     ):
         assert np.all(certified(better).upper.beta(ALPHA) >= base.lower.beta(ALPHA))
         assert np.max(certified(better).lower.beta(ALPHA) - base.upper.beta(ALPHA)) > 1e-3
+
+
+@pytest.mark.parametrize(
+    "releases",
+    [
+        (Release(1e-9, 0.0501, 10**7),),
+        (Release(4.525331854732288e-06, 1.9591179797068472, 32_312), Release(1.0, 0.10062436053040709, 6)),
+    ],
+)
+def test_rounding_in_one_step_does_not_add_up_over_many(releases: tuple[Release, ...]) -> None:
+    # One step's mass sums to 1 but for 1e-16: over 10^7 steps that once exceeded both the gap and the error charged.
+    band = certified(Mechanism(releases))
+    assert np.all(band.upper.power(ALPHA) <= band.lower.power(ALPHA) * (1 + ROUNDING))
+    assert band.upper.delta(0.0) <= band.lower.delta(0.0)
 
 
 def test_a_sigma_that_hides_nothing_says_so() -> None:

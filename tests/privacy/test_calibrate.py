@@ -3,6 +3,9 @@
 import math
 
 import pytest
+from dp_accounting import GaussianDpEvent, LowerEndpointAndGuess, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import calibrate_dp_mechanism as peer_calibration
+from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -117,6 +120,10 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
         assert spent(name, Mechanism.constant(q, sigma, 1), target.delta) > target.epsilon
     else:
         check_answer(most, most.beyond and Mechanism.constant(q, sigma, int(most.beyond)))
+    check_rate(target, sigma, steps, name)
+
+
+def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> None:
     try:
         rate = rate_for(target, sigma, steps, accountant=name)
     except ValueError:
@@ -133,9 +140,13 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
         delta=st.floats(math.log(1e-12), math.log(1e-2)).map(math.exp),
     ),
     q=st.floats(math.log(1e-5), 0).map(math.exp),
+    sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
 )
-def test_no_certified_sigma_overshoots_over_the_whole_box(target: EpsilonTarget, q: float, steps: int) -> None:
+def test_no_certified_answer_overshoots_over_the_whole_box(
+    target: EpsilonTarget, q: float, sigma: float, steps: int
+) -> None:
+    check_rate(target, sigma, steps, "pld")
     try:
         answer = check_sigma(target, q, steps, "pld")
     except ValueError:
@@ -160,3 +171,23 @@ def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta
 def test_known_exact_epsilons_are_calibrated_back(anchor: golden.Anchor) -> None:
     sigma = sigma_for(EpsilonTarget(anchor.epsilon, anchor.delta), anchor.q, anchor.steps).value
     assert sigma == pytest.approx(anchor.sigma, rel=4e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "q", "steps"), [(2.0, 0.1, 100), (1.0, 0.02, 500)])
+def test_the_certified_sigma_agrees_with_that_of_dp_accounting(epsilon: float, q: float, steps: int) -> None:
+    def event(sigma: float) -> SelfComposedDpEvent:
+        return SelfComposedDpEvent(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)), steps)
+
+    answer = sigma_for(EpsilonTarget(epsilon, 1e-5), q, steps)
+    peer = peer_calibration(
+        lambda: PLDAccountant(value_discretization_interval=1e-3),
+        event,
+        epsilon,
+        1e-5,
+        bracket_interval=LowerEndpointAndGuess(0.5, 1.0),
+        tol=1e-4,
+    )
+    assert peer * (1 - 1e-3) <= answer.value <= peer * 1.005
+    assert answer.reading.lower is not None
+    counted = PLDAccountant(value_discretization_interval=1e-3).compose(event(answer.value)).get_epsilon(1e-5)
+    assert answer.reading.lower <= counted <= answer.reading.value * 1.001

@@ -31,6 +31,13 @@ def test_of_a_plain_gaussian_every_number_is_held(mu: float) -> None:
     assert found.mu.upper < 1.01 * mu + 1e-3
 
 
+@pytest.mark.parametrize(("sigma", "steps"), [(1 / 12, 1), (0.05, 1), (0.2, 5000)])
+def test_an_attack_that_nearly_always_succeeds_is_not_said_to_always_succeed(sigma: float, steps: int) -> None:
+    found = risks(Mechanism.constant(1.0, sigma, steps), 1e-5)
+    assert found.true_positives[0.01].lower < 1  # the exact one is 1 - 2e-22 and more
+    assert 8 < found.mu.lower <= math.sqrt(steps) / sigma
+
+
 @pytest.mark.parametrize("mu", MUS)
 @pytest.mark.parametrize("prior", [0.01, 0.3, 0.5, 0.9])
 def test_the_bayes_risk_agrees_with_riskcal_and_with_a_search(mu: float, prior: float) -> None:

@@ -95,6 +95,13 @@ def test_the_order_of_pairs_and_a_worse_pair_change_nothing() -> None:
         np.testing.assert_array_equal(plain.beta(ALPHA), other.beta(ALPHA))
 
 
+@given(st.lists(st.tuples(st.floats(0, 12), st.floats(0, 1)), min_size=1, max_size=6))
+def test_the_advantage_of_pairs_is_what_their_boundary_leaves(pairs: list[tuple[float, float]]) -> None:
+    f = Pairs(*zip(*pairs, strict=True))
+    alpha = np.concatenate([np.linspace(0, 1, 2001), f.corners(1e-12)[0]])
+    assert float(f.delta(0.0)) == pytest.approx(float(np.max(1 - alpha - f.beta(alpha))), abs=1e-12)
+
+
 def test_the_limits_are_blind_guessing_and_certainty() -> None:
     np.testing.assert_allclose(Gaussian(0.0).beta(ALPHA), 1 - ALPHA, atol=1e-12)
     np.testing.assert_allclose(Pairs([0.0], [0.0]).beta(ALPHA), 1 - ALPHA, atol=1e-15)
@@ -128,6 +135,19 @@ def test_subsampling_agrees_with_the_convexified_mixture() -> None:
 def test_subsampling_at_rate_one_changes_nothing_and_at_zero_tells_nothing() -> None:
     np.testing.assert_allclose(subsampled(Gaussian(1.0), 1.0).beta(ALPHA), Gaussian(1.0).beta(ALPHA), atol=1e-4)
     np.testing.assert_allclose(subsampled(Gaussian(9.0), 0.0).beta(ALPHA), 1 - ALPHA, atol=1e-15)
+
+
+def test_a_test_that_hardly_errs_is_never_turned_into_one_that_never_does() -> None:
+    # Its mirror image has type II error 1e-20, which 1 - 1e-20 = 1.0 would round to none at all.
+    almost = Points([1e-20], [1 - 1e-10])
+    assert almost.power(0.5) < 1
+    assert np.all(almost.beta([1e-10, 1e-3, 0.5]) > 0)
+
+
+def test_corners_of_pairs_too_close_to_tell_their_slopes_apart_are_finite() -> None:
+    alpha, power = Pairs([0.0, 1e-17], [1e-17, 1e-19]).corners(1e-5)
+    assert np.all(np.isfinite(alpha) & np.isfinite(power))
+    np.testing.assert_allclose(power, alpha, rtol=1e-9)
 
 
 def test_gaussian_releases_compose_by_the_root_of_squares() -> None:

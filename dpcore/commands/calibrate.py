@@ -1,0 +1,125 @@
+"""`python -m dpcore calibrate`: the sigma, steps, sampling rate or batch that keeps a budget."""
+
+import argparse
+import json
+from typing import Any
+
+from dpcore import check
+from dpcore.commands import Parser, number, whole
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.calibrate import SOLVABLE, Answer, Recipe, batch_for, rate_for, sigma_for, steps_for, verdict_on
+from dpcore.privacy.schedule import SCHEDULES
+from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.verdict import Verdict
+
+NEEDED = {"sigma": ("q", "steps"), "steps": ("q", "sigma"), "q": ("sigma", "steps"), "batch": ("sigma", "steps")}
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
+        prog="python -m dpcore calibrate", description="The sigma, steps, sampling rate or batch that keeps a budget."
+    )
+    made.add_argument("--solve", required=True, metavar="WHAT", help=f"one of {', '.join(SOLVABLE)}")
+    made.add_argument("--target-epsilon", type=number, metavar="E", help="at most this epsilon at --delta")
+    made.add_argument("--target-advantage", type=number, metavar="A", help="at most this max(TPR - FPR), in (0, 1)")
+    made.add_argument("--target-mu", type=number, metavar="MU", help="at most this mu, at error rates from --delta up")
+    made.add_argument("--delta", type=number, help="delta, in (0, 1); an advantage needs none")
+    made.add_argument("--q", type=number, help="Poisson sampling rate, in (0, 1]")
+    made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity; a schedule's first")
+    made.add_argument("--steps", type=whole, help="T, the number of steps")
+    made.add_argument("--examples", type=whole, help="n: needed for a batch, otherwise to warn of delta >= 1/n")
+    made.add_argument("--accountant", default="pld", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}")
+    made.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
+    made.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
+    made.add_argument("--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the answer; exit status 0."""
+    check.one_of(SOLVABLE, solve=arguments.solve)
+    answer = _solved(arguments, _target(arguments))
+    judged = verdict_on(answer)
+    notes = [*answer.notes, *_unused(arguments)]
+    if arguments.json:
+        print(json.dumps(_object(answer, judged, notes), allow_nan=False))
+    else:
+        print("\n".join(_lines(answer, judged, notes)))
+    return 0
+
+
+def _target(arguments: argparse.Namespace) -> Target:
+    given = [name for name in ("epsilon", "advantage", "mu") if getattr(arguments, f"target_{name}") is not None]
+    if len(given) != 1:
+        found = " and ".join(f"--target-{name}" for name in given) or "none"
+        raise ValueError(f"Expected one of --target-epsilon, --target-advantage and --target-mu, found {found}.")
+    if given == ["advantage"]:
+        return AdvantageTarget(arguments.target_advantage)
+    _needed(arguments, "delta", f"with --target-{given[0]}")
+    if given == ["mu"]:
+        return MuTarget(arguments.target_mu, arguments.delta)
+    return EpsilonTarget(arguments.target_epsilon, arguments.delta)
+
+
+def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
+    if getattr(arguments, name) is None:
+        raise ValueError(f"Expected --{name} to be given {why}.")
+
+
+def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
+    for name in NEEDED[arguments.solve]:
+        _needed(arguments, name, f"to solve {arguments.solve}")
+    recipe = Recipe(arguments.schedule, arguments.rate, arguments.level_steps)
+    q, sigma, steps, examples = arguments.q, arguments.sigma, arguments.steps, arguments.examples
+    how: dict[str, Any] = {"accountant": arguments.accountant, "recipe": recipe}
+    match arguments.solve:
+        case "sigma":
+            return sigma_for(target, q, steps, examples=examples, **how)
+        case "steps":
+            return steps_for(target, q, sigma, examples=examples, **how)
+        case "q":
+            return rate_for(target, sigma, steps, examples=examples, **how)
+    _needed(arguments, "examples", "to solve batch")
+    return batch_for(target, examples, sigma, steps, **how)
+
+
+def _unused(arguments: argparse.Namespace) -> list[str]:
+    """What was given but is what is solved."""
+    names = {"batch": ("q",)}.get(arguments.solve, (arguments.solve,))
+    return [f"The given --{name} was not used: it is solved." for name in names if getattr(arguments, name) is not None]
+
+
+def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]:
+    target, reading, first = answer.target, answer.reading, answer.mechanism.releases[0]
+    values: dict[str, Any] = {
+        "solve": answer.solved,
+        "answer": answer.value,
+        "beyond": answer.beyond,
+        "target": {target.word: target.size},
+        "accountant": answer.accountant,
+        "kind": str(reading.kind),
+        target.word: reading.value,
+    }
+    if target.at is not None:
+        values["delta"] = target.at
+    if reading.lower is not None:
+        values["lower"] = reading.lower
+    values |= {"q": first.q, "sigma": first.sigma, "steps": answer.mechanism.steps}
+    values["verdict"] = {"status": str(judged.status), "text": judged.text}
+    values["note"] = " ".join(notes)
+    return values
+
+
+def _lines(answer: Answer, judged: Verdict, notes: list[str]) -> list[str]:
+    """The answer, what it spends and what kind of number that is, its verdict, its notes."""
+    target, reading = answer.target, answer.reading
+    delta = "" if target.at is None else f" at delta={target.at:g}"
+    beyond = "" if answer.beyond is None else f"; {answer.solved}={answer.beyond:.10g} overshoots"
+    return [
+        f"{answer.solved} = {answer.value:.10g}",
+        f"{target.word}={reading.value:.6g} of {target.size:g}{delta} ({answer.accountant}, {reading.kind}){beyond}",
+        judged.text,
+        *notes,
+    ]

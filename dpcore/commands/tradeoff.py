@@ -1,0 +1,89 @@
+"""`python -m dpcore tradeoff`: the certified trade-off function, and what an attacker can do, in numbers."""
+
+import argparse
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from dpcore import check
+from dpcore.commands import Parser, add_mechanism, mechanism_given, mechanism_of, number, whole
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants.gdp import mu_of
+from dpcore.privacy.band import Band, certified
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.risk import Between, Risks, risks_of
+from dpcore.privacy.statement import statement
+from dpcore.privacy.tradeoff import Gaussian
+
+MAX_POINTS = 10_000
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(prog="python -m dpcore tradeoff", description="The certified trade-off function, and attack risks.")
+    add_mechanism(made)
+    made.add_argument("--delta", type=number, default=1e-5, help="delta, in (0, 1) (default 1e-5)")
+    made.add_argument("--n", type=whole, default=60_000, help="training examples, which delta is compared with")
+    made.add_argument("--points", type=whole, default=101, help="how many alphas from 0 to 1 (default 101)")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the curve and the numbers; exit status 0."""
+    mechanism = mechanism_of(arguments)
+    check.in_range(0, 1, ends="()", delta=arguments.delta)
+    check.whole(1, n=arguments.n)
+    check.whole(2, MAX_POINTS, points=arguments.points)
+    band = certified(mechanism)
+    found = risks_of(band, arguments.delta)
+    if arguments.json:
+        print(json.dumps(_object(arguments, mechanism, band, found), allow_nan=False))
+        return 0
+    pld = ACCOUNTANTS["pld"]
+    curve = pld.curve(mechanism, [mechanism.steps], arguments.delta)
+    print(_table(band), statement(mechanism, curve, pld, found, arguments.n).text(), sep="\n\n", end="")
+    return 0
+
+
+def _object(arguments: argparse.Namespace, mechanism: Mechanism, band: Band, found: Risks) -> dict[str, Any]:
+    alpha, mu = np.linspace(0, 1, arguments.points), mu_of(mechanism)
+    return mechanism_given(arguments) | {
+        "steps": arguments.steps,
+        "delta": arguments.delta,
+        "alpha": alpha.tolist(),
+        "certified": {
+            "kind": "certified",
+            "lower": band.lower.beta(alpha).tolist(),
+            "upper": band.upper.beta(alpha).tolist(),
+            **({"note": band.note} if band.note else {}),
+        },
+        "gdp": {"kind": "approximate", "mu": _finite(mu), "beta": Gaussian(mu).beta(alpha).tolist()},
+        "risks": {
+            "advantage": _pair(found.advantage),
+            "error": _pair(found.error),
+            "true_positives": {f"{rate:g}": _pair(bounds) for rate, bounds in found.true_positives.items()},
+            "mu": {**_pair(found.mu), "least": found.least},
+            "posterior": found.sure,
+        },
+    }
+
+
+def _pair(bounds: Between) -> dict[str, float | None]:
+    return {"lower": _finite(bounds.lower), "upper": _finite(bounds.upper)}
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity: null stands for it."""
+    return value if math.isfinite(value) else None
+
+
+def _table(band: Band) -> str:
+    """The band at a few alphas."""
+    alpha = np.array([1e-4, 1e-3, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9])
+    lines = [f"{'alpha':>8} {'beta, at least':>16} {'at most':>10}"]
+    for a, low, high in zip(alpha, band.lower.beta(alpha), band.upper.beta(alpha), strict=True):
+        lines.append(f"{a:>8g} {math.floor(1e6 * low) / 1e6:>16.6f} {math.ceil(1e6 * high) / 1e6:>10.6f}")
+    return "\n".join(lines)

@@ -1,0 +1,167 @@
+"""Epsilon over sigma and epochs as a map, with contours: how much noise buys how much training."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.labels import short
+from dpcore.figures.style import layout
+from dpcore.privacy.accountants.base import FloatArray
+from dpcore.privacy.grid import Grid
+
+LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+CLOSE = 1.25  # a level within this factor of the target gives way to it
+ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
+COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#9c2f4f"))  # white is legible on all of them
+INK = "#ffffff"
+SHADE = "rgba(0,0,0,0.6)"
+ASIDE = 0.85  # of the width
+POINTS = "Points to click"
+
+
+class Mark(NamedTuple):
+    """A point on the map with its word."""
+
+    epochs: float
+    sigma: float
+    word: str
+    symbol: str = "circle"
+
+
+def contour(grid: Grid, level: float) -> FloatArray:
+    """The smallest sigma at which epsilon falls to a level, at each number of steps (T,); NaN where there is none.
+
+    Between two sigmas log epsilon is taken as linear in log sigma; beside an infinite epsilon the finite end counts.
+
+    >>> from dpcore.privacy.grid import epsilon_grid
+    >>> contour(epsilon_grid([2.0, 4.0, 8.0], [10_000], 0.01, 1e-5, "gdp"), 1.0).round(1).tolist()
+    [3.8]
+    """
+    epsilon, columns = grid.epsilon, np.arange(grid.steps.size)
+    falls = (epsilon[:-1] > level) & (epsilon[1:] <= level)  # (S - 1, T)
+    if not falls.size:
+        return np.full(columns.shape, np.nan)
+    row = np.argmax(falls, axis=0)
+    above, below = epsilon[row, columns], epsilon[row + 1, columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (np.log(above) - np.log(level)) / (np.log(above) - np.log(below))
+    share = np.where(np.isfinite(share), share, 1.0)
+    low, high = np.log(grid.sigmas[row]), np.log(grid.sigmas[row + 1])
+    return np.where(falls.any(axis=0), np.exp(low + share * (high - low)), np.nan)
+
+
+def heatmap_figure(
+    grid: Grid, epochs: FloatArray, *, target: float | None = None, marks: Sequence[Mark] = (), height: int = 460
+) -> go.Figure:
+    """Epsilon over epochs (T,) and sigma, both logarithmic; the target's contour is the thick one.
+
+    A cell without a promise is left empty. Every cell has a point to click, which tells its sigma and its epochs.
+    """
+    levels = [level for level in LEVELS if target is None or not 1 / CLOSE < level / target < CLOSE]
+    paths = [(level, contour(grid, level), False) for level in levels]
+    if target is not None:
+        paths.append((target, contour(grid, target), True))
+    traces = [_cells(grid, epochs)]
+    for _, sigmas, thick in paths:
+        traces += _stroke(epochs, sigmas, thick)
+    traces += [_points(grid, epochs), *(_mark(mark) for mark in marks)]
+    shape = layout("epochs", "sigma", height=height, hovermode="closest")
+    shape["xaxis"] |= _axis(epochs)
+    shape["yaxis"] |= _axis(grid.sigmas)
+    labels = [_label(epochs, path, grid.sigmas) for path in paths]
+    shape["annotations"] = [label for label in labels if label]
+    return go.Figure({"data": traces, "layout": shape})
+
+
+def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
+    with np.errstate(divide="ignore"):
+        height = np.log10(np.where(np.isfinite(grid.epsilon), grid.epsilon, np.nan))
+    low, high = np.log10(ENDS)
+    return {
+        "type": "heatmap",
+        "x": epochs,
+        "y": grid.sigmas,
+        "z": np.clip(height, low, high),
+        "zmin": low,
+        "zmax": high,
+        "colorscale": [list(each) for each in COLORS],
+        "showscale": False,  # the contours tell the numbers
+        "hoverinfo": "skip",
+        "name": "epsilon",
+    }
+
+
+def _stroke(epochs: FloatArray, sigmas: FloatArray, thick: bool) -> list[dict[str, Any]]:
+    """A white line, the target's with a dark edge."""
+    if not np.isfinite(sigmas).any():
+        return []
+    common = {"type": "scatter", "mode": "lines", "x": epochs, "y": sigmas, "hoverinfo": "skip"}
+    inner = {"color": INK, "width": 3.5 if thick else 1.2, "dash": "solid" if thick else "dot"}
+    edge = [common | {"line": {"color": "#000000", "width": 7}, "name": "edge"}] if thick else []
+    return [*edge, common | {"line": inner, "name": "target" if thick else "contour"}]
+
+
+def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
+    """A point in every cell, not to be seen: a heat map alone cannot be selected."""
+    across, up = np.meshgrid(epochs, grid.sigmas)
+    steps = np.broadcast_to(grid.steps, grid.epsilon.shape)
+    texts = [short(each) if np.isfinite(each) else "no number" for each in grid.epsilon.ravel()]
+    hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": across.ravel(),
+        "y": up.ravel(),
+        "customdata": steps.ravel(),
+        "text": texts,
+        "marker": {"size": 9, "opacity": 0},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+        "hovertemplate": hover,
+        "name": POINTS,
+    }
+
+
+def _mark(mark: Mark) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "markers+text",
+        "x": [mark.epochs],
+        "y": [mark.sigma],
+        "text": [f"<b>{mark.word}</b>"],
+        "textposition": "middle right",
+        "textfont": {"color": INK, "size": 14},
+        "marker": {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}},
+        "hoverinfo": "skip",
+        "selected": {"marker": {"opacity": 1}, "textfont": {"color": INK}},
+        "unselected": {"marker": {"opacity": 1}, "textfont": {"color": INK}},
+        "name": mark.word,
+    }
+
+
+def _label(epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray) -> dict[str, Any] | None:
+    """The level's number on its line: where that meets the diagonal, so that labels keep apart; the target's aside."""
+    level, sigmas, thick = path
+    seen = np.isfinite(sigmas)
+    if not seen.any():
+        return None
+    x, y = np.log10(epochs), np.log10(np.where(seen, sigmas, rows[0]))
+    across = (x - x[0]) / max(x[-1] - x[0], 1e-9)
+    up = (y - np.log10(rows[0])) / max(np.log10(rows[-1] / rows[0]), 1e-9)
+    place = int(np.argmin(np.where(seen, np.abs(across - ASIDE if thick else across + up - 1), np.inf)))
+    text = f"<b>epsilon {level:g}</b>" if thick else f"{level:g}"
+    look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2}
+    return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": 14 if thick else 12}} | look
+
+
+def _axis(values: FloatArray) -> dict[str, Any]:
+    """A logarithmic axis with ticks at 1, 2 and 5, from half a cell before the values to half a cell beyond."""
+    low, high = np.log10(values[0]), np.log10(values[-1])
+    half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
+    decades = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)
+    ticks = [float(f"{m}e{decade}") for decade in decades for m in (1, 2, 5)]
+    seen = [tick for tick in ticks if low - half <= np.log10(tick) <= high + half]
+    bounds = [float(low - half), float(high + half)]
+    return {"type": "log", "showgrid": False, "range": bounds, "tickvals": seen, "ticktext": [f"{t:g}" for t in seen]}

@@ -1,0 +1,70 @@
+"""Which noise fits my budget? A target in, the sigma, steps, batch or q that keeps it out, by every accountant."""
+
+import streamlit as st
+
+from dpcore.figures import schedule_figure
+from dpcore.figures.heatmap import Mark
+from dpcore.privacy.targets import EpsilonTarget
+from pages.parts import answers, compute, solve, words
+from pages.parts.card import card
+from pages.parts.frame import SMALL, frame
+from pages.parts.heat import show_map
+from pages.parts.settings import mechanism_controls
+
+frame("Which noise fits my budget?")
+left, right = st.columns([1, 3], gap="medium")
+
+with left:
+    told = st.container()
+    try:
+        setting = mechanism_controls()
+    except ValueError as error:
+        right.error(str(error))
+        st.stop()
+    if setting.schedule != "constant":
+        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+delta = setting.delta
+
+with right:
+    controls, result = st.columns([2, 3], gap="medium")
+    asked = found = target = None
+    with controls:
+        solved, by = solve.solve_controls()
+        told.caption(solve.told(solved))
+        try:
+            target = solve.target_controls(delta)
+        except ValueError as error:
+            result.error(str(error))
+    with result:
+        if target is not None:
+            asked = solve.asked_of(solved, target, setting)
+            found = solve.answer(asked, by)
+        if isinstance(found, str):
+            st.error(found)
+        elif found is not None:
+            answers.show_answer(found, asked, setting, by)
+
+    table, statement = st.container(), st.container()
+    st.subheader("Epsilon over sigma and epochs", anchor=False)
+    map_ = st.container()
+    st.subheader("Same epsilon, less noise", anchor=False)
+    less = st.container()
+
+    if asked is not None:
+        with table:
+            st.html(answers.answers_table(asked))
+            csv = lambda: answers.answers_csv(asked)  # noqa: E731  # only when it is pressed
+            st.download_button(
+                "Download the answers (CSV)", csv, "answers.csv", "text/csv", key="download_answers", on_click="ignore"
+            )
+    mark = None
+    if found is not None and not isinstance(found, str):
+        first, steps = found.mechanism.releases[0], found.mechanism.steps
+        with statement:
+            card(found.mechanism, compute.final(by, found.mechanism, delta), by, setting.n, "statement_card")
+        if first.q == setting.q:  # else it lies on another map
+            mark = Mark(steps * first.q, first.sigma, "answer", "diamond")
+    with less:
+        answers.show_less_noise(setting)
+    with map_:  # last, since it may take longest
+        show_map(setting, by, target.size if isinstance(target, EpsilonTarget) else None, mark)

@@ -1,0 +1,91 @@
+"""What can an attacker do? The certified trade-off curve, beside what the CLT and pairs of (epsilon, delta) say."""
+
+import streamlit as st
+
+from dpcore import check
+from dpcore.figures import growth_figure, profile_figure, schedule_figure, tradeoff_figure
+from dpcore.figures.style import BAND_ID
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.statement import odds
+from pages.parts import attack, compute, presets, words
+from pages.parts.card import card
+from pages.parts.controls import Quantity, number
+from pages.parts.data import download, profiles_table, tradeoff_data
+from pages.parts.frame import SMALL, frame
+from pages.parts.settings import accountant_pills, choice, choice_of, mechanism_controls
+
+PRIOR = Quantity(
+    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(0, 1, prior=prior),
+    "you are rarely in", "nearly always",
+    help="How probable it is, for the attacker before they look, that your example took part.",
+    stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
+)  # fmt: skip
+HEIGHT = 470
+
+frame("What can an attacker do?")
+left, right = st.columns([1, 3], gap="medium")
+
+with left:
+    try:
+        setting = mechanism_controls()
+    except ValueError as error:
+        right.error(str(error))
+        st.stop()
+    if setting.schedule != "constant":
+        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+    prior = number(PRIOR)
+mechanism, delta = setting.mechanism, setting.delta
+
+with right:
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    view = choice_of(row, "Show", ("trade-off", "delta", "steps"), "view")
+    log = choice_of(row, "Axes", ("linear", "log-log"), "axes") == "log-log"
+    with row.container(width=112):
+        one = choice("One pair by", (BAND_ID, *(name for name in ACCOUNTANTS if name != BAND_ID)), "pair")
+    with row.container(width=112):
+        every = choice("All pairs by", tuple(ACCOUNTANTS), "pairs")
+    for name in presets.FIGURES:
+        told = f"As in {name} of {presets.BU_TITLE}."
+        row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=told)
+    chosen = accountant_pills(st) if view == "delta" else []
+
+    certain = st.container()
+    large, beside = st.columns([5, 3], gap="medium")
+    chart = large.empty()
+    spent = compute.final(one, mechanism, delta)
+    shown = attack.Shown(compute.mu(mechanism), one, spent, every, *compute.pairs(every, mechanism))
+    if view == "trade-off" and compute.slow(mechanism):  # the rest is there at once, the band follows
+        figure = tradeoff_figure(None, shown.lines(), log=log, height=HEIGHT)
+        chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
+    band, found = compute.band(mechanism), compute.risks(mechanism, delta)
+    certain.markdown(attack.headline(found, setting.epochs, mechanism.steps))
+    if delta * setting.n >= 1:
+        certain.warning(words.delta_warning(delta, setting.n))
+
+    if view == "trade-off":
+        figure = tradeoff_figure(band, shown.lines(), log=log, height=HEIGHT)
+        chart.plotly_chart(figure, key="attack_chart", alt=words.ALT_ATTACK[log])
+    elif view == "delta":
+        names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
+        profiles = {name: compute.profile(name, mechanism) for name in names}
+        figure = profile_figure(profiles, log=log, height=HEIGHT)
+        chart.plotly_chart(figure, key="profile_chart", alt=words.ALT_PROFILE)
+    elif growing := compute.growing(mechanism):
+        figure = growth_figure({t: compute.band(each) for t, each in growing.items()}, shown.mu, log=log, height=HEIGHT)
+        chart.plotly_chart(figure, key="steps_chart", alt=words.ALT_STEPS)
+    else:
+        chart.info(words.SAME_NUMBERS)
+
+    with beside:
+        st.markdown(words.HOW_TO_READ[view, log if view == "trade-off" else None])
+        if view == "trade-off":
+            st.markdown(words.PAIR)
+        st.html(attack.clt(shown.mu, found))
+        st.markdown(f"**In odds.** {odds(found)}")
+    st.html(attack.table(band, found, shown, prior))
+    if view == "delta":
+        profiles_table(profiles)
+        download(mechanism, delta, "delta")
+    else:
+        tradeoff_data(attack.named(band, shown) if view == "trade-off" else attack.grown(mechanism), view)
+    card(mechanism, spent, one, setting.n, "statement_card")

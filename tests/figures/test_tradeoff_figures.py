@@ -1,0 +1,82 @@
+"""The charts of what an attacker can do: nothing leaves the square, the band holds the exact curve."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.figures import Line, gaussian_line, growth_figure, tradeoff_figure
+from dpcore.figures.style import style_of
+from dpcore.figures.tradeoff import ALPHA, LEAST, RATES
+from dpcore.privacy.band import Band, certified
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
+
+EXACT = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
+
+
+def drawn(figure) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    return {trace.name: (np.asarray(trace.x, float), np.asarray(trace.y, float)) for trace in figure.data}
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("mu", [0.0, 0.5, 40.0, math.inf])
+@pytest.mark.parametrize("epsilon", [0.0, 1.0, 2000.0, math.inf])
+def test_every_curve_stays_between_the_axes_and_blind_guessing(mu: float, epsilon: float, log: bool):
+    region = Line(style_of("rdp"), Pairs([epsilon], [1e-5]), region=True)
+    for x, y in drawn(tradeoff_figure(EXACT, [region, gaussian_line(mu)], log=log)).values():
+        assert np.all((y >= 0) & (y <= 1))
+        assert np.all(y >= x - 1e-12 if log else y <= 1 - x + 1e-12)
+
+
+def test_the_band_holds_the_exact_curve_in_both_views():
+    for log, exact in ((False, Gaussian(1.0).beta(ALPHA)), (True, Gaussian(1.0).power(RATES))):
+        curves = drawn(tradeoff_figure(EXACT, [], log=log))
+        low, high = curves["Certified, at least"][1], curves["Certified, at most"][1]
+        assert np.all(low <= exact + 1e-12)
+        assert np.all(exact <= high + 1e-12)
+        assert np.max(high - low) < 1e-3
+
+
+def test_only_what_one_pair_leaves_is_filled_up_to_blind_guessing():
+    region = Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True)
+    figure = tradeoff_figure(None, [region, gaussian_line(1.0)])
+    filled = [trace.name for trace in figure.data if trace.fill]
+    assert filled == [region.style.label]
+    edge = figure.data[[trace.name for trace in figure.data].index(region.style.label) - 1]
+    np.testing.assert_allclose(edge.y, 1 - ALPHA)
+
+
+def test_a_band_that_says_nothing_is_not_drawn():
+    nothing = Band(Pairs([], []), Points([], []), "n/a, because there is too little noise.")
+    for band in (None, nothing):
+        assert [*drawn(tradeoff_figure(band, [gaussian_line(1.0)]))] == ["Blind guessing", "G_mu (CLT), mu = 1.00"]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_the_legend_lies_in_the_corner_that_no_curve_reaches(log: bool):
+    lines = [Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True), gaussian_line(1.0)]
+    figure = tradeoff_figure(EXACT, lines, log=log, height=470)
+    notes = figure.layout.annotations
+    assert len(notes) == 4
+    assert all((note.y < 0.4) if log else (note.y > 0.6) for note in notes)
+    assert all(0 < note.y < 1 for note in notes)
+    assert [note.y for note in notes] == sorted((note.y for note in notes), reverse=True)
+
+
+def test_logarithmic_axes_begin_at_the_least_rate():
+    figure = tradeoff_figure(EXACT, [], log=True)
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        assert axis.type == "log"
+        assert 10 ** axis.range[0] == pytest.approx(LEAST)
+
+
+def test_growing_lengths_have_styles_of_their_own_and_come_closer_to_the_limit():
+    bands = {t: certified(Mechanism.constant(0.5 / t**0.5, 1.0, t)) for t in (1, 16, 256)}
+    figure = growth_figure(bands, 0.5 * math.sqrt(math.e - 1))
+    curves = drawn(figure)
+    limit = next(y for name, (_, y) in curves.items() if name.startswith("G_mu"))
+    gaps = [float(np.max(np.abs(curves[f"Certified, T = {t}, at least"][1] - limit))) for t in bands]
+    assert gaps[0] > 1.5 * gaps[1] > 3 * gaps[2] > 0
+    looks = {(trace.line.color, trace.line.dash) for trace in figure.data if trace.name.endswith("at least")}
+    assert len(looks) == len(bands)
