@@ -56,16 +56,18 @@ class Descent:
         )
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
-        self._move(found.total, sigma * self.clipping.clip_norm, lr, recorded and recorded.count)
+        self._move(found.shares, sigma * self.clipping.clip_norm, lr, recorded and recorded.count)
         return found
 
-    def _move(self, total: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
-        """Noise, division, history, step. The sum (d,) is used up."""
+    def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
+        """Add up, add noise, divide, absorb, step. The shares of the sum (cores, d) are used up."""
         optimizer, cores = self.optimizer, self._cores
-        gradients, inverses, scaled = self._noise.pieces(total), self._inverses, self._scaled
+        (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
         self.state = self.state._replace(count=self.state.count + 1)
 
         def absorb(i: int) -> Tensor | None:
+            for other in others:
+                gradients[i].add_(other[i])
             if self._noisy:
                 self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
             own = self._piece(i)
@@ -85,7 +87,7 @@ class Descent:
         pieces = range(len(gradients))
         sums = cores.map(absorb, pieces)
         if optimizer.averaged:
-            torch.div(torch.stack(sums).sum(), len(total), out=self.state.mean)  # type: ignore[arg-type]
+            torch.div(torch.stack(sums).sum(), shares.shape[1], out=self.state.mean)  # type: ignore[arg-type]
             cores.map(step, pieces)
 
     @property

@@ -11,7 +11,7 @@ from oracles import ENGINES, SHAPES, batch, clipped_one_at_a_time, engine_on, la
 from torch import nn
 from torch.nn import functional as F
 
-from dpcore.training import gradients
+from dpcore.training import gradients, layers
 from dpcore.training.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients import BookKeeping, PerExample
 from dpcore.training.models import build
@@ -169,3 +169,25 @@ def test_the_chunk_size_does_not_matter():
     whole = engine_on(BookKeeping, module, chunk=64).clipped_sum(x, y, Flat(0.1))
     parts = engine_on(BookKeeping, module, chunk=5).clipped_sum(x, y, Flat(0.1))
     torch.testing.assert_close(whole.total, parts.total, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_inputs_that_are_zero_in_every_example_are_left_out_exactly(bias, scaled):
+    torch.manual_seed(3)
+    module = nn.Sequential(nn.Linear(40, 300, bias=bias), nn.Tanh(), nn.Linear(300, 5))
+    x, y = batch((40,), 12)
+    x[:, ::2] = 0
+    x[0, 3], x[1, 3] = -1.0, 1e-30  # neither a sign nor a size makes it nothing
+    live = layers.live_columns(x)
+    assert live is not None
+    assert live.tolist() == list(range(1, 40, 2))
+    rows = one_at_a_time(module, x, y)
+    scale = torch.rand(rows.shape[1]) + 0.2 if scaled else torch.ones(rows.shape[1])
+    norms = (rows / scale).norm(dim=1)
+    found = engine_on(BookKeeping, module).clipped_sum(x, y, Flat(1.0), scale**-2 if scaled else None)
+    torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=0)
+    torch.testing.assert_close(found.total, (rows * (1 / norms).clamp(max=1)[:, None]).sum(0), rtol=1e-4, atol=1e-5)
+    assert layers.live_columns(x[:, 1::2]) is None  # nothing to leave out
+    x[0, 0] = math.nan
+    assert 0 in layers.live_columns(x).tolist()
