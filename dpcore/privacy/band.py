@@ -42,7 +42,7 @@ def certified(mechanism: Mechanism) -> Band:
 
     The dominating law's pairs give the curve below, since all its pairs hold for the mechanism; tests on the dominated
     law give the curve above, since an attacker on the mechanism can do at least as well.
-    Source: arXiv 1905.02383, Propositions 2.12 and 4.4, for duality and min{f, its inverse}**; the laws are `loss`'s.
+    Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; the laws are `loss`'s.
     Edge cases: sigma below 0.05 gives the two trivial curves and a note.
 
     >>> band = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
