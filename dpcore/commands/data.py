@@ -19,9 +19,11 @@ def parser() -> Parser:
     fetch = actions.add_parser("download", help="fetch the full data sets and check them")
     fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join(DATASETS)}")
     take = actions.add_parser(
-        "import", help="take the full data sets from IDX files or CIFAR-10's Python batches, gzipped or not"
+        "import", help="take the full data sets from IDX files, or CIFAR-10's Python batches or their archive"
     )
-    take.add_argument("folder", metavar="DIR", type=Path, help="torchvision's layout, or the files side by side")
+    take.add_argument(
+        "folder", metavar="DIR", type=Path, help="torchvision's layout, files side by side, or cifar-10-python.tar.gz"
+    )
     return made
 
 

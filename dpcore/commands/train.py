@@ -205,7 +205,8 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     model = arguments.model or models_for(arguments.dataset)[-1]
     source = arguments.source or next(iter(available(arguments.dataset)), "full")
     private = not arguments.non_private
-    base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private)
+    reading = arguments.reading or "scaled"
+    base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private, reading=reading)
     names = (*NUMBERS, *COUNTS, *CHOICES)
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     return replace(base, **given)

@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpcore.data import idx
-from dpcore.data.catalog import DATASETS, MNIST, Dataset, data_root, raw_folder
+from dpcore.data.archive import unpacked
+from dpcore.data.catalog import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
 from dpcore.data.files import checked
+
+ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
@@ -29,10 +32,17 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
 def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
     """Install every data set found under a folder: in torchvision's layout, or files side by side; gzipped or not.
 
+    Instead of a folder it takes CIFAR-10's archive (cifar-10-python.tar.gz), which may also lie in the folder.
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
-    if not folder.is_dir():
-        raise ValueError(f"Expected DIR={str(folder)!r} to be a folder.")
+    archive = folder / ARCHIVE
+    if archive.is_file() and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
+        return [*(_import(folder, root) if _found(folder) else []), *import_folder(archive, root)]
+    with unpacked(folder) as place:
+        return _import(place, root)
+
+
+def _import(folder: Path, root: Path | None) -> list[Dataset]:
     found = _found(folder)
     if not found:
         raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")

@@ -106,7 +106,8 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
 def _note(place: int, style: Style, count: int, log: bool, height: int) -> dict[str, Any]:
     """A line of the legend, in the empty corner beyond blind guessing: above it, or below it where rates are shown."""
     step = 19 / (height - 64)  # of the plot's height
-    y = (count - place - 0.6) * step if log else 1 - (place + 0.3) * step
+    buttons = 1.2 if height > 400 else 0.3  # a large chart has buttons over its upper edge
+    y = (count - place - 0.6) * step if log else 1 - (place + buttons) * step
     return {
         "x": 1,
         "xref": "paper",

@@ -42,7 +42,7 @@ def certified(mechanism: Mechanism) -> Band:
 
     The dominating law's pairs give the curve below, since all its pairs hold for the mechanism; tests on the dominated
     law give the curve above, since an attacker on the mechanism can do at least as well.
-    Source: arXiv 1905.02383, Propositions 2.12 and 4.4, for duality and min{f, its inverse}**; the laws are `loss`'s.
+    Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; the laws are `loss`'s.
     Edge cases: sigma below 0.05 gives the two trivial curves and a note.
 
     >>> band = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
@@ -85,9 +85,22 @@ def _band(above: Steps, below: Steps, mesh: float) -> Band:
     add = total([each.add for each in lattice.laws], above.uses[0], lattice.add)
     lower = total([each.lower for each in other.laws], below.uses[0], other.remove)
     epsilon, delta = _thinned(*remove.pairs())
-    pairs = Pairs(epsilon, np.maximum(delta, Pairs(*add.pairs()).delta(epsilon)))
+    pairs = Pairs(epsilon, np.maximum(delta, _one_way(epsilon, *add.pairs())))
     alpha, power = lower.tests()
     return Band(pairs, Points(*_thinned(alpha[::-1], power[::-1])))
+
+
+def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> FloatArray:
+    """Delta of one direction at (n,) epsilons: convex in e^epsilon, it is nowhere above the chords between its pairs.
+
+    `Pairs` assumes symmetry, which one direction alone does not have.
+    """
+    inside = np.minimum(epsilon, known[-1])
+    after = np.clip(np.searchsorted(known, inside), 1, known.size - 1)
+    low, high = known[after - 1], known[after]
+    share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)
+    between = delta[after - 1] + share * (delta[after] - delta[after - 1])
+    return np.where(epsilon < known[0], 1.0, between)
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

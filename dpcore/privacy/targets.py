@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from dpcore import check
 from dpcore.privacy.accountants import Accountant, Curve, Kind
-from dpcore.privacy.accountants.gdp import Gdp
+from dpcore.privacy.accountants.gdp import Gdp, mu_of
 from dpcore.privacy.band import certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import advantage, granted, mu_above
@@ -128,7 +128,7 @@ class AdvantageTarget(Target):
             band = certified(mechanism)
             return Reading(advantage(band.lower), advantage(band.upper), accountant.kind, band.note)
         if isinstance(accountant, Gdp):
-            return Reading(advantage(Gaussian(_mu(accountant, mechanism))), None, *_trust(accountant, mechanism))
+            return Reading(advantage(Gaussian(mu_of(mechanism))), None, *_trust(accountant, mechanism))
         curve = _pairs(accountant, mechanism, SMALLEST_DELTA)
         each = curve.delta + (1 - curve.delta) * np.tanh(curve.epsilon / 2)  # delta(0) of one pair
         return Reading(float(each.min()), None, curve.kind, curve.note)
@@ -175,15 +175,9 @@ class MuTarget(Target):
             lower, upper = mu_above(band.upper, self.delta), mu_above(band.lower, self.delta)
             return Reading(upper, lower, accountant.kind, band.note)
         if isinstance(accountant, Gdp):
-            return Reading(_mu(accountant, mechanism), None, *_trust(accountant, mechanism))
+            return Reading(mu_of(mechanism), None, *_trust(accountant, mechanism))
         curve = _pairs(accountant, mechanism, self.delta * 1e-4)
         return Reading(mu_above(granted(curve.epsilon, curve.delta), self.delta), None, curve.kind, curve.note)
-
-
-def _mu(accountant: Gdp, mechanism: Mechanism) -> float:
-    """mu of the whole mechanism; mu^2 adds."""
-    square = sum(release.count * float(accountant.cost(release.q, release.sigma)[0]) for release in mechanism.releases)
-    return square**0.5
 
 
 def _trust(accountant: Gdp, mechanism: Mechanism) -> tuple[Kind, str]:

@@ -213,7 +213,7 @@ def subsampled(f: Tradeoff, q: float) -> Pairs:
     """C_q(f) = min{f_q, its inverse}**, with f_q = q f + (1 - q) (1 - alpha): f behind Poisson sampling at rate q.
 
     By duality each (epsilon, delta) becomes (ln(1 + q (e^epsilon - 1)), q delta). Many pairs of f stand for all.
-    **Guarantees:** not above C_q(f). Source: arXiv 1905.02383, Theorem 4.2 and Proposition 4.4 (for samples of a fixed
+    **Guarantees:** not above C_q(f). Source: arXiv 1905.02383, Theorem 4.2 (for samples of a fixed
     size; the same pairs hold for Poisson sampling and add/remove, Balle, Barthe, Gaboardi 2018, arXiv 1807.01647).
 
     >>> float(subsampled(Gaussian(1.0), 1.0).beta(0.05).round(3)), float(subsampled(Gaussian(9.0), 0.0).beta(0.05))

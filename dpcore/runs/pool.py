@@ -24,6 +24,7 @@ INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
 STALE = 15.0  # seconds without a heartbeat that make a run lost
+LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
 LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
 
 _pools: dict[Path, "Pool"] = {}
@@ -44,6 +45,18 @@ def lose_dead(store: Store) -> None:
     for run in store.runs(Status.RUNNING):
         if is_dead(run.worker or ""):
             store.lose(run.id, f"Its worker {run.worker} died.")
+
+
+def trim(log: Path, most: int = LOG) -> None:
+    """Cut a file of more than `most` bytes down to its last lines, half of that; who appends to it may go on."""
+    if not log.exists() or log.stat().st_size <= most:
+        return
+    with open(log, "r+b") as file:
+        file.seek(-(most // 2), os.SEEK_END)
+        kept = file.read().partition(b"\n")[2]
+        file.seek(0)
+        file.write(kept)
+        file.truncate()
 
 
 class Worker:
@@ -221,5 +234,6 @@ class Pool:
         fresh = any(worker.busy_since and now - worker.busy_since < SPARE for worker in self.workers)
         if waiting or fresh or now < self._not_before:
             return
+        trim(self.log)
         with open(self.log, "ab") as log:
             self.workers.append(Worker(self.store, log, self.train, self.slots))

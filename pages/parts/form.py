@@ -28,11 +28,13 @@ def config_form() -> RunConfig:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
             optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
-        with st.expander("Clipping, learning rate, activation, delta"):
-            clip_norm, lr = number(_clip_norm(dataset, model, optimizer)), number(_rate(dataset, model, optimizer))
+        above = st.expander("Clipping, learning rate, activation, delta")
+        method = method_controls(model, optimizer) | schedule_controls()
+        usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
+        with above:  # filled last: the method has a say in the learning rate
+            clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
             activation = choice("Activation", ACTIVATIONS, "activation")
             delta = number(DELTA)
-        method = method_controls(model, optimizer) | schedule_controls()
     return RunConfig(
         dataset=dataset,
         source=source,
@@ -58,14 +60,15 @@ def baseline_of(config: RunConfig) -> RunConfig:
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 
 
-def _rate(dataset: str, model: str, optimizer: str) -> Quantity:
+def _rate(usual: RunConfig) -> Quantity:
     """The learning rate, one for each combination: what suits one of them fails with another."""
+    reading = "" if usual.reading == "scaled" else "_literal"
     return Quantity(
-        f"lr_{dataset}_{model}_{optimizer}",
+        f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}",
         "Learning rate",
-        show(defaults(dataset, model, optimizer).lr),
+        show(usual.lr),
         1e-4,
-        10,
+        100,
         lambda lr: check.positive(lr=lr),
         "slower",
         "less stable",
@@ -73,9 +76,10 @@ def _rate(dataset: str, model: str, optimizer: str) -> Quantity:
     )
 
 
-def _clip_norm(dataset: str, model: str, optimizer: str) -> Quantity:
+def _clip_norm(usual: RunConfig) -> Quantity:
     """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
-    default = show(defaults(dataset, model, optimizer).clip_norm)
+    default = show(usual.clip_norm)
     if default == CLIP_NORM.default:
         return CLIP_NORM
-    return replace(CLIP_NORM, key=f"{CLIP_NORM.key}_{dataset}_{model}_{optimizer}", default=default)
+    key = f"{CLIP_NORM.key}_{usual.dataset}_{usual.model}_{usual.optimizer}"
+    return replace(CLIP_NORM, key=key, default=default)

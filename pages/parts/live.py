@@ -13,10 +13,12 @@ from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
 from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
+from pages.parts.card import card
 from pages.parts.data import evaluations_table
 from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
@@ -74,6 +76,7 @@ def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, act
     _strip(detail)
     _small_charts(watched, detail)
     evaluations_table(watched, accountant)
+    _statement(detail, accountant)
 
 
 def in_detail(watched: Sequence[Watched]) -> Watched:
@@ -206,6 +209,26 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     epochs = np.maximum(uses - uses_at(detail.config, 0), 0) * detail.config.q  # what comes before the steps takes none
     figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
     epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=words.ALT_SPENT)
+
+
+def _statement(watched: Watched, accountant: str) -> None:
+    """What the run released; while it may go on, what it will have released at its end."""
+    config, mechanism = watched.config, mechanism_of(watched.config)
+    if mechanism is None:
+        st.caption(f"There is no privacy statement. {unaccounted(config)}")
+        return
+    if not watched.run.active:
+        done = max(
+            watched.history.step, getattr(watched.run.last, "step", 0)
+        )  # a checkpoint may be later than a report
+        uses = mechanism.uses(uses_at(config, done))[0].tolist()
+        spent = zip(mechanism.releases, uses, strict=True)
+        releases = tuple(Release(each.q, each.sigma, count) for each, count in spent if count)
+        if not releases:  # cancelled in the queue
+            return
+        mechanism = Mechanism(releases)
+    curve = compute.final(accountant, mechanism, config.delta)
+    card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active)
 
 
 def _end(watched: list[Watched], accountant: str, across: str) -> float:

@@ -105,7 +105,8 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None where it is the default of what is trained."""
-    usual = defaults(config.dataset, config.model, config.optimizer, config.source, private=config.private)
+    trained = (config.dataset, config.model, config.optimizer, config.source)
+    usual = defaults(*trained, private=config.private, reading=config.reading)
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
 

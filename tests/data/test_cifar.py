@@ -2,10 +2,13 @@
 
 import dataclasses
 import hashlib
+import io
 import os
 import pickle
 import struct
+import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +19,14 @@ from dpcore.data import cifar
 from dpcore.data.catalog import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
 from dpcore.data.install import import_folder
 from dpcore.data.load import load
+from dpcore.runs import pool
+from dpcore.runs.store import Store
 from dpcore.training import config as settings
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import BATCH
 from dpcore.training.engine import Run, train
 from dpcore.training.events import Finished
+from tests.pages.train_page import opened, press
 
 EACH = 20  # images in a batch
 
@@ -78,6 +85,89 @@ def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root
     assert np.array_equal(split.train.images.reshape(-1, 3072), tiny.pixels[: 5 * EACH])
     assert np.array_equal(split.train.labels, tiny.labels[: 5 * EACH])
     assert np.array_equal(split.test.images.reshape(-1, 3072), tiny.pixels[5 * EACH :])
+
+
+def archived(path: Path, contents: dict[str, bytes]) -> Path:
+    """The archive as it is published: the batches in their folder, among other files."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as archive:
+        for name, raw in {**contents, "batches.meta": b"labels", "readme.html": b"<p>"}.items():
+            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
+            member.size = len(raw)
+            archive.addfile(member, io.BytesIO(raw))
+    return path
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, tiny, tmp_path, beside):
+    path = archived(tmp_path / "given" / "cifar-10-python.tar.gz", tiny.contents)
+    assert main(["data", "import", str(path.parent if beside else path)]) == 0
+    assert np.array_equal(load("cifar10", "full").train.labels, tiny.labels[: 5 * EACH])
+    assert sorted(each.name for each in raw_folder(tiny.dataset).iterdir()) == sorted(tiny.contents)
+
+
+def test_an_archive_that_is_cut_short_or_none_or_lacks_a_batch_is_refused_and_nothing_installed(
+    root, tiny, tmp_path, capsys
+):
+    path = archived(tmp_path / "given.tar.gz", tiny.contents)
+    (tmp_path / "short.tar.gz").write_bytes(path.read_bytes()[:-4000])
+    (tmp_path / "none.tar.gz").write_bytes(b"nonsense")
+    fewer = {name: raw for name, raw in tiny.contents.items() if name != "data_batch_4"}
+    archived(tmp_path / "fewer.tar.gz", fewer)
+    words = {"short": "to be a folder or a whole tar archive", "none": "whole tar archive", "fewer": "data_batch_4"}
+    for name, said in {**words, "absent": "to be a folder or CIFAR-10's archive"}.items():
+        assert main(["data", "import", str(tmp_path / f"{name}.tar.gz")]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+    assert not root.exists()
+
+
+def test_an_archive_leads_nowhere_else(root, tiny, tmp_path):
+    path = tmp_path / "given.tar"
+    with tarfile.open(path, "w") as archive:
+        link = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/hostname"
+        archive.addfile(link)
+        outside = tarfile.TarInfo("../../data_batch_2")
+        outside.size = 4
+        archive.addfile(outside, io.BytesIO(b"evil"))
+    with pytest.raises(ValueError, match="data_batch_1"):
+        import_folder(path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["given.tar"]
+
+
+def test_without_a_network_the_download_ends_with_a_plain_sentence(root, tiny, capsys, monkeypatch):
+    def unreachable(*_: object, **__: object) -> None:
+        raise OSError("<urlopen error [Errno -2] Name or service not known>")
+
+    monkeypatch.setattr("torchvision.datasets.CIFAR10", unreachable)
+    assert main(["data", "download", "--dataset", "cifar10"]) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "CIFAR-10: could not be downloaded; 'data import DIR' takes it from files."
+
+
+def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(root, tiny, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setitem(BATCH, "full", 20)
+    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", tiny.contents))
+    assert main(["train", "--dataset", "cifar10", "--epochs", "1", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters, book-keeping on cpu")
+    assert lines[-1].endswith("certified (pld)")
+
+
+def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(root, tiny, tmp_path, monkeypatch):
+    monkeypatch.setitem(BATCH, "full", 20)
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", tiny.contents))
+    with Store() as store:
+        monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
+        press(opened(dataset="cifar10", batch="20", epochs="1"), "Start private run")
+        config = store.runs()[0].config
+    assert (config.dataset, config.source, config.model) == ("cifar10", "full", "cnn9")
+    *_, last = train(config)
+    assert isinstance(last, Finished)
+    assert last.step == 5
 
 
 def test_the_catalog_names_the_files_that_torchvision_checks():

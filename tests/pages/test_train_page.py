@@ -191,3 +191,8 @@ def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
     assert config.lr == defaults("fashion_mnist", "mlp", "adam").lr
     press(page, "Start non-private baseline")
     assert store.runs()[0].config.lr == defaults("fashion_mnist", "mlp", "adam", private=False).lr
+
+
+def test_the_learning_rate_follows_the_reading(store: Store):
+    press(opened(optimizer="pi_adam", reading="literal"), "Start private run")
+    assert store.runs()[0].config == defaults("mnist", "cnn", "pi_adam", reading="literal")

@@ -16,7 +16,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.band import certified
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.tradeoff import Gaussian, Points
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
+from tests.privacy.test_loss import exact_add
 
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-7, 1e-2, 60), np.linspace(0.011, 1, 140)])
 ROUNDING = 1e-15  # of powers near 1
@@ -144,6 +145,18 @@ def test_more_noise_and_fewer_steps_raise_the_curve() -> None:
     ):
         assert np.all(certified(better).upper.beta(ALPHA) >= base.lower.beta(ALPHA))
         assert np.max(certified(better).lower.beta(ALPHA) - base.upper.beta(ALPHA)) > 1e-3
+
+
+def test_deltas_of_one_direction_are_not_filled_in_by_symmetry() -> None:
+    # One step, add: type I errors are large and type II errors small where the slope is -1, so it is not symmetric.
+    q, sigma = 0.01, 0.5
+    epsilon, known = np.linspace(0, 0.02, 41), np.linspace(0, 0.02, 11)
+    chord = band_module._one_way(epsilon, known, exact_add(q, sigma, known))
+    assert np.all(chord >= exact_add(q, sigma, epsilon) * (1 - 1e-12))
+    np.testing.assert_allclose(chord[::4], exact_add(q, sigma, known), rtol=1e-12)
+    assert np.any(Pairs(known, exact_add(q, sigma, known)).delta(epsilon) < 0.9 * exact_add(q, sigma, epsilon))
+    beyond = band_module._one_way(np.array([0.001, 5.0]), known[1:], exact_add(q, sigma, known[1:]))
+    np.testing.assert_array_equal(beyond, [1.0, exact_add(q, sigma, known[-1:])[0]])
 
 
 @pytest.mark.parametrize(

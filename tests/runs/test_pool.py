@@ -212,3 +212,16 @@ def test_a_store_that_vanishes_is_reported(store: Store, eventually: Eventually)
         store.path.unlink()
         eventually(lambda: pool.trouble)
         assert str(store.path) in (pool.trouble or "")
+
+
+def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path):
+    log = tmp_path / "workers.log"
+    pool_module.trim(log, 100)  # none yet
+    with open(log, "ab", buffering=0) as other:
+        other.write(b"old\n" * 25)
+        pool_module.trim(log, 100)
+        assert log.stat().st_size == 100
+        other.write(b"new\n")
+        pool_module.trim(log, 100)
+        other.write(b"newest\n")
+    assert log.read_bytes() == b"old\n" * 11 + b"new\nnewest\n"

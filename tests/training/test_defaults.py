@@ -1,6 +1,7 @@
 """The settings to start from do learn."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,22 @@ def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_sma
     mechanism = mechanism_of(config)
     assert mechanism is not None
     assert ACCOUNTANTS["pld"].curve(mechanism, [config.steps], config.delta).epsilon[0] < 2
+
+
+@pytest.mark.parametrize("optimizer", ["pi_adam", "pi_rmsprop", "pi_adagrad"])
+@pytest.mark.parametrize("reading", ["literal", "raw"])
+def test_a_reading_that_releases_directions_has_a_rate_of_its_own(optimizer, reading):
+    config = defaults("mnist", "cnn", optimizer, reading=reading)
+    assert (config.reading, config.lr >= 100 * defaults("mnist", "cnn", optimizer).lr) == (reading, True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", ["pi_adam", "pi_rmsprop", "pi_adagrad"])
+@pytest.mark.parametrize("reading", ["literal", "raw"])
+def test_the_defaults_of_every_reading_learn_within_an_epoch_and_a_half(optimizer, reading):
+    config = replace(defaults("mnist", "cnn", optimizer, reading=reading), epochs=1.5)
+    assert accuracy(config) > 0.65
+    assert accuracy(replace(config, lr=defaults("mnist", "cnn", optimizer).lr)) < 0.5
 
 
 @pytest.mark.slow

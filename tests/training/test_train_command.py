@@ -133,7 +133,7 @@ def test_every_option_reaches_the_configuration(capsys):
     config = command.config_of(command.parser().parse_args(words))
     assert {name: getattr(config, name) for name in given} == given
     literal = command.parser().parse_args(["--optimizer", "pi_adam", "--reading", "literal"])
-    assert command.config_of(literal).reading == "literal"
+    assert (command.config_of(literal).reading, command.config_of(literal).lr) == ("literal", 5.0)
 
 
 def test_every_setting_has_an_option():
