@@ -207,7 +207,7 @@ def _single(row: Row, each: Named) -> str:
     if math.isinf(value):
         return "no bound"
     if each.kind not in SOUND:
-        return _written(row, f"≈ {value:.4g}")
+        return _written(row, f"{'≈' if each.kind is Kind.APPROXIMATE else 'claims'} {value:.4g}")
     return _written(row, f"≤ {outward(value, math.ceil)}" if row.worse else f"≥ {outward(value, math.floor)}")
 
 
