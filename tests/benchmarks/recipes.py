@@ -1,4 +1,4 @@
-"""Named training recipes on the full data: the papers' settings, and candidates for the best at a certified epsilon."""
+"""Named training recipes on the full data: the papers' settings, and the best found at certified epsilon 3."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ FASHION_001 = PAPER_001 | {
 }
 SA = {"acceptance": "sa", "public": 5000}
 
-# The certified accountant leaves room that classic RDP does not see: sigma spends epsilon 3 in these steps. The learning
-# learning stays constant: for the same noise in the weights, a decaying one moves them less far.
+# The certified accountant leaves room that classic RDP does not see: this sigma spends epsilon 3 in these steps. The
+# learning rate stays constant: for the same noise in the weights, a decaying one moves them less far.
 TO_3 = {"ema": 0.99, "batch": 2048, "sigma": 1.617, "epochs": 30.0, "stop_epsilon": 3.0, "stop_accountant": "pld"}
 
 # Paper 000's text: one hidden layer of 1,000, lot 600, C 4, sigma 4, 100 epochs, at certified epsilon 0.947.
