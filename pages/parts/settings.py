@@ -159,8 +159,9 @@ def _steps(q: float) -> int:
         st.caption(f"{steps * q:,.4g} epochs: each example is used that often, on average")
         return steps
     epochs = number(EPOCHS, label=False)
+    if epochs > MAX_STEPS * q:
+        raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
     steps = math.ceil(epochs / q - 1e-9)
-    check.whole(1, MAX_STEPS, steps=steps)
     st.caption(f"{steps:,} steps of the expected batch")
     return steps
 
