@@ -94,12 +94,17 @@ HOW_TO_READ = {  # (view, whether axes are logarithmic) -> what the picture mean
 }
 PAIR = (
     "The shaded region is what **one pair (epsilon, delta)** leaves to an attacker: far more than there is. "
-    "That is why epsilon alone misleads. All pairs of a sound accountant together leave less, the exact curve least."
+    "That is why epsilon alone misleads. All pairs of one accountant together leave less than any of them, the exact "
+    "curve leaves least."
 )
 SAME_NUMBERS = "q and sigma must not change from step to step here: choose the constant schedule to see T grow."
 NOT_COVERED = (
     "Epsilon is the price of releasing the model. The training loss and the fraction clipped are exact figures of the "
     "training data, shown here for learning: publishing them is not covered."
+)
+RESUME = (
+    "Queues its rest as a new run: from its last checkpoint, or anew where none was saved. Its seed, so its batches and "
+    "noise, stay: both together cost what one of them costs."
 )
 KINDS = {
     "upper": "proven upper bound",
@@ -139,6 +144,14 @@ def seconds(value: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s".removesuffix(" 0 s")
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def several(runs: int) -> str:
+    """What epsilon does not cover where one configuration is trained several times."""
+    return (
+        f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the best, "
+        "costs more: every run has used the data."
+    )
 
 
 def delta_warning(delta: float, n: int) -> str:
