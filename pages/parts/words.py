@@ -103,8 +103,8 @@ NOT_COVERED = (
     "training data, shown here for learning: publishing them is not covered."
 )
 RESUME = (
-    "Queues its rest as a new run: from its last checkpoint, or anew where none was saved. Its seed, so its batches and "
-    "noise, stay: both together cost what one of them costs."
+    "Queues its rest as a new run: from its last checkpoint, or anew where there is none. Its seed, so its batches "
+    "and noise, stay: both together cost what one of them costs."
 )
 KINDS = {
     "upper": "proven upper bound",
