@@ -12,6 +12,7 @@ from pages.parts.heat import show_map
 from pages.parts.settings import mechanism_controls
 
 frame("Which noise fits my budget?")
+solve.move_on()
 left, right = st.columns([1, 3], gap="medium")
 
 with left:

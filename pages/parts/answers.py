@@ -19,7 +19,7 @@ from dpcore.privacy.statement import outward
 from dpcore.privacy.targets import EpsilonTarget
 from dpcore.privacy.verdict import Status, Verdict
 from pages.parts import compute, solve, words
-from pages.parts.menu import link
+from pages.parts.menu import SEEN
 from pages.parts.settings import Setting
 from pages.parts.solve import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.verdicts import MARKS, STYLE
@@ -41,7 +41,12 @@ NARROW = """<style>
 PAPER = {
     "n": "60000", "sampling": "batch", "batch": "256", "length": "epochs", "delta": "1e-5", "schedule": "constant",
 }  # fmt: skip
-ELSEWHERE = {"accountants": "Open in Accountants", "tradeoff": "in Trade-off", "train": "in Train"}
+ARROW = ":material/arrow_forward:"
+ELSEWHERE = {  # a link would not do: a page's query does not change a value that the session has
+    "pages/accountants.py": "Open in Accountants",
+    "pages/tradeoff.py": "in Trade-off",
+    "pages/train.py": "in Train",
+}
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
     "Figure 4, top: sigma 1.3, epoch 20": {"sigma": "1.3", "epochs": "20"},
     "Figure 4, bottom: sigma 0.7, epoch 70": {"sigma": "0.7", "epochs": "70"},
@@ -84,9 +89,9 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
     fields = solve.loaded(found, setting)
     ways.button("Use this answer", type="primary", on_click=load, args=(fields,), key="use")
-    with ways:
-        for file, label in ELSEWHERE.items():
-            link(f"pages/{file}.py", label, fields)
+    if SEEN in st.session_state:  # without the app there are no other pages
+        for page, label in ELSEWHERE.items():
+            ways.button(label, type="tertiary", icon=ARROW, on_click=load, args=(fields, page), key=f"to_{page}")
 
 
 def show_less_noise(setting: Setting) -> None:

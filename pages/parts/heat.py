@@ -30,6 +30,7 @@ FEW = 14  # sigmas where every one takes long: a schedule, certified
 STRIP = 8  # sigmas computed at once; between strips a reader's next move is heard
 SIGMAS = (0.5, 10.0)
 EPOCHS = (1.0, 300.0)
+WHOLE = 5  # epochs, from which on the map has whole ones only
 MOST_STEPS = 10**7
 BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
 KEY = "map"
@@ -102,6 +103,7 @@ def axes_of(setting: Setting, by: str) -> Axes:
     if constant:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
         epochs = _spread((min(low, high / 100), high), min(now, most), CELLS)
+        epochs = [round(each) if each >= WHOLE else each for each in epochs]
     else:  # the noise of a longer one may run out, and every epoch more is a level more
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
     steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MOST_STEPS) for each in epochs}

@@ -18,12 +18,13 @@ from dpcore.privacy.statement import outward, plain
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
 from dpcore.privacy.verdict import Verdict
 from pages.parts import words
-from pages.parts.controls import Quantity, number, show
+from pages.parts.controls import Quantity, keep, number, show
 from pages.parts.settings import Setting, choice, choice_of
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")
 BY = (BAND_ID, *(name for name in ACCOUNTANTS if name != BAND_ID))
+GO = "go"  # the page that was asked for
 DIGITS = 6  # of what is spent, rounded up
 
 EPSILON = Quantity(
@@ -200,20 +201,27 @@ def loaded(found: Answer, setting: Setting) -> dict[str, str]:
     """The fields of the answer, as texts: they give the same mechanism on every page."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     fields = {"n": show(setting.n), "sigma": show(first.sigma), "delta": show(setting.delta)}
-    batch = round(first.q * setting.n)
-    if batch >= 1 and batch / setting.n == first.q:
-        fields |= {"sampling": "batch", "batch": show(batch)}
-    else:
-        fields |= {"sampling": "q", "q": show(first.q)}
+    batch = max(1, round(first.q * setting.n))  # the nearest one, for a page that knows no q
+    exact = batch / setting.n == first.q
+    fields |= {"sampling": "batch" if exact else "q", "batch": show(batch), "q": show(first.q)}
     fields |= {"length": "epochs", "epochs": epochs_text(steps, first.q), "schedule": setting.schedule}
     if setting.schedule != "constant":
         fields[f"rate_{setting.schedule}"] = show(setting.rate)
     return fields
 
 
-def load(fields: Mapping[str, str]) -> None:
-    """Set the controls; for a callback."""
-    st.session_state.update(fields)
+def load(fields: Mapping[str, str], go: str = "") -> None:
+    """Set the controls, here and on the page to go to next, if any; for a callback."""
+    for key, text in fields.items():
+        st.session_state[key] = text
+        keep(key, text)
+    st.session_state[GO] = go
+
+
+def move_on() -> None:
+    """Go where `load` was told to."""
+    if go := st.session_state.pop(GO, ""):
+        st.switch_page(go, query_params={})  # None would be refused: the controls hold on to the address
 
 
 def epochs_text(steps: int, q: float) -> str:

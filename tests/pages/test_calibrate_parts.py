@@ -79,6 +79,7 @@ def test_the_loaded_fields_give_the_answers_mechanism():
         q = float(fields["q"]) if fields["sampling"] == "q" else float(fields["batch"]) / float(fields["n"])
         steps = math.ceil(float(fields["epochs"]) / q - 1e-9)
         rate = float(fields["rate_exponential"])
+        assert abs(float(fields["batch"]) / float(fields["n"]) - q) <= 0.5 / 10_000
         assert scheduled("exponential", q, float(fields["sigma"]), steps, rate) == found.mechanism
 
 
