@@ -8,9 +8,11 @@ from riskcal.analysis import get_bayes_risk_for_mu
 from scipy.stats import norm
 
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import Between, advantage, bayes_risk, granted, mu_above, posterior, risks
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
+from tests import golden
 
 MUS = [0.05, 0.5, 1.0, 3.0]
 
@@ -94,6 +96,20 @@ def test_the_pairs_of_an_accountant_allow_no_less_than_the_certified_band() -> N
     for name in ("moments", "rdp"):
         curve = ACCOUNTANTS[name].profile(mechanism, deltas)
         assert advantage(granted(curve.epsilon, curve.delta)) >= certain.lower
+
+
+def test_paper_004s_error_sums_come_out_and_the_certified_one_is_near_the_clts() -> None:
+    row = golden.EXPERIMENTS[1]
+    mechanism = Mechanism.constant(row.batch / row.examples, row.sigma, int(row.epochs * row.examples / row.batch))
+    pair = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], row.delta)
+    by_moments = 1 - advantage(granted(pair.epsilon, pair.delta))
+    by_clt = 1 - advantage(Gaussian(row.mu))  # the paper's sum is that of its mu as printed
+    assert by_clt == pytest.approx(golden.ERROR_SUM_CLT, abs=golden.ERROR_SUM_TOLERANCE)
+    assert by_moments == pytest.approx(golden.ERROR_SUM_MOMENTS, abs=golden.ERROR_SUM_TOLERANCE)
+    certain = risks(mechanism, row.delta).error
+    unrounded = 1 - advantage(Gaussian(mu_of(mechanism)))
+    # In the middle of the curve the CLT promises a little less than is true; its epsilon, from the tail, more.
+    assert by_moments < unrounded < certain.lower <= certain.upper < unrounded + 0.002
 
 
 @pytest.mark.parametrize(
