@@ -17,7 +17,7 @@ FASHION_001 = PAPER_001 | {
 }
 SA = {"acceptance": "sa", "public": 5000}
 
-# The certified accountant leaves room that classic RDP does not see: these sigmas spend epsilon 3 in as many epochs. The
+# The certified accountant leaves room that classic RDP does not see: these sigmas spend epsilon 3 in their epochs. The
 # learning rate stays constant: for the same noise in the weights, a decaying one moves them less far.
 TO_3 = {"stop_epsilon": 3.0, "stop_accountant": "pld"}
 
