@@ -5,7 +5,8 @@ python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 Prints a table, then one JSON object. A step is everything from a batch that is there to parameters that moved:
 gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson batch and gathers it. The
 contenders take turns, so that whatever else the machine does meets them alike. Times are medians. Memory is what the
-peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included.
+peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included:
+the median of three processes, which differ by a few MiB.
 """
 
 import argparse
@@ -125,8 +126,8 @@ def peak(name: str, contender: str) -> float | None:
     if not CLEAR.exists():
         return None
     command = [sys.executable, "-m", "tests.benchmarks.training", "--peak", name, contender]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return float(done.stdout) if done.returncode == 0 else None
+    runs = [subprocess.run(command, capture_output=True, text=True) for _ in range(3)]
+    return statistics.median(float(done.stdout) for done in runs) if not any(done.returncode for done in runs) else None
 
 
 def own_peak(name: str, contender: str) -> float:
