@@ -106,7 +106,7 @@ class Descent:
             return None
         scale = optimizer.scale(own)
         if self._inverses:
-            torch.reciprocal(scale, out=self._inverses[i]).square_()
+            torch.pow(scale, -2, out=self._inverses[i])
         return scale
 
     def snapshot(self) -> State:

@@ -165,16 +165,17 @@ class BookKeeping(Engine):
         inverse = treatment.inverse
         squares, books = [], []
         for i in reversed(range(self._first, len(self._layers))):
-            layer, slot = self._layers[i], self._slots[i]
+            layer, slot, keep = self._layers[i], self._slots[i], kept.pop()
             if isinstance(layer, layers.ParametricLayer):
-                square, add_sum = layer.book(kept[i], g, inverse and inverse[slot])
+                square, add_sum = layer.book(keep, g, inverse and inverse[slot])
                 squares.append(square)
                 books.append((add_sum, sums[slot]))
             if i > self._first:
-                g = layer.backward(kept[i], g)
+                g = layer.backward(keep, g)
         stacked = torch.stack(squares)
         factors = treatment.factors(stacked)
-        for (add_sum, own), factor in zip(books, factors, strict=True):
+        for factor in factors:
+            add_sum, own = books.pop(0)  # and what the layer kept is free for the next one
             add_sum(factor, own, beta)
         return losses, stacked, factors
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 WIDE = 256  # outputs for which it pays to copy the weights of the inputs that are not 0
-ROWS = 250  # of the weights copied at once: they stay in a core's cache
+ROWS = 500  # of the weights copied at once: they stay in a core's cache
 SPARSE = 7 / 8  # of the inputs at most are not 0 where the others are left out
 Kept = Any  # what a layer keeps from its forward pass
 AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
@@ -88,9 +88,12 @@ class Linear(ParametricLayer):
 
     def _scaled_squares(self, x: Tensor, live: Tensor | None, g: Tensor, inverse: list[Tensor]) -> Tensor:
         squares = torch.mv(g.square(), inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
-        widths = torch.zeros_like(x)
-        for part, weights in zip(g.split(ROWS, 1), inverse[0].split(ROWS), strict=True):
-            widths.addmm_(part.square(), weights if live is None else weights.index_select(1, live))
+        if live is None:
+            widths = g.square() @ inverse[0]
+        else:
+            widths = torch.zeros_like(x)
+            for part, weights in zip(g.split(ROWS, 1), inverse[0].split(ROWS), strict=True):
+                widths.addmm_(part.square(), weights.index_select(1, live))
         return squares.add_(torch.linalg.vecdot(widths, x.square()))
 
 

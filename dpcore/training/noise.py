@@ -6,7 +6,7 @@ from torch import Tensor
 
 from dpcore.training.cores import Cores
 
-PIECE = 1 << 16  # coordinates that one generator draws: torch draws on one core only, so large vectors are shared out
+PIECE = 100_000  # coordinates that one generator draws: with less to do, threads wait for the interpreter
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 

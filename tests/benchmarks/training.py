@@ -6,8 +6,9 @@ Prints a table, then one JSON object. A step is everything from a batch that is 
 gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson batch and gathers it. On CUDA
 the private step is the recorded one, which always gathers, and the seconds of an epoch of 60,000 examples follow. The
 contenders take turns, so that whatever else the machine does meets them alike. Times are medians. Memory is what the
-peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included; on
-CUDA, all that torch has reserved there by then, a few copies of the data included.
+peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included: the
+median of three processes, which differ by a few MiB. On CUDA it is all that torch has reserved there by then, a few
+copies of the data included.
 """
 
 import argparse
@@ -136,8 +137,8 @@ def peak(name: str, contender: str) -> float | None:
     if not CLEAR.exists():
         return None
     command = [sys.executable, "-m", "tests.benchmarks.training", "--peak", name, contender]
-    done = subprocess.run(command, capture_output=True, text=True)
-    return float(done.stdout) if done.returncode == 0 else None
+    runs = [subprocess.run(command, capture_output=True, text=True) for _ in range(3)]
+    return statistics.median(float(done.stdout) for done in runs) if not any(done.returncode for done in runs) else None
 
 
 def own_peak(name: str, contender: str) -> float:
