@@ -27,19 +27,19 @@ if pool.trouble:
 
 with left:
     try:
-        config = config_form()
+        configs = config_form()
     except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
         st.error(str(error))
         st.button("Start private run", type="primary", disabled=True, width="stretch")
     else:
-        estimate(config, past)
-        st.button("Start private run", type="primary", on_click=shown.start, args=(pool.store, config), width="stretch")
+        estimate(configs, past)
+        started = {"on_click": shown.start, "width": "stretch"}
+        st.button("Start private run", type="primary", args=(pool.store, configs), **started)
         st.button(
             "Start non-private baseline",
-            on_click=shown.start,
-            args=(pool.store, baseline_of(config)),
+            args=(pool.store, [baseline_of(config) for config in configs]),
             help="The same model, data and batches without clipping and noise, at an ordinary learning rate.",
-            width="stretch",
+            **started,
         )
 
 with right:

@@ -39,7 +39,7 @@ from dpcore.training.config import (
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.seeds import summary, with_seeds
+from dpcore.training.seeds import in_words, summary, with_seeds
 
 CANCELLED = 130  # what a shell reports for a program ended by Ctrl-C
 NUMBERS = {
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
             if status:
                 return status
     if arguments.seeds > 1:
-        print(json.dumps(summed_up(configs, finals)) if arguments.json else _summed_up(finals))
+        print(json.dumps(summed_up(configs, finals)) if arguments.json else in_words(finals))
     if not arguments.json:
         print(spent(configs[0]))
         print(claimed(configs[0], finals[0]), end="")
@@ -158,21 +158,6 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
     values = {"event": "summary", "seeds": [config.seed for config in configs], "accuracy": accuracy}
     return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
-
-
-def _summed_up(finals: Sequence[Finished]) -> str:
-    """The figures of several seeds in words."""
-    lines = [_spread("test accuracy", [final.accuracy for final in finals])]
-    averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
-    return "\n".join(lines + ([_spread("of the averaged weights", averaged)] if averaged else []))
-
-
-def _spread(what: str, values: Sequence[float]) -> str:
-    figures = summary(values)
-    return (
-        f"{figures.runs} seeds: {what} {figures.mean:.2%} +- {figures.spread:.2%} "
-        f"(from {figures.least:.2%} to {figures.most:.2%})"
-    )
 
 
 def spent(config: RunConfig) -> str:

@@ -10,7 +10,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -75,14 +75,18 @@ class Store:
         self.submit_as(run, config, name, worker)
         return run
 
-    def submit_as(self, run: str, config: RunConfig, name: str = "", worker: str | None = None) -> None:
-        """As `submit`, under an id of `new_id`."""
+    def submit_as(
+        self, run: str, config: RunConfig, name: str = "", worker: str | None = None, *, said: Sequence[Event] = ()
+    ) -> None:
+        """As `submit`, under an id of `new_id`, with the events that it begins with."""
         now = time.time()
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
         values = (run, name, json.dumps(config.to_json()), now, status, worker, started, started)
         columns = "id, name, settings, created, status, worker, started, heartbeat"
         with self._writing() as db:
             db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            bodies = ((run, number, json.dumps(to_json(event))) for number, event in enumerate(said, 1))
+            db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once, ask a running one to stop; a run that has ended stays as it is. Its status."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
 
 
 class Summary(NamedTuple):
@@ -26,6 +27,25 @@ def summary(values: Sequence[float]) -> Summary:
     """
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
     return Summary(len(values), round(statistics.fmean(values), 9), round(spread, 9), min(values), max(values))
+
+
+def in_words(finals: Sequence[Finished]) -> str:
+    """The figures of at least one finished run, a line for the weights and one for their average if there is one.
+
+    >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
+    '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
+    """
+    lines = [_spread("test accuracy", [final.accuracy for final in finals])]
+    averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
+    return "\n".join(lines + ([_spread("of the averaged weights", averaged)] if averaged else []))
+
+
+def _spread(what: str, values: Sequence[float]) -> str:
+    figures = summary(values)
+    return (
+        f"{figures.runs} seeds: {what} {figures.mean:.2%} +- {figures.spread:.2%} "
+        f"(from {figures.least:.2%} to {figures.most:.2%})"
+    )
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:

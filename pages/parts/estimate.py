@@ -14,10 +14,12 @@ from pages.parts.controls import show
 from pages.parts.history import seconds_for
 
 
-def estimate(config: RunConfig, past: Sequence[Run]) -> None:
-    """Epsilon at the end by the four accountants and the certified band, and how long it should take."""
+def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
+    """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
+    config, runs = configs[0], len(configs)
     steps = f"{config.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
-    st.caption(f"{steps}; time: {_time(config, past)}.")
+    each = " each" if runs > 1 else ""
+    st.caption(f"{steps}{each}; time: {_time(config, past)}{each}.")
     mechanism = mechanism_of(config)
     if mechanism is None:
         st.warning(unaccounted(config))
@@ -26,6 +28,8 @@ def estimate(config: RunConfig, past: Sequence[Run]) -> None:
     values = {name: compute.epsilons(name, mechanism, config.delta, (mechanism.steps,))[0] for name in names}
     listed = " · ".join(f"{style_of(name).label} **{_epsilon(value)}**" for name, value in values.items())
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}: {listed}")
+    if runs > 1:
+        st.caption(words.several(runs))
     if config.delta * config.examples >= 1:
         st.warning(words.delta_warning(config.delta, config.examples))
 

@@ -10,15 +10,23 @@ from dpcore.data.catalog import DATASETS, available
 from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.seeds import with_seeds
 from pages.parts.controls import Quantity, number, show
 from pages.parts.method import method_controls, schedule_controls
 from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, SIGMA, choice
+from pages.parts.shown import MOST
 
 TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
 
+SEEDS = Quantity(
+    "seeds", "Runs, one for each seed from 0 on", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
+    help="The same settings with other starting weights, batches and noise: at the end mean and spread are told.",
+    stops=tuple(range(1, MOST + 1)), whole=True,
+)  # fmt: skip
 
-def config_form() -> RunConfig:
-    """Draw the form; ValueError says in a sentence what does not go together."""
+
+def config_form() -> list[RunConfig]:
+    """Draw the form; one configuration a seed. ValueError says in a sentence what does not go together."""
     with st.container(gap="xsmall"):
         what, how = st.columns(2, gap="small", wrap=False)
         with what:
@@ -28,14 +36,14 @@ def config_form() -> RunConfig:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
             optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
-        above = st.expander("Clipping, learning rate, activation, delta")
+        above = st.expander("Clipping, learning rate, activation, delta, seeds")
         method = method_controls(model, optimizer) | schedule_controls()
         usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
         with above:  # filled last: the method has a say in the learning rate
             clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
             activation = choice("Activation", ACTIVATIONS, "activation")
-            delta = number(DELTA)
-    return RunConfig(
+            delta, seeds = number(DELTA), int(number(SEEDS))
+    config = RunConfig(
         dataset=dataset,
         source=source,
         model=model,
@@ -49,6 +57,7 @@ def config_form() -> RunConfig:
         delta=delta,
         **method,
     )
+    return with_seeds(config, seeds)
 
 
 def baseline_of(config: RunConfig) -> RunConfig:

@@ -15,6 +15,7 @@ from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run, Status
+from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
@@ -23,6 +24,8 @@ from pages.parts.data import evaluations_table
 from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
 from pages.parts.naming import described, labels_of
+from pages.parts.shown import go_on, outdated
+from pages.parts.spread import told
 
 EVERY = 0.5  # seconds between two looks while a run is active: an event is on the page within a second
 
@@ -60,6 +63,8 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> Non
 
 
 def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool) -> None:
+    if outdated(ids):
+        st.rerun()
     runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
     configs = [run.config for run in runs]
     labels = zip(runs, configs, labels_of(configs), strict=True)
@@ -72,6 +77,7 @@ def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, act
             _status(store, each)
     _figures(detail, accountant)
     _key(watched)
+    told([(each.run, each.config, each.history.finished) for each in watched])
     _large_charts(watched, detail, accountant, across)
     _strip(detail)
     _small_charts(watched, detail)
@@ -95,13 +101,16 @@ def _status(store: Store, watched: Watched) -> None:
         stopping = run.cancelling and run.status is Status.RUNNING
         cancel = {"on_click": store.cancel, "args": (run.id,), "disabled": stopping, "width": "stretch"}
         button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **cancel)
+    if ended_early(run):
+        resume = {"on_click": go_on, "args": (store, run.id), "help": words.RESUME, "width": "stretch"}
+        button.button("Resume", key=f"resume_{run.id}", **resume)
     if run.status is Status.FAILED:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
         st.error(f"The run failed: {lines[-1]}")
         with st.expander("Traceback"):
             st.code("\n".join(lines), language=None)
     if run.status is Status.LOST:
-        st.error(f"The run was lost. {run.error or ''} What had happened until then is kept; start it again.")
+        st.error(f"The run was lost. {run.error or ''} Resume goes on from its last checkpoint.")
 
 
 def _progress(run: Run, history: History, config: RunConfig) -> str:

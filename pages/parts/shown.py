@@ -1,11 +1,13 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
 
 from dpcore.runs.record import Run, StoreError
+from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.naming import described
@@ -18,16 +20,36 @@ KEPT = "shown_kept"  # outlives the widget on another page
 PROBLEM = "start_problem"
 
 
-def start(store: Store, config: RunConfig) -> None:
-    """Queue the run and put it on the charts, beside the others if they trained on the same data."""
+def start(store: Store, configs: Sequence[RunConfig]) -> None:
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
+    runs: list[str] = []
+    others = st.session_state.get(KEY, [])
     try:
-        run = store.submit(config, described(config))
+        runs.extend(store.submit(config, described(config)) for config in configs)  # those before an error stay
+        together = others and _overlays(store, others[0], configs[0])
     except StoreError as error:
         st.session_state[PROBLEM] = str(error)
+        together = False
+    if runs:
+        st.session_state[KEY] = [*others, *runs][-MOST:] if together else runs
+        _to_address()
+
+
+def go_on(store: Store, run: str) -> None:
+    """Queue the rest of a run that ended early, and show it in its place."""
+    try:
+        new = resume(store, run)
+    except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
+        st.session_state[PROBLEM] = str(error)
         return
-    others = st.session_state.get(KEY, [])
-    st.session_state[KEY] = [*others, run][-MOST:] if others and _overlays(store, others[0], config) else [run]
+    shown = st.session_state.get(KEY, [run])
+    st.session_state[KEY] = [new if each == run else each for each in shown]
     _to_address()
+
+
+def outdated(ids: Sequence[str]) -> bool:
+    """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
+    return PROBLEM in st.session_state or st.session_state.get(KEY, list(ids)) != list(ids)
 
 
 def choose(past: Sequence[Run]) -> list[str]:
@@ -41,10 +63,11 @@ def choose(past: Sequence[Run]) -> list[str]:
     if st.session_state[KEY] and PARAMETER not in st.query_params:
         _to_address()
     options = list(dict.fromkeys([*st.session_state[KEY], *list(known)[:RECENT]]))
+    labels = _labels([known[run] for run in options])
     return st.multiselect(
         "Runs shown, in detail the one that runs or the last",
         options,
-        format_func=lambda run: _label(known[run]),
+        format_func=lambda run: labels[run],
         key=KEY,
         max_selections=MOST,
         on_change=_to_address,
@@ -76,6 +99,13 @@ def _readable(run: Run) -> bool:
         return bool(run.config)
     except (ValueError, TypeError):
         return False
+
+
+def _labels(runs: Sequence[Run]) -> dict[str, str]:
+    """A label for each run, no two the same: by them the widget knows what was chosen."""
+    plain = {run.id: _label(run) for run in runs}
+    met = Counter(plain.values())
+    return {run: f"{label}, {run}" if met[label] > 1 else label for run, label in plain.items()}
 
 
 def _label(run: Run) -> str:
