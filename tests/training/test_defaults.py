@@ -62,8 +62,8 @@ def test_a_reading_that_releases_directions_has_a_rate_of_its_own(optimizer, rea
 @pytest.mark.parametrize("reading", ["literal", "raw"])
 def test_the_defaults_of_every_reading_learn_within_an_epoch_and_a_half(optimizer, reading):
     config = replace(defaults("mnist", "cnn", optimizer, reading=reading), epochs=1.5)
-    assert accuracy(config) > 0.65
-    assert accuracy(replace(config, lr=defaults("mnist", "cnn", optimizer).lr)) < 0.5
+    assert accuracy(config) > 0.68
+    assert accuracy(replace(config, lr=defaults("mnist", "cnn", optimizer).lr)) < 0.2
 
 
 @pytest.mark.slow
