@@ -40,6 +40,9 @@ RECIPES: dict[str, Recipe] = {
     "mnist-001-sa": MNIST_001 | SA,
     "fashion-001-sa": FASHION_001 | SA,
     "mnist-3": MNIST_001 | TO_3 | {"sigma": 1.069, "clip_norm": 0.3, "lr": 0.18, "ema": 0.998},
+    "mnist-3-2048": MNIST_001
+    | TO_3
+    | {"batch": 2048, "sigma": 1.617, "clip_norm": 0.3, "lr": 1.2, "epochs": 30.0, "ema": 0.99},
     "fashion-3": FASHION_001 | TO_3 | {"sigma": 1.617, "clip_norm": 1.0, "lr": 0.65, "epochs": 30.0},
     "fc1000-sgd": FC_1000 | {"optimizer": "sgd", "lr": 0.04, "momentum": 0.0},
     "fc1000-adam": FC_1000 | {"optimizer": "adam", "lr": 0.001},
