@@ -1,6 +1,5 @@
 """`python -m dpcore calibrate`: its JSON, its sentences, its manners with bad input."""
 
-import json
 from typing import Any
 
 import pytest
@@ -9,21 +8,10 @@ from dpcore.__main__ import main
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import scheduled
+from tests.commands.printed import printed
 
 HEADLINE = ["calibrate", "--target-epsilon", "3", "--q", ".01", "--steps", "10000", "--delta", "1e-5"]
 SIGMA = [*HEADLINE, "--solve", "sigma"]
-
-
-def strict(constant: str) -> None:
-    raise AssertionError(f"{constant} is not JSON")
-
-
-def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
-    assert main([*arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.count("\n") == 1
-    return json.loads(out, parse_constant=strict)
 
 
 def counted(found: dict[str, Any]) -> float:

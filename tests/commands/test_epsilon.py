@@ -5,28 +5,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dpcore.__main__ import COMMANDS, main
 from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden
+from tests.commands.printed import printed
 
 HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
 ROOT = Path(__file__).parent.parent.parent
-
-
-def strict(constant: str) -> None:
-    raise AssertionError(f"{constant} is not JSON")
-
-
-def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
-    assert main([*arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.count("\n") == 1
-    return json.loads(out, parse_constant=strict)
 
 
 def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,28 +1,14 @@
 """`python -m dpcore tradeoff`: its JSON, its text, its manners with bad input."""
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from dpcore.__main__ import main
+from tests.commands.printed import printed
 
 GAUSSIAN = ["tradeoff", "--q", "1", "--sigma", "2", "--steps", "4"]
 SGD = ["tradeoff", "--q", ".01", "--sigma", "4", "--steps", "10000"]
-
-
-def strict(constant: str) -> None:
-    raise AssertionError(f"{constant} is not JSON")
-
-
-def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
-    assert main([*arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert out.count("\n") == 1
-    return json.loads(out, parse_constant=strict)
 
 
 def test_the_certified_curve_holds_the_exact_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,22 @@
+"""What a command prints, read as strictly as JSON is defined."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dpcore.__main__ import main
+
+
+def strict(constant: str) -> None:
+    """Refuse what Python's JSON would let pass: NaN and infinities."""
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[str, Any]:
+    """The one object that a command prints with --json, and nothing beside it."""
+    assert main([*arguments, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    return json.loads(out, parse_constant=strict)
