@@ -12,8 +12,6 @@ import json
 import logging
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ import numpy as np
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
+from tests.benchmarks.timing import milliseconds
 
 DELTA = 1e-5
 SETTINGS = {  # name: (q, sigma, steps between points, points)
@@ -33,16 +32,6 @@ SETTINGS = {  # name: (q, sigma, steps between points, points)
     "gdp-row3": (256 / 60000, 0.7, 234, 45),
     "long": (1e-3, 0.6, 1000, 100),
 }
-
-
-def milliseconds(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Median time of `work`, and what it returned last."""
-    times, result = [], None
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times), result
 
 
 def peer_curve(q: float, sigma: float, horizons: list[int]) -> list[float]:

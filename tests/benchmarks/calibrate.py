@@ -12,7 +12,6 @@ import json
 import logging
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibrate import sigma_for, steps_for
 from dpcore.privacy.grid import epsilon_grid
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget
+from tests.benchmarks.timing import milliseconds
 
 DELTA = 1e-5
 SETTINGS = {  # name: (epsilon, q, steps)
@@ -43,15 +43,9 @@ MAPS = {  # name: (q, last steps, least sigma, largest)
 }
 
 
-def milliseconds(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Median time of `work` from cold caches, and what it returned last."""
-    times, result = [], None
-    for _ in range(repeat):
-        renyi.log_moments.cache_clear()
-        start = time.perf_counter()
-        result = work()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times), result
+def cold(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    """Median milliseconds of `work` from cold caches, and what it returned last."""
+    return milliseconds(work, repeat, renyi.log_moments.cache_clear)
 
 
 def peer_sigma(epsilon: float, q: float, steps: int, tolerance: float) -> float:
@@ -75,12 +69,12 @@ def solved(name: str, repeat: int, peer_repeat: int) -> dict[str, Any]:
     """One question, ours and the peer's."""
     epsilon, q, steps = SETTINGS[name]
     target = EpsilonTarget(epsilon, DELTA)
-    ours, answer = milliseconds(lambda: sigma_for(target, q, steps), repeat)
-    peer, sigma = milliseconds(lambda: peer_sigma(epsilon, q, steps, 1e-3 * answer.value), peer_repeat)
+    ours, answer = cold(lambda: sigma_for(target, q, steps), repeat)
+    peer, sigma = cold(lambda: peer_sigma(epsilon, q, steps, 1e-3 * answer.value), peer_repeat)
     others = {
-        "steps": milliseconds(lambda: steps_for(target, q, answer.value), repeat)[0],
-        "rdp": milliseconds(lambda: sigma_for(target, q, steps, accountant="rdp"), repeat)[0],
-        "advantage": milliseconds(lambda: sigma_for(AdvantageTarget(0.2), q, steps), repeat)[0],
+        "steps": cold(lambda: steps_for(target, q, answer.value), repeat)[0],
+        "rdp": cold(lambda: sigma_for(target, q, steps, accountant="rdp"), repeat)[0],
+        "advantage": cold(lambda: sigma_for(AdvantageTarget(0.2), q, steps), repeat)[0],
     }
     return {
         "setting": name,
@@ -101,7 +95,7 @@ def mapped(name: str, repeat: int) -> dict[str, Any]:
     sigmas, steps = np.geomspace(least, largest, 40), np.linspace(last / 40, last, 40).astype(int)
     row: dict[str, Any] = {"map": name}
     for accountant in ACCOUNTANTS:
-        row[accountant], grid = milliseconds(lambda: epsilon_grid(sigmas, steps, q, DELTA, accountant), repeat)  # noqa: B023
+        row[accountant], grid = cold(lambda: epsilon_grid(sigmas, steps, q, DELTA, accountant), repeat)  # noqa: B023
         if grid.lower is not None:
             row["widest_percent"] = float(100 * np.max((grid.epsilon - grid.lower) / grid.epsilon))
     return row

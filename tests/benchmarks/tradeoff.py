@@ -11,13 +11,9 @@ import argparse
 import json
 import logging
 import os
-import statistics
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for both: more threads wait for each other on a busy machine
@@ -26,6 +22,7 @@ import numpy as np
 
 from dpcore.privacy.band import certified
 from dpcore.privacy.mechanism import Mechanism
+from tests.benchmarks.timing import milliseconds
 
 ALPHA = np.linspace(0.0, 1.0, 200)
 SETTINGS = {  # name: (q, sigma, steps)
@@ -35,16 +32,6 @@ SETTINGS = {  # name: (q, sigma, steps)
     "gdp-row3": (256 / 60000, 0.7, 10_546),
     "gdp-row6": (256 / 60000, 0.5, 23_437),
 }
-
-
-def milliseconds(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
-    """Median time of `work`, and what it returned last."""
-    times, result = [], None
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        times.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(times), result
 
 
 def ours(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
