@@ -7,7 +7,6 @@ import numpy as np
 from dpcore.privacy.lattice import (
     NODES,
     SMALLEST_SIGMA,
-    START,
     Steps,
     deviation,
     extent,
@@ -24,6 +23,9 @@ SMALLEST = np.array([1e-9])  # probabilities below are left to `accountants.pld`
 LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it
 NARROW = 4e-4  # aim: widest gap between the curves
 CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 20)])
+GAP = 0.056  # seen: the gap over mu (mesh / standard deviation of one step's loss)^2, where many steps are alike
+LARGE = 5.0  # mu beyond which the curves are close whatever the mesh
+WIDEST = 0.17  # first mesh at most, in those standard deviations
 COARSE = 2**12  # nodes of one step to begin with, at most
 ROUNDS = 4
 SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, the mesh is not the reason
@@ -56,7 +58,9 @@ def certified(mechanism: Mechanism) -> Band:
         )
     steps = steps_of(mechanism, np.array([mechanism.steps]))
     above, below = merged(steps, up=True), merged(steps, up=False)
-    mesh = max(START * deviation(above, 0) / np.sqrt(above.uses[0].sum()), extent(above, SMALLEST) / COARSE)
+    whole = deviation(above, 0)  # about mu
+    first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE))))
+    mesh = max(first * whole / np.sqrt(above.uses[0].sum()), extent(above, SMALLEST) / COARSE)
     finest = extent(above, SMALLEST) / NODES
     band, before = None, np.inf
     for _ in range(ROUNDS):
@@ -69,7 +73,7 @@ def certified(mechanism: Mechanism) -> Band:
         if gap <= NARROW or mesh <= finest or merging:
             break
         before = gap
-        mesh = max(mesh * np.clip(0.85 * np.sqrt(NARROW / gap), 0.1, 0.7), finest)
+        mesh = max(mesh * np.clip(0.78 * np.sqrt(NARROW / gap), 0.1, 0.7), finest)
     return band or _nothing("n/a, because the lattice would be too long.")
 
 
