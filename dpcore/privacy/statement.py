@@ -1,12 +1,12 @@
 """The privacy statement: what was released and what that costs, in words that hold as they stand."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import Between, Risks
+from dpcore.privacy.verdict import outward
 
 KINDS = {
     Kind.UPPER: "proven upper bound",
@@ -83,18 +83,6 @@ def odds(found: Risks) -> str:
         f"Someone who is 50 % sure that you are in the data can become at most {sure:.1f} % sure, "
         f"but for a chance of {plain(found.least)}."
     )
-
-
-def outward(value: float, towards: Callable[[float], int]) -> str:
-    """A bound in four significant digits, rounded away from the exact value so that the text is as true as the number.
-
-    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
-    ('1.946', '1.950', '0')
-    """
-    if value == 0:
-        return "0"
-    unit = 3 - math.floor(math.log10(abs(value)))
-    return f"{towards(value * 10.0**unit) / 10.0**unit:.{max(unit, 0)}f}"
 
 
 def plain(value: float) -> str:

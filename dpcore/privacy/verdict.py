@@ -1,6 +1,7 @@
 """What a number is worth: an accountant's epsilon judged by the certified band at the same point."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -58,7 +59,8 @@ def _judged(kind: Kind, epsilon: float, lower: float, upper: float, note: str) -
         return _of_band(lower, upper)
     if epsilon < lower:
         below = 100 * (1 - epsilon / lower)
-        text = f"Claims more privacy than there is: {below:.2g} % below the proven lower bound {lower:.4g}."
+        proven = f"the proven lower bound {outward(lower, math.floor)}"
+        text = f"Claims more privacy than there is: {below:.2g} % below {proven}."
         return Verdict(Status.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
     if math.isinf(epsilon):
         return Verdict(Status.NOT_AVAILABLE, note or "Gives no finite epsilon here.", ratio)
@@ -92,10 +94,22 @@ def _excess(ratio: float) -> str:
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
+def outward(value: float, towards: Callable[[float], int]) -> str:
+    """A bound in four significant digits, rounded away from the exact value so that the text is as true as the number.
+
+    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
+    ('1.946', '1.950', '0')
+    """
+    if value == 0:
+        return "0"
+    unit = 3 - math.floor(math.log10(abs(value)))
+    return f"{towards(value * 10.0**unit) / 10.0**unit:.{max(unit, 0)}f}"
+
+
 def _of_band(lower: float, upper: float) -> Verdict:
     if math.isinf(upper):
         return Verdict(Status.NOT_AVAILABLE, "No certified upper bound here.", 1.0)
-    text = f"Certified: the exact epsilon lies between {lower:.4g} and {upper:.4g}."
+    text = f"Certified: the exact epsilon lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
     return Verdict(Status.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Status.LOOSE, text, 1.0)
 
 

@@ -15,9 +15,8 @@ from dpcore.figures.style import BAND_ID, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibrate import Answer, Recipe, verdict_on
 from dpcore.privacy.less_noise import same_epsilon
-from dpcore.privacy.statement import outward
 from dpcore.privacy.targets import EpsilonTarget
-from dpcore.privacy.verdict import Status, Verdict
+from dpcore.privacy.verdict import Status, Verdict, outward
 from pages.parts import compute, solve, words
 from pages.parts.menu import SEEN
 from pages.parts.settings import Setting

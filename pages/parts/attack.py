@@ -14,9 +14,9 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.band import Band
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import RATES, Risks, advantage, bayes_risk, mu_above
-from dpcore.privacy.statement import outward, plain
+from dpcore.privacy.statement import plain
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
-from dpcore.privacy.verdict import Status
+from dpcore.privacy.verdict import Status, outward
 from pages.parts import compute
 from pages.parts.controls import show
 from pages.parts.verdicts import MARKS

@@ -14,9 +14,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibrate import Answer, Recipe, batch_for, rate_for, sigma_for, steps_for, verdict_on
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.statement import outward, plain
+from dpcore.privacy.statement import plain
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
-from dpcore.privacy.verdict import Verdict
+from dpcore.privacy.verdict import Verdict, outward
 from pages.parts import words
 from pages.parts.controls import Quantity, keep, number, show
 from pages.parts.settings import Setting, choice, choice_of

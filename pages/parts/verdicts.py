@@ -7,8 +7,7 @@ from html import escape
 from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
-from dpcore.privacy.statement import outward
-from dpcore.privacy.verdict import Status, Verdict, verdict
+from dpcore.privacy.verdict import Status, Verdict, outward, verdict
 from pages.parts import words
 
 MARKS = {  # sign and colour, both: neither speaks alone

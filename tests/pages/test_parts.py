@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.statement import outward
+from dpcore.privacy.verdict import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
