@@ -162,7 +162,7 @@ def _judged(mu: float, found: Risks) -> tuple[Status, str]:
         return Status.LOOSE, (
             f"The CLT errs on the safe side here: its mu is {mu:.4g}, and {high} is proven to be enough, {where}."
         )
-    return Status.SOUND_AND_TIGHT, f"The CLT's mu of {mu:.4g} lies between the proven {low} and {high}, {where}."
+    return Status.UNDECIDED, f"The CLT's mu of {mu:.4g} lies between the proven {low} and {high}, {where}."
 
 
 def _rows(prior: float, least: float) -> list[Row]:
