@@ -24,6 +24,7 @@ class Release:
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="(]", q=self.q)
+        check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
         check.positive(sigma=self.sigma)
         check.in_range(1e-6, 1e9, sigma=self.sigma)  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
         check.whole(1, count=self.count)

@@ -82,4 +82,9 @@ def test_a_bad_schedule_is_named(arguments: dict, named: str) -> None:
 
 
 def test_the_smallest_rates_do_not_overflow_an_epoch() -> None:
-    assert scheduled("time", 5e-324, 2.0, 10, rate=0.1).steps == 10
+    assert scheduled("time", 1e-100, 2.0, 10, rate=0.1).steps == 10
+
+
+def test_a_rate_whose_square_is_no_float_is_named() -> None:
+    with pytest.raises(ValueError, match=r"q=1e-200"):
+        Release(1e-200, 1.0)
