@@ -21,8 +21,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.training.book_keeping import BookKeeping
 from dpcore.training.descent import Descent, Recorded
-from dpcore.training.gradients import BookKeeping, Engine
+from dpcore.training.gradients import Engine
 from dpcore.training.noise import GaussianNoise
 
 if TYPE_CHECKING:

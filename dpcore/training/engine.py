@@ -22,8 +22,9 @@ from dpcore.training.charge import drawn_sigmas
 from dpcore.training.config import RunConfig
 from dpcore.training.cores import Cores
 from dpcore.training.descent import Descent
+from dpcore.training.engine_choice import engine_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
-from dpcore.training.gradients import ClippedSum, Engine, engine_of
+from dpcore.training.gradients import ClippedSum, Engine
 from dpcore.training.models import build
 from dpcore.training.noise import GaussianNoise
 from dpcore.training.optimizers.adppl import allot

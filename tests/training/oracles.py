@@ -6,9 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from dpcore.training.book_keeping import BookKeeping
 from dpcore.training.cores import Cores
-from dpcore.training.gradients import BookKeeping, Engine, PerExample
+from dpcore.training.gradients import Engine
 from dpcore.training.models import build
+from dpcore.training.per_example import PerExample
 
 SHAPES = {  # name -> (module, shape of one input)
     "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),

@@ -7,8 +7,10 @@ import torch
 from oracles import CORES, batch, one_at_a_time
 from torch import nn
 
+from dpcore.training.book_keeping import BookKeeping
 from dpcore.training.clipping import Flat
-from dpcore.training.gradients import BookKeeping, PerExample, engine_of, unknown
+from dpcore.training.engine_choice import engine_of, unknown
+from dpcore.training.per_example import PerExample
 
 
 class Residual(nn.Module):

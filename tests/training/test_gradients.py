@@ -12,9 +12,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from dpcore.training import gradients, layers
+from dpcore.training.book_keeping import BookKeeping
 from dpcore.training.clipping import CLIPPINGS, Flat
-from dpcore.training.gradients import BookKeeping, PerExample
 from dpcore.training.models import build
+from dpcore.training.per_example import PerExample
 
 
 @pytest.fixture(autouse=True)
@@ -169,6 +170,38 @@ def test_the_chunk_size_does_not_matter():
     whole = engine_on(BookKeeping, module, chunk=64).clipped_sum(x, y, Flat(0.1))
     parts = engine_on(BookKeeping, module, chunk=5).clipped_sum(x, y, Flat(0.1))
     torch.testing.assert_close(whole.total, parts.total, rtol=1e-4, atol=1e-6)
+
+
+def short_of_memory(engine, monkeypatch, most):
+    """The engine, on a device that holds at most so many examples at once."""
+    for name in ("_add", "_logits"):
+        work = getattr(engine, name)
+
+        def limited(x, *others, work=work):
+            if len(x) > most:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return work(x, *others)
+
+        monkeypatch.setattr(engine, name, limited)
+    return engine
+
+
+@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(kind, monkeypatch):
+    x, y = batch((1, 28, 28), 60)
+    whole = engine_on(kind, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(0.1))
+    engine = short_of_memory(engine_on(kind, build("cnn", "tanh", 0)), monkeypatch, 7)
+    found = engine.clipped_sum(x, y, Flat(0.1))
+    assert 1 <= engine.chunk <= 7
+    torch.testing.assert_close(found.total, whole.total, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(found.norms, whole.norms)
+    torch.testing.assert_close(engine.logits(x), engine.module(x))
+
+
+def test_memory_that_does_not_hold_one_example_is_an_error(monkeypatch):
+    engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0)), monkeypatch, 0)
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.clipped_sum(*batch((1, 28, 28), 6), Flat(0.1))
 
 
 @pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
