@@ -8,7 +8,6 @@ from dpcore.figures import (
     gaussian_line,
     horizons,
     profile_figure,
-    schedule_figure,
     tradeoff_figure,
 )
 from dpcore.figures.style import BAND_ID
@@ -20,20 +19,13 @@ from pages.parts.controls import show
 from pages.parts.data import curves_table, download, tradeoff_data
 from pages.parts.frame import SMALL, frame
 from pages.parts.menu import link
-from pages.parts.settings import accountant_pills, choice_of, mechanism_controls
+from pages.parts.settings import accountant_pills, choice_of, setting_in
 from pages.parts.verdicts import headline, verdict_table
 
 frame("How much privacy do I spend?")
 left, right = st.columns([1, 3], gap="medium")
 
-with left:
-    try:
-        setting = mechanism_controls()
-    except ValueError as error:
-        right.error(str(error))
-        st.stop()
-    if setting.schedule != "constant":
-        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+setting = setting_in(left, right)
 mechanism, delta = setting.mechanism, setting.delta
 
 with right:

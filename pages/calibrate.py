@@ -2,14 +2,13 @@
 
 import streamlit as st
 
-from dpcore.figures import schedule_figure
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.targets import EpsilonTarget
-from pages.parts import answers, compute, solve, words
+from pages.parts import answers, compute, solve
 from pages.parts.card import card
-from pages.parts.frame import SMALL, frame
+from pages.parts.frame import frame
 from pages.parts.heat import show_map
-from pages.parts.settings import mechanism_controls
+from pages.parts.settings import setting_in
 
 frame("Which noise fits my budget?")
 solve.move_on()
@@ -17,13 +16,7 @@ left, right = st.columns([1, 3], gap="medium")
 
 with left:
     told = st.container()
-    try:
-        setting = mechanism_controls()
-    except ValueError as error:
-        right.error(str(error))
-        st.stop()
-    if setting.schedule != "constant":
-        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+setting = setting_in(left, right)
 delta = setting.delta
 
 with right:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore import check
-from dpcore.figures import growth_figure, profile_figure, schedule_figure, tradeoff_figure
+from dpcore.figures import growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.statement import odds
@@ -11,8 +11,8 @@ from pages.parts import attack, compute, presets, words
 from pages.parts.card import card
 from pages.parts.controls import Quantity, number
 from pages.parts.data import download, profiles_table, tradeoff_data
-from pages.parts.frame import SMALL, frame
-from pages.parts.settings import accountant_pills, choice, choice_of, mechanism_controls
+from pages.parts.frame import frame
+from pages.parts.settings import accountant_pills, choice, choice_of, setting_in
 
 PRIOR = Quantity(
     "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(0, 1, prior=prior),
@@ -25,14 +25,8 @@ HEIGHT = 470
 frame("What can an attacker do?")
 left, right = st.columns([1, 3], gap="medium")
 
+setting = setting_in(left, right)
 with left:
-    try:
-        setting = mechanism_controls()
-    except ValueError as error:
-        right.error(str(error))
-        st.stop()
-    if setting.schedule != "constant":
-        st.plotly_chart(schedule_figure(setting.mechanism), key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
     prior = number(PRIOR)
 mechanism, delta = setting.mechanism, setting.delta
 

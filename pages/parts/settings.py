@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
+from dpcore.figures import schedule_figure
 from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
@@ -17,6 +18,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
 from pages.parts.controls import Quantity, keep, number, read, recall, show
+from pages.parts.frame import SMALL
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
 
@@ -80,6 +82,20 @@ class Setting:
     def epochs(self) -> float:
         """Expected uses of each example over the whole mechanism."""
         return self.mechanism.steps * self.q
+
+
+def setting_in(column: Any, beside: Any) -> Setting:
+    """The controls and the schedule's chart in a column; values that do not go together stop the page, told beside."""
+    with column:
+        try:
+            setting = mechanism_controls()
+        except ValueError as error:
+            beside.error(str(error))
+            st.stop()
+        if setting.schedule != "constant":
+            figure = schedule_figure(setting.mechanism)
+            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+    return setting
 
 
 def mechanism_controls() -> Setting:
