@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
 DENSE = ("mlp", "abadi")  # models that take vectors, so also projected ones
 
+WITH_MOMENTUM = ("sgd", "adppl")
+PER_EXAMPLE = ("pi_adam", "pi_rmsprop", "pi_adagrad")  # the optimizers that have several readings
+OF_PRIVACY = ("sigma", "clip_norm", "clipping", "schedule", "rate", "level_steps", "stop_epsilon")
+
 
 def check_combination(config: RunConfig) -> None:
     """Raise ValueError for options that contradict each other."""
@@ -18,11 +22,10 @@ def check_combination(config: RunConfig) -> None:
 
 
 def _of_optimizer(config: RunConfig) -> list[tuple[bool, str]]:
-    per_example = config.optimizer.startswith("pi_")
     return [
         (
-            config.reading != "scaled" and not per_example,
-            f"Expected reading={config.reading!r} only with pi_adam, pi_rmsprop or pi_adagrad, "
+            config.reading != "scaled" and config.optimizer not in PER_EXAMPLE,
+            f"Expected reading={config.reading!r} only with {PER_EXAMPLE[0]}, {PER_EXAMPLE[1]} or {PER_EXAMPLE[2]}, "
             f"not with optimizer={config.optimizer!r}.",
         ),
     ]
@@ -32,6 +35,10 @@ def _of_schedules(config: RunConfig) -> list[tuple[bool, str]]:
     constant = config.schedule == "constant"
     flat = config.lr_schedule == "constant"
     return [
+        (
+            not constant and config.rate == 0,
+            f"Expected rate={config.rate:g} above 0 with schedule={config.schedule!r}.",
+        ),
         (constant and config.rate != 0, f"Expected no rate={config.rate:g} with schedule='constant'."),
         (constant and config.level_steps != 0, f"Expected no level_steps={config.level_steps} with a constant sigma."),
         (flat and config.lr_end != 0, f"Expected no lr_end={config.lr_end:g} with lr_schedule='constant'."),
@@ -51,3 +58,21 @@ def _of_data(config: RunConfig) -> list[tuple[bool, str]]:
             "a projection has no pixels.",
         ),
     ]
+
+
+def idle(config: RunConfig) -> dict[str, str]:
+    """The settings that change nothing beside the others, each with what it would take.
+
+    Runs of before may have them; where somebody asks for one, it is better to say so.
+    """
+    needs = {
+        "momentum": (config.optimizer in WITH_MOMENTUM, f"optimizer {' or '.join(WITH_MOMENTUM)}"),
+        "relevance_sigma": (config.optimizer == "adppl", "optimizer adppl"),
+        "pca_sigma": (config.pca > 0, "pca"),
+        "sa_q0": (config.acceptance == "sa", "acceptance sa"),
+        "sa_mu0": (config.acceptance == "sa", "acceptance sa"),
+        "public": (config.acceptance == "sa", "acceptance sa, which judges on it"),
+        "stop_accountant": (config.stop_epsilon > 0, "stop_epsilon"),
+        **dict.fromkeys(OF_PRIVACY, (config.private, "privacy")),
+    }
+    return {name: needed for name, (met, needed) in needs.items() if not met}

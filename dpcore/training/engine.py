@@ -5,12 +5,14 @@ sum divided by the expected batch q n, an optimizer's step. An empty batch is a 
 Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.random import SeedSequence
 from torch import Tensor
 
 from dpcore.data.load import Images, load
@@ -33,6 +35,7 @@ from dpcore.training.projection import private_projection
 from dpcore.training.rates import lr_of
 from dpcore.training.relevance import neuron_count, relevance_of
 from dpcore.training.sampling import poisson_sample
+from dpcore.training.streams import Streams, streams_of
 from dpcore.training.tally import Tally
 
 
@@ -60,24 +63,23 @@ class Run:
         self.steps = config.steps
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
-        seeds = [int(seed) for seed in np.random.SeedSequence(config.seed).generate_state(6, np.uint64)]
-        init, batches, noise, chances, *once = seeds
+        streams = streams_of(config)
         self._read()
         if config.pca:
-            self._project(once[0])
-        module = build(config.model, config.activation, init % 2**63, config.shape).to(self.device)
+            self._project(streams.projection)
+        module = build(config.model, config.activation, streams.weights, config.shape).to(self.device)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
-        self.batches = np.random.default_rng(batches)
-        self.noise = GaussianNoise(len(self.engine.parameters), noise % 2**63, self.device, cores)
+        self.batches = np.random.default_rng(streams.batches)
+        self.noise = GaussianNoise(len(self.engine.parameters), streams.noise, self.device, cores)
         self.sigmas = drawn_sigmas(config)  # (T,)
         self.descent = Descent(config, self.engine, self.noise, cores)
         if config.optimizer == "adppl" and config.private:
-            allot(self.descent.state, self._relevance(init, once[1]))
+            allot(self.descent.state, self._relevance(streams))
             self.descent.restore(self.descent.state)
         self.average = Average(self.engine.parameters, config.ema) if config.ema else None
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
-            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(chances))
+            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances))
             self.public_loss = self._loss(self.public)
         self.static: StaticStep | None = None
         self.pace = Pace(clock, config.batch / config.examples)
@@ -96,7 +98,7 @@ class Run:
         self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
         self.test = tensors(data.test, self.device)
 
-    def _project(self, seed: int) -> None:
+    def _project(self, seed: SeedSequence) -> None:
         """Put every image through DP-PCA of the training images."""
         config = self.config
         noise = self._once(self.train[0][0].numel() ** 2, seed)
@@ -104,16 +106,17 @@ class Run:
         parts = (self.train, self.public, self.test)
         self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
 
-    def _relevance(self, init: int, seed: int) -> Tensor:
+    def _relevance(self, streams: Streams) -> Tensor:
         """The public relevance of each parameter (d,)."""
         config = self.config
-        module = build(config.model, config.activation, init % 2**63, config.shape).to(self.device)  # with gradients
-        return relevance_of(module, self.train, config.relevance_sigma, self._once(neuron_count(module), seed))
+        module = build(config.model, config.activation, streams.weights, config.shape).to(self.device)  # with gradients
+        noise = self._once(neuron_count(module), streams.relevance)
+        return relevance_of(module, self.train, config.relevance_sigma, noise)
 
-    def _once(self, size: int, seed: int) -> GaussianNoise | None:
+    def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
         """Noise for a release before the first step, unless the run is without noise."""
         noisy = self.config.private and self.config.sigma > 0
-        return GaussianNoise(size, seed % 2**63, self.device, self.cores) if noisy else None
+        return GaussianNoise(size, seed, self.device, self.cores) if noisy else None
 
     def events(self, file: Path | None = None) -> Iterator[Event]:
         """Start or resume, steps and evaluations in between, finish."""
@@ -193,6 +196,8 @@ class Run:
         with self.pace.evaluating(step), self.cores.working():
             logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
             loss = torch.nn.functional.cross_entropy(logits, y).item()
+            if not math.isfinite(loss):  # the last step's weights have been in no batch yet
+                raise RuntimeError(f"loss is not finite at step {step}")
             right = (logits.argmax(1) == y).double()
             per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
             averaged = self._averaged_accuracy()

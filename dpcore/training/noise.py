@@ -2,11 +2,13 @@
 
 import numpy as np
 import torch
+from numpy.random import SeedSequence
 from torch import Tensor
 
 from dpcore.training.cores import Cores
 
 PIECE = 100_000  # coordinates that one generator draws: with less to do, threads wait for the interpreter
+TWISTER = 624  # words of a Mersenne Twister
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 
@@ -18,10 +20,9 @@ class GaussianNoise:
     Drawn ahead it took as long from the helpers' share of the next batch, and the batch waited for them.
     """
 
-    def __init__(self, size: int, seed: int, device: torch.device, cores: Cores) -> None:
+    def __init__(self, size: int, seed: SeedSequence, device: torch.device, cores: Cores) -> None:
         self.count = -(-size // PIECE) if device.type == "cpu" else 1  # of pieces
-        seeds = np.random.SeedSequence(seed).generate_state(self.count, np.uint64)
-        self.generators = [torch.Generator(device).manual_seed(int(each) >> 1) for each in seeds]
+        self.generators = [seeded(torch.Generator(device), each) for each in seed.spawn(self.count)]
         self._cores = cores
 
     def pieces(self, vector: Tensor) -> tuple[Tensor, ...]:
@@ -56,3 +57,20 @@ class GaussianNoise:
     def renew(self) -> None:
         """Other generators, where a failed recording holds these; `restore` says where they go on."""
         self.generators[:] = [torch.Generator(generator.device) for generator in self.generators]
+
+
+def seeded(generator: torch.Generator, seed: SeedSequence) -> torch.Generator:
+    """The generator, started from all of the seed.
+
+    On a CPU torch seeds its Mersenne Twister with 32 bits, few enough to try them all against released noise. So its
+    words are written into its state, which keeps them as 64-bit numbers behind 24 bytes of others.
+    """
+    if generator.device.type != "cpu":
+        return generator.manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
+    state = generator.manual_seed(1).get_state()
+    words = state.numpy()[24:][: 8 * TWISTER].view(np.uint64)
+    assert words[0] == 1, "this torch keeps its state elsewhere"
+    words[:] = seed.generate_state(TWISTER, np.uint32)
+    words[0] |= 1 << 31  # never all zero
+    generator.set_state(state)
+    return generator

@@ -4,12 +4,16 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
 from dpcore.training.config import RunConfig
+from dpcore.training.cores import Cores
 from dpcore.training.engine import Run
 from dpcore.training.models import build
+from dpcore.training.noise import GaussianNoise
 from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.streams import streams_of
 
 SMALL = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu")
 CNN = dataclasses.replace(SMALL, model="cnn")
@@ -21,9 +25,37 @@ def ticking(seconds: float = 0.05) -> Callable[[], float]:
     return lambda: next(ticks) * seconds
 
 
-def run_of(config: RunConfig) -> Run:
-    """A run that has not begun."""
-    return Run(config, ticking())
+def run_of(config: RunConfig, like: RunConfig | None = None) -> Run:
+    """A run that has not begun; with the batches and noise of another one, of as many parameters, if it is given."""
+    run = Run(config, ticking())
+    if like:
+        streams = streams_of(like)
+        run.batches = np.random.default_rng(streams.batches)
+        size = len(run.engine.parameters)
+        run.noise.restore(GaussianNoise(size, streams.noise, run.device, Cores(1)).states())
+    return run
+
+
+def noise_of(
+    config: RunConfig, steps: int, begun: Callable[[Run], None] = lambda run: None
+) -> tuple[np.ndarray, torch.Tensor | None]:
+    """What the noise of the last of some steps adds to the sum, divided by D (d,), and D.
+
+    It is what the optimizer is given in the step with noise, less what it is given in the same step without.
+    """
+    given, scale = [], None
+    for sigma in (config.sigma, 0.0):
+        run = run_of(config)
+        begun(run)
+        for step in range(1, steps):
+            run.step(step)
+        run.sigmas[steps - 1] = sigma
+        scale = scale_after(run.descent.optimizer, run.descent.state)
+        run.descent.optimizer = run.descent.optimizer._replace(absorb=lambda gradient, state: given.append(gradient))
+        run.step(steps)
+    assert len(given) == 2, "a network of one piece"
+    noise = (given[0].double() - given[1].double()) * config.batch
+    return (noise if scale is None else noise / scale).numpy(), scale
 
 
 def module_of(run: Run) -> torch.nn.Module:

@@ -56,7 +56,8 @@ def noise_of_one_step(config: RunConfig) -> np.ndarray:
     """What the noise moved the parameters by, in units of the sum: a step with it, less the same step without."""
     moved = []
     for sigma in (config.sigma, 0.0):
-        run = run_of(dataclasses.replace(config, sigma=sigma, momentum=0.0, lr=1.0))
+        run = run_of(dataclasses.replace(config, momentum=0.0, lr=1.0))
+        run.sigmas[0] = sigma
         before = run.engine.parameters.double()
         run.step(1)
         moved.append((run.engine.parameters.double() - before) * -config.batch)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from numpy.random import SeedSequence
 from scipy import stats
 from small_runs import SMALL, module_of, run_of, ticking
 
@@ -40,7 +41,7 @@ def test_a_constant_rate_is_constant():
 def test_the_rate_of_a_step_is_the_length_of_the_step():
     moved = []
     for options in ({}, {"lr_schedule": "linear", "lr_end": 0.05, "lr_epochs": 0.0064}):
-        run = run_of(dataclasses.replace(SMALL, momentum=0.0, lr=0.2, **options))
+        run = run_of(dataclasses.replace(SMALL, momentum=0.0, lr=0.2, **options), like=SMALL)
         run.step(1)
         before = run.engine.parameters.clone()
         run.step(2)
@@ -177,7 +178,7 @@ def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monke
     seen = []
     monkeypatch.setattr("dpcore.training.projection.principal_directions", lambda total, k: seen.append(total) or total)
     x = rows(d=60)
-    noise = GaussianNoise(3600, 5, torch.device("cpu"), Cores(1))
+    noise = GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1))
     private_projection(x, 4, 7.0, noise)
     drawn = (seen[0] - outer_sum(x)).flatten().numpy()
     assert stats.kstest(drawn, "norm", args=(0, 7.0)).pvalue > 1e-3

@@ -6,18 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from numpy.random import MT19937, SeedSequence
 from scipy import stats
 
 from dpcore.training import noise as noise_module
 from dpcore.training.cores import Cores
-from dpcore.training.noise import GaussianNoise
+from dpcore.training.noise import GaussianNoise, seeded
 
 CPU = torch.device("cpu")
 
 
 def drawn(size: int, seed: int, std: float = 1.0, count: int = 1, cores: int = 2) -> np.ndarray:
     """(count, size) of successive draws."""
-    noise = GaussianNoise(size, seed, CPU, Cores(cores))
+    noise = GaussianNoise(size, SeedSequence(seed), CPU, Cores(cores))
     vectors = torch.zeros(count, size)
     for vector in vectors:
         noise.add_to(vector, std)
@@ -65,7 +66,7 @@ def test_noise_is_drawn_in_one_place_only():
 
 def test_it_is_added_to_what_is_there():
     vector = torch.arange(100_000.0)
-    GaussianNoise(100_000, 7, CPU, Cores(2)).add_to(vector, 0.5)
+    GaussianNoise(100_000, SeedSequence(7), CPU, Cores(2)).add_to(vector, 0.5)
     assert p_value((vector - torch.arange(100_000.0)).numpy(), 0.5) > 0.001
 
 
@@ -79,7 +80,7 @@ def test_the_seed_alone_decides_not_the_cores_and_nothing_outside():
 
 @pytest.mark.parametrize("before", [0, 1, 3])
 def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened(before):
-    first, other = (GaussianNoise(150_000, seed, CPU, Cores(2)) for seed in (5, 6))
+    first, other = (GaussianNoise(150_000, SeedSequence(seed), CPU, Cores(2)) for seed in (5, 6))
     for _ in range(before):
         first.add_to(torch.zeros(150_000), 1.0)
     other.add_to(torch.zeros(150_000), 1.0)
@@ -94,6 +95,31 @@ def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened(before):
 
 def test_a_scale_multiplies_the_noise_of_each_coordinate():
     plain, scaled, scale = torch.zeros(100_000), torch.zeros(100_000), torch.linspace(0.1, 9, 100_000)
-    GaussianNoise(100_000, 3, CPU, Cores(2)).add_to(plain, 0.5)
-    GaussianNoise(100_000, 3, CPU, Cores(2)).add_to(scaled, 0.5, scale)
+    GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(plain, 0.5)
+    GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(scaled, 0.5, scale)
     torch.testing.assert_close(scaled, plain * scale)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**63 - 1, 2**200 + 12345])
+def test_a_generator_starts_from_all_bits_of_its_seed_as_numpys_own_twister_does(seed):
+    generator = seeded(torch.Generator(), SeedSequence(seed))
+    words = SeedSequence(seed).generate_state(624, np.uint32)
+    words[0] |= 1 << 31
+    twister = MT19937()
+    twister.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 624}}
+    drawn_here = torch.empty(2000, dtype=torch.int32).random_(generator=generator).numpy()
+    assert np.array_equal(drawn_here, twister.random_raw(2000) & 0x7FFFFFFF)
+
+
+def test_seeds_that_agree_in_their_lower_half_give_other_noise():
+    assert not np.array_equal(drawn(1000, seed=12345), drawn(1000, seed=12345 + 7 * 2**32))
+    # with the seeding of torch itself they would agree:
+    low, high = torch.Generator().manual_seed(12345), torch.Generator().manual_seed(12345 + 7 * 2**32)
+    assert torch.equal(torch.rand(5, generator=low), torch.rand(5, generator=high))
+
+
+def test_pieces_of_one_vector_share_nothing():
+    pieces = np.split(drawn(300_000, seed=9)[0], 3)
+    for i, left in enumerate(pieces):
+        for right in pieces[i + 1 :]:
+            assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))

@@ -8,8 +8,7 @@ import pytest
 import torch
 from oracles import batch, one_at_a_time
 from scipy import stats
-from small_runs import CNN, SMALL, module_of, run_of, scale_after, ticking, walked
-from torch import Tensor
+from small_runs import CNN, SMALL, module_of, noise_of, run_of, scale_after, ticking, walked
 
 from dpcore.training.config import RunConfig, mechanism_of
 from dpcore.training.engine import train
@@ -94,7 +93,7 @@ def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance()
 def test_without_noise_and_bound_it_is_the_run_without_privacy(name, model):
     options = {"model": model, "optimizer": name, "sigma": 0.0, "clip_norm": 1e9, "lr": 0.01}
     private = run_of(dataclasses.replace(SMALL, **options))
-    plain = run_of(dataclasses.replace(SMALL, **options, private=False))
+    plain = run_of(dataclasses.replace(SMALL, **options, private=False))  # the same batches
     for step in range(1, 6):
         private.step(step)
         plain.step(step)
@@ -103,31 +102,20 @@ def test_without_noise_and_bound_it_is_the_run_without_privacy(name, model):
 
 def allot_at_random(run) -> None:
     """Some relevance for each parameter."""
-    allot(run.descent.state, torch.rand(len(run.engine.parameters)) + 0.01)
+    size, generator = len(run.engine.parameters), torch.Generator().manual_seed(0)
+    allot(run.descent.state, torch.rand(size, generator=generator) + 0.01)
     run.descent.restore(run.descent.state)
-
-
-def released(run, step: int) -> tuple[Tensor, Tensor]:
-    """What one step's noise adds to the sum, divided by D, and D: the step with noise less the step without."""
-    scale = scale_after(run.descent.optimizer, run.descent.state)
-    drawn = torch.zeros(len(run.engine.parameters))
-    run.noise.add_to(drawn, float(run.sigmas[step - 1]) * run.config.clip_norm, scale)
-    return (drawn if scale is None else drawn / scale), scale
 
 
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
 def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(name):
-    run = run_of(dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1))
-    if name == "adppl":
-        allot_at_random(run)
-    for step in range(1, 23):
-        run.step(step)
-    noise, scale = released(run, 23)
+    config = dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1)
+    noise, scale = noise_of(config, 23, allot_at_random if name == "adppl" else lambda run: None)
     assert scale is not None
     assert scale.std() > 0.01
-    assert stats.kstest(noise.numpy(), "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-3
+    assert stats.kstest(noise, "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-3
     for wrong in (2 / 3, 3 / 2):
-        assert stats.kstest(noise.numpy(), "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
+        assert stats.kstest(noise, "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
 
 
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 import torch
+from numpy.random import SeedSequence
 from small_runs import CNN, SMALL, run_of, ticking
 
 from dpcore.privacy.mechanism import Release
@@ -62,7 +63,7 @@ def test_every_neurons_relevance_is_spread_over_its_weights_and_bias():
 
 def test_noise_without_bounds_still_gives_relevances_above_zero():
     module = build("cnn", "tanh", 0)
-    noise = GaussianNoise(neuron_count(module), 1, torch.device("cpu"), Cores(1))
+    noise = GaussianNoise(neuron_count(module), SeedSequence(1), torch.device("cpu"), Cores(1))
     relevance = relevance_of(module, images(10), 1e6, noise)
     assert torch.isfinite(relevance).all()
     assert relevance.min().item() > 0

@@ -1,9 +1,15 @@
 """Poisson batches: inclusion counts single and pairwise, and the batches that must not pass for Poisson."""
 
+import dataclasses
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+import torch
 from scipy import stats
+from small_runs import SMALL, run_of
 
+from dpcore.training.engine import Run
 from dpcore.training.sampling import poisson_sample
 
 N, Q, STEPS = 40, 0.2, 4000
@@ -73,6 +79,25 @@ def sizes(drawn: np.ndarray) -> float:
     return chi_square(drawn.sum(1), N, Q)
 
 
+def of_a_run(before: Callable[[Run], None]) -> np.ndarray:
+    """The batches of a run's steps, of which only the drawing is done; `before` is called ahead of each."""
+    run = run_of(dataclasses.replace(SMALL, batch=2000))
+    assert run.config.q == Q
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    run.train = (torch.arange(run.config.examples),) * 2
+    run.tally.add = lambda step: None
+
+    def seen(step, x, y):
+        drawn[step - 1, x[x < N]] = True
+        return (None,)
+
+    run.descend = seen
+    for step in range(1, STEPS + 1):
+        before(run)
+        run.step(step)
+    return drawn
+
+
 TESTS = {test.__name__: test for test in (single, pairs, successive, sizes)}
 
 
@@ -80,6 +105,18 @@ TESTS = {test.__name__: test for test in (single, pairs, successive, sizes)}
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_poisson_batches_pass_every_test_of_independence(test, seed):
     assert test(poisson(seed)) > LEVEL
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+def test_the_batches_of_a_run_pass_them_too(test):
+    assert test(of_a_run(lambda run: None)) > LEVEL
+
+
+def test_a_run_that_samples_from_a_stream_that_begins_again_is_told_apart():
+    def again(run):
+        run.batches = np.random.default_rng(0)
+
+    assert successive(of_a_run(again)) < LEVEL
 
 
 def test_shuffled_and_fixed_size_batches_are_told_apart_from_poisson():
