@@ -14,11 +14,16 @@ BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch
 def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False) -> Engine:
     """The fastest engine that is exact for the module, and takes transforms if it must.
 
-    Errors: ValueError for BatchNorm, which mixes examples.
+    Errors: ValueError for BatchNorm, which mixes examples, for layers that keep statistics of them, and for parameters
+    that are not to be trained.
     """
     for child in module.modules():
         if isinstance(child, BATCH_NORM):
             raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
+        if getattr(child, "track_running_stats", False):
+            raise ValueError(f"Expected no {type(child).__name__} with running statistics: noise does not cover them.")
+    if not all(weight.requires_grad for weight in module.parameters()):
+        raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
     why = unknown(module) or ("every example's gradient is transformed" if transforms else "")
     return PerExample(module, why) if why else BookKeeping(module, cores)  # type: ignore[arg-type]
 

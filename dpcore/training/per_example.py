@@ -35,7 +35,11 @@ class PerExample(Engine):
         return F.cross_entropy(functional_call(self.module, weights, (x[None],)), y[None])
 
     def _logits(self, x: Tensor) -> Tensor:
-        return self.module(x)
+        self.module.eval()
+        try:
+            return self.module(x)
+        finally:
+            self.module.train()
 
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int

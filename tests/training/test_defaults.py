@@ -24,7 +24,6 @@ AT_LEAST = {
     ("mnist", "abadi"): 0.80,
     ("fashion_mnist", "cnn"): 0.70,
     ("fashion_mnist", "mlp"): 0.75,
-    ("fashion_mnist", "abadi"): 0.75,
 }
 
 
@@ -52,9 +51,10 @@ def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_sma
 
 @pytest.mark.parametrize("optimizer", ["pi_adam", "pi_rmsprop", "pi_adagrad"])
 @pytest.mark.parametrize("reading", ["literal", "raw"])
-def test_a_reading_that_releases_directions_has_a_rate_of_its_own(optimizer, reading):
-    config = defaults("mnist", "cnn", optimizer, reading=reading)
-    assert (config.reading, config.lr >= 100 * defaults("mnist", "cnn", optimizer).lr) == (reading, True)
+def test_a_reading_that_releases_directions_has_steps_of_its_own(optimizer, reading):
+    config, usual = defaults("mnist", "cnn", optimizer, reading=reading), defaults("mnist", "cnn", optimizer)
+    assert config.reading == reading
+    assert config.lr * config.clip_norm > 10 * usual.lr * usual.clip_norm
 
 
 @pytest.mark.slow
@@ -62,8 +62,9 @@ def test_a_reading_that_releases_directions_has_a_rate_of_its_own(optimizer, rea
 @pytest.mark.parametrize("reading", ["literal", "raw"])
 def test_the_defaults_of_every_reading_learn_within_an_epoch_and_a_half(optimizer, reading):
     config = replace(defaults("mnist", "cnn", optimizer, reading=reading), epochs=1.5)
+    usual = defaults("mnist", "cnn", optimizer)
     assert accuracy(config) > 0.68
-    assert accuracy(replace(config, lr=defaults("mnist", "cnn", optimizer).lr)) < 0.2
+    assert accuracy(replace(config, lr=usual.lr, clip_norm=usual.clip_norm)) < 0.2
 
 
 @pytest.mark.slow

@@ -43,6 +43,24 @@ def test_shared_parameters_take_the_vmap_path_and_are_exact():
     torch.testing.assert_close(engine.clipped_sum(x, y, Flat(1.0)).norms, norms, rtol=1e-5, atol=1e-6)
 
 
+def test_statistics_of_the_data_and_frozen_parameters_are_refused():
+    kept = nn.Sequential(nn.InstanceNorm1d(3, track_running_stats=True))
+    with pytest.raises(ValueError, match="InstanceNorm1d with running statistics"):
+        engine_of(kept, CORES)
+    frozen = nn.Sequential(nn.Linear(5, 5), nn.Linear(5, 5))
+    frozen[0].requires_grad_(False)
+    with pytest.raises(ValueError, match="every parameter to be trained"):
+        engine_of(frozen, CORES)
+
+
+def test_dropout_is_for_training_only():
+    module = nn.Sequential(nn.Linear(7, 50), nn.Dropout(0.5), nn.Linear(50, 5))
+    x, _ = batch((7,), 6)
+    engine = engine_of(copy.deepcopy(module), CORES)
+    torch.testing.assert_close(engine.logits(x), module.eval()(x))
+    assert engine.module.training
+
+
 @pytest.mark.parametrize(
     ("module", "phrase"),
     [

@@ -150,9 +150,11 @@ def test_the_fast_engine_refuses_to_ignore_a_transform():
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
-def test_norms_and_clipped_sums_equal_opacus():
-    module = build("cnn", "tanh", 5)
-    x, y = batch((1, 28, 28), 12)
+@pytest.mark.parametrize(("make", "shape"), SHAPES.values(), ids=SHAPES)
+def test_norms_and_clipped_sums_equal_opacus(make, shape):
+    torch.manual_seed(5)
+    module = make()
+    x, y = batch(shape, 12)
     peer = GradSampleModule(copy.deepcopy(module), loss_reduction="sum")
     F.cross_entropy(peer(x), y, reduction="sum").backward()
     rows = torch.cat([weight.grad_sample.flatten(1) for weight in peer.parameters()], 1)

@@ -1,6 +1,8 @@
 """NoisyAdam: Adam on the noisy mean gradient.
 
-Source: Bu et al. 2020, arXiv 1911.11607, Algorithm 2; Kingma and Ba 2015, arXiv 1412.6980.
+Source: Bu et al. 2020, arXiv 1911.11607, Algorithm 2; Kingma and Ba 2015, arXiv 1412.6980. The
+correction of the start bias is that of the latter: the former writes none, its scripts have it.
+**Soundness:** post-processing of the noisy mean gradient, charged as DP-SGD.
 """
 
 from __future__ import annotations
