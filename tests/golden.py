@@ -132,7 +132,12 @@ EXACT_MORE = (
 
 # Yu's published code: epochs that rho = 0.78125 pays for at sigma_0 = 10 (reshuffled: rho = 1/(2 sigma^2) an epoch).
 SCHEDULE_BUDGET = 0.78125
-SCHEDULE_EPOCHS = {"exponential": (0.0138, 60), "time": (0.0281, 50), "step": (0.7008, 40)}
+SCHEDULE_EPOCHS = {
+    "exponential": (0.0138, 60),
+    "time": (0.0281, 50),
+    "step": (0.7008, 40),
+    "polynomial": (3.5277, 40),
+}
 
 
 class SameNoise(NamedTuple):

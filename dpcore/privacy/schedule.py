@@ -9,13 +9,28 @@ from collections.abc import Callable
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
 
-# name -> (factor on the first sigma in period e, with the rate k): sigma_e = sigma * factor(k, e)
+STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
+POLYNOMIAL_PERIOD = 100  # levels until `polynomial` has fallen, as there
+POLYNOMIAL_END = 0.2  # of the first sigma, and kept from then on: 10 falls to 2 there
+# Levels that `delayed` holds the first sigma. Ours: the paper's cancer code holds it for 300 epochs of one step each.
+HOLD = 10
+
+
+def _polynomial(rate: float, level: int) -> float:
+    if level >= POLYNOMIAL_PERIOD:
+        return POLYNOMIAL_END
+    return (1 - POLYNOMIAL_END) * (1 - level / POLYNOMIAL_PERIOD) ** rate + POLYNOMIAL_END
+
+
+# name -> factor(k, e) on the first sigma, in level e from 0 at the rate k
 RECIPES: dict[str, Callable[[float, int], float]] = {
-    "constant": lambda rate, period: 1.0,
-    "exponential": lambda rate, period: math.exp(-rate * period),
-    "time": lambda rate, period: 1.0 / (1.0 + rate * period),
-    "step": lambda rate, period: rate ** (period // 10),
-    "linear": lambda rate, period: 1.0 - rate * period,
+    "constant": lambda rate, level: 1.0,
+    "exponential": lambda rate, level: math.exp(-rate * level),
+    "time": lambda rate, level: 1.0 / (1.0 + rate * level),
+    "step": lambda rate, level: rate ** (level // STEP_PERIOD),
+    "polynomial": _polynomial,
+    "delayed": lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
+    "linear": lambda rate, level: 1.0 - rate * level,
 }
 SCHEDULES = tuple(RECIPES)
 MAX_LEVELS = 2000
@@ -24,8 +39,10 @@ MAX_LEVELS = 2000
 def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, level_steps: int = 0) -> Mechanism:
     """The mechanism of `steps` steps whose sigma changes every `level_steps` steps (default: one epoch, round(1/q)).
 
-    constant: sigma; exponential: sigma e^(-rate e); time: sigma / (1 + rate e); step: sigma rate^(e // 10);
-    linear: sigma (1 - rate e), with e the level from 0.
+    With e the level from 0: constant: sigma; exponential: sigma e^(-rate e); time: sigma / (1 + rate e);
+    step: sigma rate^(e // 10); polynomial: 0.8 sigma (1 - e/100)^rate + 0.2 sigma, and 0.2 sigma from e = 100 on;
+    delayed: sigma, and sigma e^(-rate (e - 10)) from e = 10 on; linear: sigma (1 - rate e).
+    Source: as above; `delayed` is its constant-then-exponential for the cancer data. `linear` is ours.
 
     >>> [round(r.sigma, 3) for r in scheduled("exponential", 0.5, 10.0, 5, rate=0.1, level_steps=2).releases]
     [10.0, 9.048, 8.187]

@@ -62,6 +62,8 @@ RATES = {  # schedule -> (default rate, lowest and highest on the slider)
     "exponential": ("0.0138", 1e-4, 1.0),
     "time": ("0.05", 1e-4, 1.0),
     "step": ("0.6", 0.01, 2.0),
+    "polynomial": ("3.5277", 0.1, 20.0),
+    "delayed": ("0.05", 1e-4, 1.0),
     "linear": ("0.01", 1e-5, 0.5),
 }
 
@@ -95,6 +97,8 @@ def setting_in(column: Any, beside: Any) -> Setting:
         if setting.schedule != "constant":
             figure = schedule_figure(setting.mechanism)
             st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+            if len(setting.mechanism.releases) == 1:
+                st.caption(words.UNCHANGED)
     return setting
 
 

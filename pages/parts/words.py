@@ -3,6 +3,8 @@
 import math
 from typing import NamedTuple
 
+from dpcore.privacy.schedule import HOLD, POLYNOMIAL_END, POLYNOMIAL_PERIOD, STEP_PERIOD
+
 
 class Title(NamedTuple):
     """An optimizer's name in a sentence, and what it is worth and charges in one line."""
@@ -49,9 +51,13 @@ INVALID = "invalid: the paper's count of accepted steps"
 SCHEDULES = {
     "exponential": "sigma falls to sigma·exp(-k·e) in epoch e",
     "time": "sigma falls to sigma / (1 + k·e) in epoch e",
-    "step": "sigma is multiplied by k every ten epochs",
-    "linear": "sigma falls to sigma·(1 - k·e) in epoch e",
+    "step": f"sigma is multiplied by k every {STEP_PERIOD} epochs",
+    "polynomial": f"sigma falls to sigma·({1 - POLYNOMIAL_END:g}·(1 - e/{POLYNOMIAL_PERIOD})^k + {POLYNOMIAL_END:g}) "
+    f"in epoch e, and stays from epoch {POLYNOMIAL_PERIOD} on",
+    "delayed": f"sigma stays for {HOLD} epochs, then falls to sigma·exp(-k·(e - {HOLD})) in epoch e",
+    "linear": "sigma falls to sigma·(1 - k·e) in epoch e (ours, from no paper)",
 }
+UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
     "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "

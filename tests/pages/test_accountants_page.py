@@ -14,7 +14,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore import figures
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from pages.parts import compute
+from pages.parts import compute, words
+from pages.parts.settings import RATES
 
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
 NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 400, "1e-400", "0x10"]
@@ -154,11 +155,18 @@ def test_a_delta_of_one_over_n_is_warned_about():
     assert "not below 1/n" in opened(delta="1e-4").warning[0].value
 
 
-@pytest.mark.parametrize("schedule", ["exponential", "time", "step", "linear"])
+@pytest.mark.parametrize("schedule", RATES)
 def test_a_noise_schedule_has_its_own_plot(schedule: str):
     page = opened(schedule=schedule)
     assert sentences(page) == []
     assert len(charts(page)) == 3
+
+
+@pytest.mark.parametrize(("epochs", "told"), [("10", True), ("12", False)])
+def test_a_schedule_that_does_not_change_within_the_run_says_so(epochs: str, told: bool):
+    page = opened(schedule="delayed", epochs=epochs, batch="1000", accountants="rdp")
+    assert sentences(page) == []
+    assert (words.UNCHANGED in [each.value for each in page.caption]) == told
 
 
 def test_a_schedule_that_runs_out_of_noise_says_so():

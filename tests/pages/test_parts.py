@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.verdict import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -131,6 +132,16 @@ def test_where_nothing_is_certified_the_page_says_so():
 def test_every_kind_has_words():
     assert set(words.KINDS) == {kind.value for kind in Kind}
     assert set(words.SCHEDULES) | {"constant"} == set(settings.SCHEDULES)
+
+
+def test_every_schedule_has_a_slider_of_rates_that_it_takes():
+    assert {"constant", *settings.RATES} == set(settings.SCHEDULES)
+    for name, (default, low, high) in settings.RATES.items():
+        stops = grid(low, high)
+        assert len(stops) >= 10
+        assert low <= float(default) <= high
+        for rate in (float(default), low, high):
+            scheduled(name, 0.0256, 1.23, 70, rate)  # two epochs
 
 
 def test_the_baseline_is_the_same_run_without_noise_and_clipping():

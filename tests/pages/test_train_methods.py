@@ -39,12 +39,15 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
         {"model": "abadi", "pca": 60, "pca_sigma": 8.0},
         {"lr_schedule": "linear", "lr_end": 0.1, "lr_epochs": 2.0},
         {"schedule": "exponential", "rate": 0.05, "level_steps": 20},
+        {"schedule": "polynomial", "rate": 2.5},
+        {"schedule": "delayed", "rate": 0.02, "level_steps": 2},
         {"stop_epsilon": 2.0, "stop_accountant": "rdp"},
     ],
     ids=lambda settings: "-".join(settings),
 )
 def test_every_option_of_the_address_is_started(store: Store, settings: dict[str, Any]):
-    query = {("rate_exponential" if key == "rate" else key): str(value) for key, value in settings.items()}
+    rate = f"rate_{settings.get('schedule')}"
+    query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}
     press(opened(**query), "Start private run")
     started = store.runs()[0].config
     assert {key: getattr(started, key) for key in settings} == settings

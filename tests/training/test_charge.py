@@ -24,6 +24,8 @@ METHODS = {
     "exponential": {"schedule": "exponential", "rate": 0.2, "level_steps": 3},
     "linear": {"schedule": "linear", "rate": 0.1, "level_steps": 2},
     "step": {"schedule": "step", "rate": 0.5, "level_steps": 1, "epochs": 0.1},
+    "polynomial": {"schedule": "polynomial", "rate": 3.5277, "level_steps": 1},
+    "delayed": {"schedule": "delayed", "rate": 0.3, "level_steps": 1, "epochs": 0.1},
     "averaged": {"ema": 0.9, "lr_schedule": "cosine"},
     "stopped": {"stop_epsilon": 0.45, "epochs": 5.0},
     "everything": {
@@ -126,6 +128,19 @@ def test_stopping_at_epsilon_never_overshoots_and_the_next_step_would(accountant
     longer = mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
     assert longer is not None
     assert ACCOUNTANTS[accountant].curve(longer, [config.steps + 1], config.delta).epsilon[0] > target
+
+
+@pytest.mark.parametrize(("schedule", "rate"), [("polynomial", 3.5277), ("delayed", 0.05)])
+def test_a_schedule_stops_at_epsilon_before_the_sigma_that_would_exceed_it(schedule, rate):
+    noise = {"sigma": 2.0, "schedule": schedule, "rate": rate, "level_steps": 10}
+    config = dataclasses.replace(SMALL, **noise, epochs=10.0, stop_epsilon=1.0, stop_accountant="rdp")
+    mechanism, longer = mechanism_of(config), mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
+    assert mechanism is not None
+    assert longer is not None
+    assert len(mechanism.releases) > 1
+    spent = ACCOUNTANTS["rdp"].curve(longer, [config.steps, config.steps + 1], config.delta).epsilon
+    assert spent[0] <= 1.0 < spent[1]
+    assert mechanism.releases == longer.releases[: len(mechanism.releases) - 1] + mechanism.releases[-1:]
 
 
 def test_stopping_counts_what_was_released_before_the_first_step():
