@@ -1,6 +1,9 @@
-"""Slow oracles: the definitions, integrated with mpmath at fifty digits. Nothing here is shared with the package."""
+"""Oracles: definitions integrated with mpmath, and formulas as papers print them. Nothing here is from the package."""
+
+import math
 
 import mpmath
+import numpy as np
 
 
 def log_moment(q: float, sigma: float, order: float) -> float:
@@ -33,3 +36,35 @@ def one_step_delta(q: float, sigma: float, epsilon: float) -> float:
         threshold = sigma**2 * mpmath.log(ratio) + mpmath.mpf(1) / 2
         far, near = mpmath.ncdf(-threshold / sigma), mpmath.ncdf((1 - threshold) / sigma)
         return float((1 - q) * far + q * near - mpmath.exp(epsilon) * far)
+
+
+def integrated_log_moment(q: float, sigma: float, order: float) -> float:
+    """ln max(E1, E2) at moment lambda = `order`, both by numerical integration; q < 1.
+
+    E1 = E_{mu0}[(mu0/mu)^lambda], E2 = E_{mu}[(mu/mu0)^lambda], mu0 = N(0, sigma^2), mu = (1-q) mu0 + q N(1, sigma^2).
+    Source: Abadi et al. 2016, arXiv 1607.00133v2, section 3.2, equations (2) to (4).
+    """
+    reach, step = (order + 1) / sigma + 40.0, min(sigma, 1.0) / 40
+    x = np.arange(-reach, reach, step)  # in standard deviations of the noise
+    log_ratio = np.logaddexp(math.log1p(-q), math.log(q) + x / sigma - 0.5 / sigma**2)  # ln mu/mu0
+    powers = np.array([[-order], [order + 1]]) * log_ratio - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
+    return float(np.logaddexp.reduce(powers, axis=1).max() + math.log(step))
+
+
+def delta_classic(moments: np.ndarray, orders: np.ndarray, epsilon: float) -> float:
+    """min over lambda of exp(alpha(lambda) - lambda epsilon), at most 1, with lambda = order - 1.
+
+    Source: Abadi et al. 2016, arXiv 1607.00133v2, Theorem 2 (tail bound).
+    """
+    return float(np.exp(min(0.0, np.min(moments - (orders - 1) * epsilon))))
+
+
+def theorem_3(q: float, sigma: float, steps: int, delta: float) -> float:
+    """2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)), the claim of PIGDO, Theorem 3, at constant sigma."""
+    log_inverse = -math.log(delta)
+    return 2 * q * log_inverse / (sigma * math.sqrt(math.expm1(log_inverse / steps)))
+
+
+def mu_poisson(q: float, sigma: float, steps: float) -> float:
+    """q sqrt(T (e^(1/sigma^2) - 1)), with T a real number. Source: Bu et al. 2020, arXiv 1911.11607, equation (3.1)."""
+    return q * math.sqrt(steps * math.expm1(1 / sigma**2))

@@ -9,6 +9,8 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 
+MAX_POINTS = 10_000  # of a curve that is printed
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are ValueErrors, so that the dispatcher reports all bad input alike."""
@@ -43,6 +45,15 @@ def whole(text: str) -> int:
     if value != math.floor(value):
         raise argparse.ArgumentTypeError(f"expected {text!r} to be a whole number")
     return int(value)
+
+
+def finite(value: float) -> float | None:
+    """The value as JSON has it: null stands for infinity.
+
+    >>> finite(0.5), finite(math.inf)
+    (0.5, None)
+    """
+    return value if math.isfinite(value) else None
 
 
 def add_mechanism(parser: Parser) -> None:

@@ -6,13 +6,18 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, number, whole
-from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibrate import SOLVABLE, Answer, Recipe, batch_for, rate_for, sigma_for, steps_for, verdict_on
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.calibrate import SOLVABLE, Answer, Recipe, solve, verdict_on
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.verdict import Verdict
 
-NEEDED = {"sigma": ("q", "steps"), "steps": ("q", "sigma"), "q": ("sigma", "steps"), "batch": ("sigma", "steps")}
+NEEDED = {
+    "sigma": ("q", "steps"),
+    "steps": ("q", "sigma"),
+    "q": ("sigma", "steps"),
+    "batch": ("sigma", "steps", "examples"),
+}
 
 
 def parser() -> Parser:
@@ -29,7 +34,7 @@ def parser() -> Parser:
     made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity; a schedule's first")
     made.add_argument("--steps", type=whole, help="T, the number of steps")
     made.add_argument("--examples", type=whole, help="n: needed for a batch, otherwise to warn of delta >= 1/n")
-    made.add_argument("--accountant", default="pld", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}")
+    made.add_argument("--accountant", default=CERTIFIED, metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}")
     made.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
     made.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
     made.add_argument("--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)")
@@ -71,18 +76,16 @@ def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
 def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
     for name in NEEDED[arguments.solve]:
         _needed(arguments, name, f"to solve {arguments.solve}")
-    recipe = Recipe(arguments.schedule, arguments.rate, arguments.level_steps)
-    q, sigma, steps, examples = arguments.q, arguments.sigma, arguments.steps, arguments.examples
-    how: dict[str, Any] = {"accountant": arguments.accountant, "recipe": recipe}
-    match arguments.solve:
-        case "sigma":
-            return sigma_for(target, q, steps, examples=examples, **how)
-        case "steps":
-            return steps_for(target, q, sigma, examples=examples, **how)
-        case "q":
-            return rate_for(target, sigma, steps, examples=examples, **how)
-    _needed(arguments, "examples", "to solve batch")
-    return batch_for(target, examples, sigma, steps, **how)
+    return solve(
+        arguments.solve,
+        target,
+        q=arguments.q,
+        sigma=arguments.sigma,
+        steps=arguments.steps,
+        examples=arguments.examples,
+        accountant=arguments.accountant,
+        recipe=Recipe(arguments.schedule, arguments.rate, arguments.level_steps),
+    )
 
 
 def _unused(arguments: argparse.Namespace) -> list[str]:

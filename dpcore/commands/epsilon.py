@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from dpcore import check
-from dpcore.commands import Parser, add_mechanism, mechanism_given, mechanism_of, number, whole
+from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.accountants.base import IntArray
-from dpcore.privacy.verdict import verdict
-
-MAX_POINTS = 10_000
+from dpcore.privacy.arrays import FloatArray, IntArray
+from dpcore.privacy.verdict import outward, unavailable, verdict
 
 
 def parser() -> Parser:
@@ -58,17 +56,16 @@ def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Cu
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": _finite(curve.epsilon.tolist())}
+    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": _listed(curve.epsilon)}
     if curve.lower is not None:
-        values["lower"] = _finite(curve.lower.tolist())
+        values["lower"] = _listed(curve.lower)
     if curve.note or None in values["epsilon"]:
         values["note"] = curve.note or "No finite epsilon where null is shown."
     return values
 
 
-def _finite(values: list[float]) -> list[float | None]:
-    """JSON has no infinity: null stands for it."""
-    return [value if math.isfinite(value) else None for value in values]
+def _listed(values: FloatArray) -> list[float | None]:
+    return [finite(value) for value in values.tolist()]
 
 
 def _table(steps: IntArray, curves: dict[str, Curve]) -> str:
@@ -76,6 +73,8 @@ def _table(steps: IntArray, curves: dict[str, Curve]) -> str:
     band = next((curve for curve in curves.values() if curve.kind is Kind.CERTIFIED), None)
     lines = [f"epsilon after {steps[-1]} steps"]
     for name, curve in curves.items():
-        words = verdict(curve, band).text if band else curve.note
-        lines.append(f"{name:<8} {curve.epsilon[-1]:>12.5g}  {curve.kind:<11} {words}".rstrip())
+        last = float(curve.epsilon[-1])
+        alone = curve.note if math.isfinite(last) else unavailable(curve.note)
+        words = verdict(curve, band).text if band else alone
+        lines.append(f"{name:<8} {outward(last, math.ceil, digits=5):>12}  {curve.kind:<11} {words}".rstrip())
     return "\n".join(lines)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpcore import check
-from dpcore.commands import Parser, add_mechanism, mechanism_given, mechanism_of, number, whole
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.band import Band, certified
 from dpcore.privacy.mechanism import Mechanism
@@ -17,15 +17,13 @@ from dpcore.privacy.risk import Between, Risks, risks_of
 from dpcore.privacy.statement import statement
 from dpcore.privacy.tradeoff import Gaussian
 
-MAX_POINTS = 10_000
-
 
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(prog="python -m dpcore tradeoff", description="The certified trade-off function, and attack risks.")
     add_mechanism(made)
     made.add_argument("--delta", type=number, default=1e-5, help="delta, in (0, 1) (default 1e-5)")
-    made.add_argument("--n", type=whole, default=60_000, help="training examples, which delta is compared with")
+    made.add_argument("--examples", type=whole, help="n: to warn of delta >= 1/n in the statement")
     made.add_argument("--points", type=whole, default=101, help="how many alphas from 0 to 1 (default 101)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -35,16 +33,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the curve and the numbers; exit status 0."""
     mechanism = mechanism_of(arguments)
     check.in_range(0, 1, ends="()", delta=arguments.delta)
-    check.whole(1, n=arguments.n)
+    if arguments.examples is not None:
+        check.whole(1, examples=arguments.examples)
     check.whole(2, MAX_POINTS, points=arguments.points)
     band = certified(mechanism)
     found = risks_of(band, arguments.delta)
     if arguments.json:
         print(json.dumps(_object(arguments, mechanism, band, found), allow_nan=False))
         return 0
-    pld = ACCOUNTANTS["pld"]
-    curve = pld.curve(mechanism, [mechanism.steps], arguments.delta)
-    print(_table(band), statement(mechanism, curve, pld, found, arguments.n).text(), sep="\n\n", end="")
+    accountant = ACCOUNTANTS[CERTIFIED]
+    curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
+    print(_table(band), statement(mechanism, curve, accountant, found, arguments.examples).text(), sep="\n\n", end="")
     return 0
 
 
@@ -60,7 +59,7 @@ def _object(arguments: argparse.Namespace, mechanism: Mechanism, band: Band, fou
             "upper": band.upper.beta(alpha).tolist(),
             **({"note": band.note} if band.note else {}),
         },
-        "gdp": {"kind": "approximate", "mu": _finite(mu), "beta": Gaussian(mu).beta(alpha).tolist()},
+        "gdp": {"kind": "approximate", "mu": finite(mu), "beta": Gaussian(mu).beta(alpha).tolist()},
         "risks": {
             "advantage": _pair(found.advantage),
             "error": _pair(found.error),
@@ -72,12 +71,7 @@ def _object(arguments: argparse.Namespace, mechanism: Mechanism, band: Band, fou
 
 
 def _pair(bounds: Between) -> dict[str, float | None]:
-    return {"lower": _finite(bounds.lower), "upper": _finite(bounds.upper)}
-
-
-def _finite(value: float) -> float | None:
-    """JSON has no infinity: null stands for it."""
-    return value if math.isfinite(value) else None
+    return {"lower": finite(bounds.lower), "upper": finite(bounds.upper)}
 
 
 def _table(band: Band) -> str:

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpcore.privacy.arrays import FloatArray
 from dpcore.privacy.lattice import (
     NODES,
     SMALLEST_SIGMA,
@@ -15,7 +16,6 @@ from dpcore.privacy.lattice import (
     steps_of,
 )
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.orders import FloatArray
 from dpcore.privacy.total import total
 from dpcore.privacy.tradeoff import Pairs, Points
 
@@ -53,9 +53,7 @@ def certified(mechanism: Mechanism) -> Band:
     """
     smallest = min(release.sigma for release in mechanism.releases)
     if smallest < SMALLEST_SIGMA:
-        return _nothing(
-            f"n/a, because sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
-        )
+        return _nothing(f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all.")
     steps = steps_of(mechanism, np.array([mechanism.steps]))
     above, below = merged(steps, up=True), merged(steps, up=False)
     whole = deviation(above, 0)  # about mu
@@ -74,7 +72,7 @@ def certified(mechanism: Mechanism) -> Band:
             break
         before = gap
         mesh = max(mesh * np.clip(0.78 * np.sqrt(NARROW / gap), 0.1, 0.7), finest)
-    return band or _nothing("n/a, because the lattice would be too long.")
+    return band or _nothing("the lattice would be too long.")
 
 
 def _nothing(note: str) -> Band:

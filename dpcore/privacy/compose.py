@@ -14,8 +14,9 @@ from math import inf, pi
 import numpy as np
 
 from dpcore.privacy import orders
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.loss import Loss
-from dpcore.privacy.orders import FloatArray, IntArray, Moments
+from dpcore.privacy.orders import Moments
 from dpcore.privacy.tilt import Tilted, tilted
 
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest

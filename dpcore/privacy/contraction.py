@@ -8,9 +8,8 @@ under Q. All of it is done on masses: differences of the curve's values would ca
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from dpcore.privacy.arrays import FloatArray
 
 
 def needed(error: FloatArray) -> FloatArray:

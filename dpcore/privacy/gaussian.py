@@ -9,10 +9,10 @@ Source: Balle and Wang 2018, arXiv 1805.06530, Theorem 8; Dong, Roth and Su 2019
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, ndtri
 
-FloatArray = NDArray[np.float64]
+from dpcore.privacy.arrays import FloatArray
 
 SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
 NEWTON_STEPS = 100  # never reached: convergence is quadratic

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.accountants.base import FloatArray, IntArray
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.calibrate import CONSTANT, Recipe
 
 
@@ -29,7 +29,13 @@ class Grid:
 
 
 def epsilon_grid(
-    sigmas: ArrayLike, steps: ArrayLike, q: float, delta: float, accountant: str = "pld", *, recipe: Recipe = CONSTANT
+    sigmas: ArrayLike,
+    steps: ArrayLike,
+    q: float,
+    delta: float,
+    accountant: str = CERTIFIED,
+    *,
+    recipe: Recipe = CONSTANT,
 ) -> Grid:
     """Epsilon after each of `steps` (T,), non-decreasing, at each first sigma (S,), one q and one delta.
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.loss import Laws, laws, span, spread
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.orders import FloatArray, IntArray, Moments
+from dpcore.privacy.orders import Moments
 
 START = 0.12  # first mesh, in standard deviations of the loss of one step
 NODES = 2**17  # most nodes of the lattice of one step

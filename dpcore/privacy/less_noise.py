@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibrate import CONSTANT, Answer, Recipe, sigma_for
 from dpcore.privacy.targets import EpsilonTarget, Reading
 
@@ -25,7 +25,7 @@ def same_epsilon(
     delta: float,
     *,
     promised_by: str = "moments",
-    accountants: tuple[str, ...] = ("gdp", "pld"),
+    accountants: tuple[str, ...] = ("gdp", CERTIFIED),
     recipe: Recipe = CONSTANT,
 ) -> SameEpsilon:
     """The (first) sigma at which each of `accountants` gives the epsilon that `promised_by` gives at `sigma`.

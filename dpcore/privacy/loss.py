@@ -17,12 +17,10 @@ from math import expm1, inf, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from dpcore.privacy.arrays import FloatArray
 from dpcore.privacy.contraction import Gaps, dominated, needed
-
-FloatArray = NDArray[np.float64]
 
 BLOCK = 2**20  # numbers held at once
 CORE_ROUNDS = 8
@@ -174,15 +172,6 @@ def _dominating(cells: Cells) -> FloatArray:
     mass[:-1] += low
     mass[1:] += high
     return mass
-
-
-def _law(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
-    """The remove direction of masses under Q: P has e^loss times as much."""
-    return Loss(offset, mesh, mass * np.exp(offset + mesh * np.arange(mass.size)), max(infinite, 0.0))
-
-
-def _opposite(offset: float, mesh: float, mass: FloatArray, infinite: float) -> Loss:
-    return Loss(-(offset + mesh * (mass.size - 1)), mesh, mass[::-1], max(infinite, 0.0))
 
 
 def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> Laws:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from dpcore.privacy.arrays import FloatArray, IntArray
 
 CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side

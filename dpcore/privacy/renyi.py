@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
-FloatArray = NDArray[np.float64]
+from dpcore.privacy.arrays import FloatArray
 
 INTEGER_UP_TO = 128  # integer orders 2..128 by the binomial sum
 _GEOMETRIC = np.unique(np.round(np.geomspace(INTEGER_UP_TO, 1e6, 180)))[1:]
@@ -140,23 +140,6 @@ def _log_ratio(q: float, sigma: float, x: FloatArray) -> FloatArray:
     return np.logaddexp(math.log1p(-q), math.log(q) + x / sigma - 0.5 / sigma**2)
 
 
-def integrated_log_moment(q: float, sigma: float, order: float) -> float:
-    """ln max(E1, E2) at moment lambda = `order`, both by numerical integration; q < 1.
-
-    E1 = E_{mu0}[(mu0/mu)^lambda], E2 = E_{mu}[(mu/mu0)^lambda] = A(lambda + 1).
-    Source: Abadi et al. 2016, arXiv 1607.00133v2, section 3.2, equations (2) to (4).
-
-    >>> round(integrated_log_moment(0.01, 4.0, 19) * 10_000, 4)
-    12.4
-    """
-    step = _step(sigma / 2) / 2  # mu has zeros at y = pi sigma: stay in half the strip
-    reach = (order + 1) / sigma + 4 * TAIL
-    x = np.arange(-reach, reach, step)
-    log_ratio = _log_ratio(q, sigma, x)
-    powers = np.array([[-order], [order + 1]]) * log_ratio - 0.5 * x * x - 0.5 * math.log(2 * math.pi)
-    return float(np.logaddexp.reduce(powers, axis=1).max() + math.log(step))
-
-
 def epsilon_classic(total: FloatArray, orders: FloatArray, delta: FloatArray) -> FloatArray:
     """Epsilon from composed log-moments by the tail bound; (n, K), (K,), (n,) -> (n,).
 
@@ -164,15 +147,6 @@ def epsilon_classic(total: FloatArray, orders: FloatArray, delta: FloatArray) ->
     Source: Abadi et al. 2016, arXiv 1607.00133v2, Theorem 2 (tail bound).
     """
     return ((total - np.log(delta)[:, None]) / (orders - 1)).min(axis=1)
-
-
-def delta_classic(total: FloatArray, orders: FloatArray, epsilon: float) -> float:
-    """Delta at one epsilon from composed log-moments (K,) by the tail bound.
-
-    min over orders a of exp(total - (a - 1) epsilon), at most 1.
-    Source: Abadi et al. 2016, arXiv 1607.00133v2, Theorem 2 (tail bound).
-    """
-    return float(np.exp(min(0.0, np.min(total - (orders - 1) * epsilon))))
 
 
 def epsilon_improved(total: FloatArray, orders: FloatArray, delta: FloatArray) -> FloatArray:

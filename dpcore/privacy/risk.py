@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore import check
+from dpcore.privacy.arrays import FloatArray
 from dpcore.privacy.band import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.orders import FloatArray
 from dpcore.privacy.tradeoff import EPSILONS, Pairs, Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
@@ -30,7 +30,7 @@ class Risks(NamedTuple):
     true_positives: dict[float, Between]  # false-positive rate -> largest true-positive rate
     mu: Between  # smallest mu with f >= G_mu wherever both errors are at least `least`
     least: float
-    sure: float  # most that someone 50 % sure can become, but for a chance of delta (upper bound)
+    sure: float  # most that someone 50 % sure can become, except with probability delta (upper bound)
     note: str  # why there is nothing to tell; "" otherwise
 
 
@@ -97,7 +97,7 @@ def mu_above(f: Tradeoff, least: float) -> float:
 
 
 def posterior(f: Tradeoff, prior: float, chance: float) -> float:
-    """Most that someone `prior` sure of participation can become, but for a `chance` over what is released.
+    """Most that someone `prior` sure of participation can become, except with probability `chance` over the release.
 
     P(loss > e) <= delta(epsilon) / (1 - e^(epsilon - e)) for every epsilon < e, by Markov's inequality for the
     hockey stick; the smallest e for which this is `chance` multiplies the odds by e^e at most.

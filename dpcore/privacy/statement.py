@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import Between, Risks
-from dpcore.privacy.verdict import outward
+from dpcore.privacy.verdict import outward, unavailable
 
 KINDS = {
     Kind.UPPER: "proven upper bound",
@@ -14,7 +14,7 @@ KINDS = {
     Kind.APPROXIMATE: "approximation, no bound",
     Kind.CLAIMED: "claimed: the proof does not cover this case",
 }
-UNIT = "one training example (one image with its label)"
+UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 REPLACED = (
     "Replacing one example by another is one removal and one addition. For that adjacency (epsilon, delta) becomes "
@@ -45,10 +45,10 @@ class Statement:
         return "\n".join([*head, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
 
 
-def statement(mechanism: Mechanism, curve: Curve, accountant: Accountant, found: Risks, n: float) -> Statement:
+def statement(mechanism: Mechanism, curve: Curve, accountant: Accountant, found: Risks, n: float | None) -> Statement:
     """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, risks certified.
 
-    `n` is the number of training examples, which delta is compared with.
+    `n` is the number of training examples, which delta is compared with; None: it is not.
     """
     facts = (
         ("Unit of privacy", UNIT),
@@ -69,7 +69,7 @@ def statement(mechanism: Mechanism, curve: Curve, accountant: Accountant, found:
 def odds(found: Risks) -> str:
     """What someone who is 50 % sure can learn, in a sentence.
 
-    The chance of delta is over what is released; it is the price of a bound on odds.
+    The probability delta is over what is released; it is the price of a bound on odds.
     """
     if found.note or found.sure >= 1:
         return "Someone who is 50 % sure that you are in the data may become certain: no bound below 100 % is proven."
@@ -81,7 +81,7 @@ def odds(found: Risks) -> str:
         )
     return (
         f"Someone who is 50 % sure that you are in the data can become at most {sure:.1f} % sure, "
-        f"but for a chance of {plain(found.least)}."
+        f"except with probability {plain(found.least)}."
     )
 
 
@@ -92,6 +92,16 @@ def plain(value: float) -> str:
     ('1e-5', '0.25')
     """
     return f"{value:g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def epochs_of(count: float, digits: int = 4) -> str:
+    """A number of epochs in words.
+
+    >>> epochs_of(1), epochs_of(2.5), epochs_of(1.00001)
+    ('1 epoch', '2.5 epochs', '1 epoch')
+    """
+    shown = f"{count:,.{digits}g}"
+    return f"{shown} epoch" if shown == "1" else f"{shown} epochs"
 
 
 def _sampling(mechanism: Mechanism) -> str:
@@ -116,7 +126,7 @@ def _spent(curve: Curve, accountant: Accountant) -> str:
     epsilon, delta = float(curve.epsilon[-1]), float(curve.delta[-1])
     by = f"by {accountant.title} ({KINDS[curve.kind]})"
     if math.isinf(epsilon):
-        return f"no epsilon at delta = {plain(delta)}, {by}. {curve.note}".strip()
+        return f"no epsilon at delta = {plain(delta)}, {by}" + (f": {curve.note}" if curve.note else "")
     if curve.lower is None:
         return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(delta)}, {by}"
     low = outward(float(curve.lower[-1]), math.floor)
@@ -138,17 +148,17 @@ def _percent(bounds: Between) -> str:
     return f"finds between {low} % and {high} % of those who took part"
 
 
-def _caveats(curve: Curve, found: Risks, n: float) -> tuple[str, ...]:
+def _caveats(curve: Curve, found: Risks, n: float | None) -> tuple[str, ...]:
     """The caveats that apply, the gravest first."""
     delta = float(curve.delta[-1])
     special = []
     if found.note:
-        special.append(f"The attacker's figures are {found.note}")
+        special.append(f"The attacker's figures are {unavailable(found.note)}")
     if curve.kind in (Kind.APPROXIMATE, Kind.CLAIMED):
         special.append(
             f"This epsilon is no bound ({KINDS[curve.kind]}): the attacker's figures are, and can be trusted."
         )
-    if delta * n >= 1:
+    if n is not None and delta * n >= 1:
         special.append(
             f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: "
             "that would let one record be published outright."

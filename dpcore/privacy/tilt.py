@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.fft import next_fast_len, rfft
 
 from dpcore.privacy import orders
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.loss import Loss
-from dpcore.privacy.orders import FloatArray, IntArray, Moments
+from dpcore.privacy.orders import Moments
 
 ComplexArray = NDArray[np.complex128]
 

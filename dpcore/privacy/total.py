@@ -14,9 +14,10 @@ from scipy.fft import irfft, next_fast_len
 from scipy.signal import lfilter
 
 from dpcore.privacy import orders
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.compose import POSITION
 from dpcore.privacy.loss import Loss
-from dpcore.privacy.orders import FloatArray, IntArray, Moments
+from dpcore.privacy.orders import Moments
 from dpcore.privacy.tilt import ROUNDING, Spectrum, log_one_plus, spectrum
 
 

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from dpcore import check
 from dpcore.privacy import gaussian
-
-FloatArray = NDArray[np.float64]
+from dpcore.privacy.arrays import FloatArray
 
 LARGEST = 700.0  # e^700 is still a float
 TINY = 1e-300

@@ -1,15 +1,20 @@
 """What a number is worth: an accountant's epsilon judged by the certified band at the same point."""
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
 from dpcore.privacy.accountants.base import Curve, Kind
 
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
+LARGE = 1e6  # ratios from here up are written as powers of ten
+LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
 
 
 class Status(StrEnum):
@@ -25,7 +30,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A status, a sentence that says it, and the number over the certified upper bound (inf if that is 0)."""
+    """A status, a sentence that says it, and the number over the certified upper bound.
+
+    The ratio is inf where that bound is 0, and NaN where it is infinite: there is nothing to compare with.
+    """
 
     status: Status
     text: str
@@ -56,14 +64,15 @@ def verdicts(curve: Curve, certified: Curve) -> tuple[Verdict, ...]:
 def _judged(kind: Kind, epsilon: float, lower: float, upper: float, note: str) -> Verdict:
     ratio = _ratio(epsilon, upper)
     if kind is Kind.CERTIFIED:
-        return _of_band(lower, upper)
+        return _of_band(lower, upper, note)
     if epsilon < lower:
         below = 100 * (1 - epsilon / lower)
+        share = f"{below:.2g} %" if below < 99 else "at least 99 %"
         proven = f"the proven lower bound {outward(lower, math.floor)}"
-        text = f"Claims more privacy than there is: {below:.2g} % below {proven}."
+        text = f"Claims more privacy than there is: {share} below {proven}."
         return Verdict(Status.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
     if math.isinf(epsilon):
-        return Verdict(Status.NOT_AVAILABLE, note or "Gives no finite epsilon here.", ratio)
+        return Verdict(Status.NOT_AVAILABLE, unavailable(note) or "Gives no finite epsilon here.", ratio)
     if kind is Kind.CLAIMED and note:
         return Verdict(Status.OUTSIDE, note, ratio)
     if math.isinf(upper):
@@ -84,36 +93,67 @@ def _above(kind: Kind, ratio: float) -> Verdict:
 def _excess(ratio: float) -> str:
     """By how much a loose number is too large, in words.
 
-    >>> _excess(1.0935), _excess(18.2), _excess(math.inf)
-    ('9 % above the certified value', '18 times the certified value', 'the certified value is 0')
+    >>> _excess(1.0935), _excess(3.3457e172), _excess(math.inf)
+    ('9 % above the certified value', '3.345e172 times the certified value', 'the certified value is 0')
     """
     if math.isinf(ratio):
         return "the certified value is 0"
+    if ratio >= LARGE:
+        return f"{outward(ratio, math.floor)} times the certified value"  # at least so many
     if ratio >= 3:
         return f"{ratio:.2g} times the certified value" if ratio < 100 else f"{ratio:,.0f} times the certified value"
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
-def outward(value: float, towards: Callable[[float], int]) -> str:
-    """A bound in four significant digits, rounded away from the exact value so that the text is as true as the number.
+def outward(value: float, towards: Callable[[Any], int], digits: int = 4) -> str:
+    """A bound of 0 or more in four significant digits, rounded away from the exact value.
+
+    **Guarantees:** read as a number, the text is not above the value (math.floor) or not below it (math.ceil).
+    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
 
     >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
     ('1.946', '1.950', '0')
+    >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
+    ('3.346e172', '1e-300', '0')
     """
-    if value == 0:
+    if value == 0 or math.isinf(value):
+        return "infinite" if value else "0"
+    exact = Decimal(repr(float(value)))  # the shortest decimal that reads as this float: 0.3 stays 0.3
+    place = exact.adjusted()
+    last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
+    rounded = Decimal(towards(exact.scaleb(last))).scaleb(-last)
+    if rounded == 0:
         return "0"
-    unit = 3 - math.floor(math.log10(abs(value)))
-    return f"{towards(value * 10.0**unit) / 10.0**unit:.{max(unit, 0)}f}"
+    place = rounded.adjusted()
+    if -6 <= place < 6:
+        return f"{rounded:f}"
+    return f"{rounded.scaleb(-place).normalize():f}e{place}"
 
 
-def _of_band(lower: float, upper: float) -> Verdict:
+def unavailable(note: str) -> str:
+    """A sentence from the reason why there is no number, as a curve's note gives it; "" without one.
+
+    >>> unavailable("The form does not exist.")
+    'n/a, because the form does not exist.'
+    """
+    # A symbol such as q or RDP keeps its case.
+    lowered = note[:1].lower() + note[1:] if note[1:2].islower() else note
+    return f"n/a, because {lowered}" if note else ""
+
+
+def _of_band(lower: float, upper: float, note: str) -> Verdict:
     if math.isinf(upper):
-        return Verdict(Status.NOT_AVAILABLE, "No certified upper bound here.", 1.0)
+        text = unavailable(note) or "No certified upper bound here."
+        return Verdict(Status.NOT_AVAILABLE, text, math.nan)
     text = f"Certified: the exact epsilon lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
     return Verdict(Status.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Status.LOOSE, text, 1.0)
 
 
 def _ratio(epsilon: float, upper: float) -> float:
+    if math.isinf(upper):
+        return math.nan
     if epsilon == upper:
         return 1.0
-    return math.inf if upper == 0 else (0.0 if math.isinf(upper) else epsilon / upper)
+    if upper == 0 or math.isinf(epsilon):
+        return math.inf
+    return min(epsilon / upper, sys.float_info.max)  # inf would say that the certified value is 0

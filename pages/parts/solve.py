@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import streamlit as st
 
@@ -12,7 +11,7 @@ from dpcore import check
 from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.calibrate import Answer, Recipe, batch_for, rate_for, sigma_for, steps_for, verdict_on
+from dpcore.privacy.calibrate import Answer, Recipe, solve, verdict_on
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.statement import plain
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
@@ -102,16 +101,17 @@ def asked_of(solve: str, target: Target, setting: Setting) -> Asked:
 @lru_cache(maxsize=512)
 def answer(asked: Asked, by: str) -> Answer | str:
     """The answer by one accountant, or the sentence that says why there is none and what to change."""
-    how: dict[str, Any] = {"accountant": by, "recipe": asked.recipe}
     try:
-        match asked.solve:
-            case "sigma":
-                return sigma_for(asked.target, asked.q, asked.steps, examples=asked.n, **how)
-            case "steps":
-                return steps_for(asked.target, asked.q, asked.sigma, examples=asked.n, **how)
-            case "q":
-                return rate_for(asked.target, asked.sigma, asked.steps, examples=asked.n, **how)
-        return batch_for(asked.target, asked.n, asked.sigma, asked.steps, **how)
+        return solve(
+            asked.solve,
+            asked.target,
+            q=asked.q,
+            sigma=asked.sigma,
+            steps=asked.steps,
+            examples=asked.n,
+            accountant=by,
+            recipe=asked.recipe,
+        )
     except (ValueError, RuntimeError) as error:
         return str(error)
 
@@ -136,7 +136,7 @@ def value_of(found: Answer) -> str:
     """The solved number as it would be typed.
 
     >>> from dpcore.privacy.targets import EpsilonTarget
-    >>> value_of(steps_for(EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, accountant="rdp"))
+    >>> value_of(solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp"))
     '9,375'
     """
     return f"{found.value:,}" if found.solved in ("steps", "batch") else show(found.value)

@@ -103,6 +103,7 @@ def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -
         (["--solve", "steps"], "Expected --sigma to be given to solve steps."),
         (["--solve", "q"], "Expected --sigma to be given to solve q."),
         (["--solve", "batch", "--sigma", "1"], "Expected --examples to be given to solve batch."),
+        (["--solve", "steps", "--sigma", ".01"], "pld has no number: sigma=0.01 is below 0.05"),
         (["--solve", "steps", "--sigma", "0"], "sigma=0.0"),
         (["--solve", "steps", "--sigma", ".3", "--q", "1"], "One step already costs epsilon="),
         (

@@ -10,6 +10,7 @@ import pytest
 
 from dpcore.__main__ import COMMANDS, main
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
 from tests import golden
 from tests.commands.printed import printed
 
@@ -70,6 +71,28 @@ def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixtur
     assert "1.2586" in lines["moments"]
     assert "loose" in lines["moments"]
     assert "Certified" in lines["pld"]
+
+
+@pytest.mark.parametrize("alone", [[], ["--accountant", "gdp"], ["--accountant", "pld"]])
+def test_huge_and_infinite_numbers_are_short_and_explained_once(
+    capsys: pytest.CaptureFixture[str], alone: list[str]
+) -> None:
+    for sigma in (".05", ".01", "1e-3"):
+        assert main(["epsilon", "--q", ".01", "--sigma", sigma, "--steps", "1000", "--delta", "1e-5", *alone]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(len, lines)) < 240
+        assert max(line.lower().count("because") for line in lines) <= 1
+        for line in lines[1:]:
+            assert ("infinite" in line) == ("n/a, because" in line)
+
+
+def test_the_table_does_not_round_a_bound_down(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["epsilon", "--q", "1", "--sigma", "2", "--steps", "1", "--delta", "1e-5"]) == 0
+    lines = {line.split()[0]: line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]}
+    mechanism = Mechanism.constant(1.0, 2.0, 1)
+    for name, accountant in ACCOUNTANTS.items():
+        if lines[name] != "infinite":
+            assert float(lines[name]) >= accountant.curve(mechanism, 1, 1e-5).epsilon[0]
 
 
 @pytest.mark.parametrize(

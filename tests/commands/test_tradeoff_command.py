@@ -51,6 +51,20 @@ def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[
     assert float(row[1]) < float(row[2]) < 0.95
 
 
+def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*SGD, "--delta", "1e-3"]) == 0
+    assert "1/n" not in capsys.readouterr().out
+    assert main([*SGD, "--delta", "1e-3", "--examples", "1000"]) == 0
+    assert "delta = 1e-3 is not below 1/n = 1e-3" in capsys.readouterr().out.replace("0.001", "1e-3")
+
+
+def test_a_sigma_that_hides_nothing_is_explained_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]) == 0
+    assert "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -59,7 +73,8 @@ def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[
         (["--delta", "0"], "delta=0.0"),
         (["--delta", "1"], "delta=1.0"),
         (["--points", "1"], "points=1"),
-        (["--n", "0"], "n=0"),
+        (["--examples", "0"], "examples=0"),
+        (["--n", "100"], "--n"),
         (["--schedule", "nothing"], "schedule='nothing'"),
         (["--sigma", "nan"], "nan"),
     ],

@@ -187,9 +187,24 @@ def test_bad_input_is_named(name: str, steps: list[float], delta: float, named: 
 def test_it_says_where_it_comes_from_and_what_to_know(name: str) -> None:
     accountant = ACCOUNTANTS[name]
     assert accountant.name == name
-    assert accountant.title
     assert "arXiv" in accountant.source
     assert accountant.caveat.endswith(".") or accountant.kind is Kind.CERTIFIED
+
+
+def test_each_has_one_name() -> None:
+    titles = {name: accountant.title for name, accountant in ACCOUNTANTS.items()}
+    assert len(set(titles.values())) == len(titles)
+    assert titles["naive"] == "Basic composition"
+    assert titles["strong"] == "Advanced composition"
+    assert titles["gdp"] == "Gaussian DP (CLT)"
+
+
+@everyone
+@pytest.mark.parametrize("sigma", [0.01, 4.0, 300.0])
+def test_its_note_is_the_bare_reason(name: str, sigma: float) -> None:
+    note = curve_of(name, Mechanism.constant(0.01, sigma, 100)).note
+    assert not note.lower().startswith(("n/a", "infinite", "because"))
+    assert not note or note.endswith(".")
 
 
 @everyone

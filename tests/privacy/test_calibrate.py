@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibrate import SIGMAS, Answer, Recipe, batch_for, rate_for, sigma_for, steps_for
+from dpcore.privacy.calibrate import SIGMAS, Answer, Recipe, batch_for, q_for, sigma_for, steps_for
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.targets import EpsilonTarget
 from tests import golden
@@ -68,7 +68,7 @@ def test_steps_are_the_most_by_every_accountant(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rate_is_the_largest_by_every_accountant(name: str) -> None:
-    answer = rate_for(BUDGET, 4.0, 1000, accountant=name)
+    answer = q_for(BUDGET, 4.0, 1000, accountant=name)
     assert answer.beyond is not None
     check_answer(answer, Mechanism.constant(answer.beyond, 4.0, 1000))
 
@@ -125,7 +125,7 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
 
 def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> None:
     try:
-        rate = rate_for(target, sigma, steps, accountant=name)
+        rate = q_for(target, sigma, steps, accountant=name)
     except ValueError:
         assert spent(name, Mechanism.constant(1e-9, sigma, steps), target.delta) > target.epsilon
     else:

@@ -7,7 +7,7 @@ from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, mma
 from dpcore.privacy.mechanism import Mechanism, Release
 from tests import golden
-from tests.reference import one_step_delta
+from tests.reference import one_step_delta, theorem_3
 
 MMA = ACCOUNTANTS["mma"]
 
@@ -17,13 +17,13 @@ MMA = ACCOUNTANTS["mma"]
 def test_the_numeric_elimination_is_the_closed_form_at_constant_sigma(q: float, sigma: float, delta: float) -> None:
     steps = [1, 2, 100, 40_000, 10**9]
     curve = MMA.curve(Mechanism.constant(q, sigma, 10**9), steps, delta)
-    closed = [mma.closed_form(q, sigma, each, delta) for each in steps]
+    closed = [theorem_3(q, sigma, each, delta) for each in steps]
     np.testing.assert_allclose(curve.epsilon, closed, rtol=1e-10)
 
 
 def test_a_schedule_lies_between_its_constant_ends() -> None:
     schedule = Mechanism((Release(0.01, 4.0, 500), Release(0.01, 2.0, 500)))
-    quiet, loud = (mma.closed_form(0.01, sigma, 1000, 1e-5) for sigma in (4.0, 2.0))
+    quiet, loud = (theorem_3(0.01, sigma, 1000, 1e-5) for sigma in (4.0, 2.0))
     assert quiet < MMA.curve(schedule, 1000, 1e-5).epsilon[0] < loud
 
 

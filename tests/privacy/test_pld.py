@@ -147,7 +147,7 @@ def test_a_sigma_beyond_reach_is_not_available_and_says_why() -> None:
     assert curve.kind is Kind.CERTIFIED
     assert list(curve.epsilon) == [0.0, np.inf]
     assert list(curve.lower) == [0.0, 0.0]
-    assert curve.note.startswith("n/a, because sigma=0.01")
+    assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
 
 
 def test_a_band_that_excluded_the_truth_would_be_noticed() -> None:

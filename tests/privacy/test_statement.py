@@ -10,12 +10,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.risk import Between, Risks, risks
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.statement import Statement, odds, statement
+from dpcore.privacy.statement import Statement, epochs_of, odds, statement
 
 SGD = Mechanism.constant(0.01, 4.0, 10_000)
 
 
-def stated(mechanism: Mechanism, accountant: str = "pld", delta: float = 1e-5, n: int = 60_000) -> Statement:
+def stated(mechanism: Mechanism, accountant: str = "pld", delta: float = 1e-5, n: int | None = 60_000) -> Statement:
     curve = ACCOUNTANTS[accountant].curve(mechanism, [mechanism.steps], delta)
     return statement(mechanism, curve, ACCOUNTANTS[accountant], risks(mechanism, delta), n)
 
@@ -32,7 +32,7 @@ def bounds(text: str) -> tuple[float, float]:
 
 def test_it_names_unit_adjacency_sampling_release_and_kind() -> None:
     told = stated(SGD)
-    assert "one training example" in fact(told, "Unit")
+    assert fact(told, "Unit") == "one training example"
     assert "add/remove" in fact(told, "Adjacency")
     assert "q = 0.01" in fact(told, "Sampling")
     assert "10,000 noisy sums" in fact(told, "Released")
@@ -74,9 +74,12 @@ def test_an_approximation_is_called_one() -> None:
 def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
     assert any("not below 1/n" in caveat for caveat in stated(SGD, delta=1e-4).caveats)
     assert not any("not below 1/n" in caveat for caveat in stated(SGD).caveats)
+    assert not any("1/n" in caveat for caveat in stated(SGD, delta=0.1, n=None).caveats)
     bare = stated(Mechanism.constant(0.01, 0.01, 1))
     assert any("sigma=0.01" in caveat for caveat in bare.caveats)
+    assert "The attacker's figures are n/a, because sigma=0.01 is below" in bare.caveats[0]
     assert "no epsilon" in fact(bare, "Epsilon")
+    assert fact(bare, "Epsilon").endswith("sides): sigma=0.01 is below 0.05, where one step already tells all.")
     assert "no finite mu" in fact(bare, "Gaussian")
 
 
@@ -107,6 +110,19 @@ def test_replacing_an_example_is_explained_with_its_factor() -> None:
 def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible(sure: float, told: str) -> None:
     nothing = Between(0.0, 1.0)
     assert told in odds(Risks(nothing, nothing, {}, nothing, 1e-5, sure, ""))
+
+
+def test_the_odds_hold_except_with_probability_delta() -> None:
+    assert stated(SGD).odds.endswith("% sure, except with probability 1e-5.")
+
+
+def test_one_epoch_is_not_several() -> None:
+    assert [epochs_of(count) for count in (1, 1.00001, 1.5, 2000)] == [
+        "1 epoch",
+        "1 epoch",
+        "1.5 epochs",
+        "2,000 epochs",
+    ]
 
 
 def test_text_and_markdown_say_the_same() -> None:

@@ -10,12 +10,13 @@ from scipy.special import erf
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.accountants.gdp import mu_poisson
-from dpcore.privacy.calibrate import Answer, Recipe, batch_for, rate_for, sigma_for, steps_for, warnings
+from dpcore.privacy.calibrate import Answer, Recipe, batch_for, q_for, sigma_for, solve, steps_for
 from dpcore.privacy.less_noise import same_epsilon
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.search import warnings
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from tests import golden
+from tests.reference import mu_poisson
 
 ACCOUNTANT_NAMES = list(ACCOUNTANTS)
 PLAIN = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
@@ -30,7 +31,7 @@ def test_every_accountant_grants_an_advantage_and_a_mu(name: str, target: Target
     for answer in (
         sigma_for(target, 0.01, 1000, accountant=name),
         steps_for(target, 0.01, 8.0, accountant=name),
-        rate_for(target, 4.0, 100, accountant=name),
+        q_for(target, 4.0, 100, accountant=name),
     ):
         again = target.reading(ACCOUNTANTS[name], answer.mechanism)
         assert again == answer.reading
@@ -104,8 +105,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: sigma_for(BUDGET, 0.1, 10, accountant="abadi"), "accountant='abadi' to be one of"),
     (lambda: sigma_for(BUDGET, 0.1, 10, examples=0), "examples=0"),
     (lambda: steps_for(BUDGET, 0.1, -2.0), "sigma=-2.0"),
-    (lambda: rate_for(BUDGET, 0.0, 10), "sigma=0.0"),
-    (lambda: rate_for(BUDGET, 1.0, 0), "steps=0"),
+    (lambda: q_for(BUDGET, 0.0, 10), "sigma=0.0"),
+    (lambda: q_for(BUDGET, 1.0, 0), "steps=0"),
     (lambda: batch_for(BUDGET, 0, 1.0, 10), "examples=0"),
     (lambda: Recipe("cosine"), "schedule='cosine' to be one of"),
     (lambda: Recipe("step", -1.0), "rate=-1.0"),
@@ -131,12 +132,47 @@ def test_a_target_out_of_reach_says_what_to_change() -> None:
     with pytest.raises(ValueError, match=r"^Even a batch of 1 costs epsilon=\d.* raise sigma, lower the steps, or "):
         batch_for(EpsilonTarget(0.1, 1e-9), 10, 0.5, 100)
     with pytest.raises(ValueError, match=r"^Even q=1e-09 costs advantage=.* or raise advantage\."):
-        rate_for(AdvantageTarget(1e-9), 0.3, 10_000, accountant="mma")
+        q_for(AdvantageTarget(1e-9), 0.3, 10_000, accountant="mma")
 
 
 def test_an_accountant_without_a_number_says_so() -> None:
     with pytest.raises(ValueError, match="accountant zcdp has no number: The sampling form does not exist here"):
         sigma_for(EpsilonTarget(1e-3, 1e-9), 0.5, 1000, accountant="zcdp")
+
+
+@pytest.mark.parametrize("solved", ["steps", "q", "batch"])
+@pytest.mark.parametrize(("accountant", "reason"), [("pld", "sigma=0.01 is below 0.05"), ("gdp", "e^(1/sigma^2)")])
+def test_where_even_the_least_costs_infinity_only_the_reason_and_the_way_out_are_told(
+    solved: str, accountant: str, reason: str
+) -> None:
+    with pytest.raises(ValueError, match="has no number") as caught:
+        solve(solved, BUDGET, q=0.01, sigma=0.01, steps=10, examples=100, accountant=accountant)
+    text = str(caught.value)
+    assert text.startswith(f"The accountant {accountant} has no number: {reason}")
+    assert text.endswith(" Raise sigma.")
+    assert "inf" not in text
+
+
+def test_a_larger_sigma_is_not_advised_where_it_does_not_help() -> None:
+    with pytest.raises(ValueError, match="it needs q sigma < 1") as caught:
+        steps_for(BUDGET, 0.5, 4.0, accountant="zcdp")
+    assert "aise sigma" not in str(caught.value)
+
+
+def test_a_quantity_is_solved_by_its_name_without_its_own_value() -> None:
+    known = {"q": 0.01, "sigma": 4.0, "steps": 1000}
+    for solved, answer in (
+        ("sigma", sigma_for(BUDGET, 0.01, 1000, accountant="rdp")),
+        ("steps", steps_for(BUDGET, 0.01, 4.0, accountant="rdp")),
+        ("q", q_for(BUDGET, 4.0, 1000, accountant="rdp")),
+        ("batch", batch_for(BUDGET, 6000, 4.0, 1000, accountant="rdp")),
+    ):
+        others = known | {"q" if solved == "batch" else solved: 0}
+        assert solve(solved, BUDGET, **others, examples=6000, accountant="rdp").value == answer.value
+    with pytest.raises(ValueError, match="solve='epochs' to be one of: sigma, steps, q, batch"):
+        solve("epochs", BUDGET, **known)
+    with pytest.raises(ValueError, match="Expected examples to be given to solve batch"):
+        solve("batch", BUDGET, **known)
 
 
 def test_a_sigma_that_must_not_be_too_large_either_is_found() -> None:
@@ -146,7 +182,7 @@ def test_a_sigma_that_must_not_be_too_large_either_is_found() -> None:
 
 
 def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
-    whole = rate_for(EpsilonTarget(50.0, 1e-5), 50.0, 1)
+    whole = q_for(EpsilonTarget(50.0, 1e-5), 50.0, 1)
     assert (whole.value, whole.beyond) == (1.0, None)
     assert "Even q=1" in whole.note
     assert batch_for(EpsilonTarget(50.0, 1e-5), 77, 50.0, 1).value == 77
@@ -158,7 +194,7 @@ def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
 def test_below_its_smallest_sigma_the_certified_accountant_has_no_number() -> None:
     answer = sigma_for(EpsilonTarget(0.5, 0.01), 1e-5, 1)
     assert answer.value == 0.05
-    assert "there is no number: n/a" in answer.note
+    assert "there is no number: sigma=0.0" in answer.note
 
 
 def test_delta_above_one_record_is_a_warning_not_an_error() -> None:
@@ -177,6 +213,7 @@ def test_delta_above_one_record_is_a_warning_not_an_error() -> None:
         (256 / 60000, 2342, "2342 steps are 9.99253 epochs, not a whole number; 9 epochs would be 2109 steps."),
         (0.5, 3, "3 steps are 1.5 epochs, not a whole number; 1 epoch would be 2 steps."),
         (1.0, 7, ""),
+        (1e-7, 10_000_002, "10000002 steps are 1 epoch, not a whole number; 1 epoch would be 10000000 steps."),
         (0.01, 100, ""),
     ],
 )

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.verdict import Status, verdict, verdicts
+from dpcore.privacy.verdict import Status, outward, unavailable, verdict, verdicts
 from tests import golden
 
 INF = math.inf
@@ -37,7 +39,9 @@ def band(lower: float = 0.99, upper: float = 1.0) -> Curve:
         (1.2, Kind.CLAIMED, "", Status.LOOSE, "not proven in general"),
         (1.2, Kind.CLAIMED, "Outside: sigma >= 1 (here 0.7).", Status.OUTSIDE, "sigma >= 1 (here 0.7)"),
         (0.9, Kind.CLAIMED, "Outside: sigma >= 1.", Status.CLAIMS_LESS, "sigma >= 1"),
-        (INF, Kind.UPPER, "The form does not exist.", Status.NOT_AVAILABLE, "does not exist"),
+        (INF, Kind.UPPER, "The form does not exist.", Status.NOT_AVAILABLE, "n/a, because the form does not"),
+        (3.3457e172, Kind.UPPER, "", Status.LOOSE, "3.345e172 times the certified"),
+        (0.0, Kind.APPROXIMATE, "", Status.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.9900."),
     ],
 )
 def test_one_number_against_the_band(epsilon: float, kind: Kind, note: str, status: Status, words: str) -> None:
@@ -52,6 +56,68 @@ def test_without_a_finite_band_nothing_is_decided_but_a_low_claim_still_is() -> 
     assert verdict(curve([1.0], Kind.UPPER), unknown).status is Status.UNDECIDED
     assert verdict(curve([0.4], Kind.APPROXIMATE), unknown).status is Status.CLAIMS_LESS
     assert verdict(unknown, unknown).status is Status.NOT_AVAILABLE
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0, 1e300, INF])
+@pytest.mark.parametrize("kind", [Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED, Kind.CERTIFIED])
+def test_beside_an_infinite_bound_no_number_has_a_ratio(epsilon: float, kind: Kind) -> None:
+    assert math.isnan(verdict(curve([epsilon], kind), band(0.5, INF)).ratio)
+
+
+def test_a_band_without_an_upper_end_tells_its_reason_once() -> None:
+    nothing = curve([INF], Kind.CERTIFIED, [0.0], note="sigma=0.01 is below 0.05.")
+    assert verdict(nothing, nothing).text == "n/a, because sigma=0.01 is below 0.05."
+    assert unavailable("") == ""
+    assert unavailable("RDP is infinite.") == "n/a, because RDP is infinite."
+
+
+POSITIVE = st.floats(min_value=0.0, allow_nan=False)
+
+
+@given(value=POSITIVE, digits=st.integers(1, 8))
+@example(value=5e-324, digits=4)
+@example(value=9.9999e-301, digits=4)
+@example(value=1e-300, digits=4)
+@example(value=1.7976931348623157e308, digits=4)
+@example(value=999_999.5, digits=4)
+@example(value=INF, digits=4)
+def test_a_bound_in_words_is_on_the_safe_side_and_short(value: float, digits: int) -> None:
+    low, high = (outward(value, way, digits) for way in (math.floor, math.ceil))
+    if math.isinf(value):
+        assert low == high == "infinite"
+        return
+    assert float(low) <= value <= float(high)
+    assert max(len(low), len(high)) <= 16
+    if value >= 1e-300:
+        assert float(low) >= value * (1 - 1.01 * 10 ** (1 - digits))
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        (1e-310, "0", "1e-300"),
+        (1e-300, "1e-300", "1e-300"),
+        (1.23456e-7, "1.234e-7", "1.235e-7"),
+        (0.3, "0.3000", "0.3000"),
+        (123456.0, "123400", "123500"),
+        (1_234_567.0, "1.234e6", "1.235e6"),
+        (3.3457e172, "3.345e172", "3.346e172"),
+        (np.float64(2.5), "2.500", "2.500"),
+        (INF, "infinite", "infinite"),
+    ],
+)
+def test_extreme_bounds_are_written_as_powers_of_ten(value: float, low: str, high: str) -> None:
+    assert (outward(value, math.floor), outward(value, math.ceil)) == (low, high)
+
+
+@given(epsilon=POSITIVE, ends=st.tuples(POSITIVE, POSITIVE).map(sorted), kind=st.sampled_from(Kind))
+@example(epsilon=1e300, ends=[1e-300, 1e-300], kind=Kind.UPPER)
+def test_no_number_is_too_extreme_for_a_verdict(epsilon: float, ends: list[float], kind: Kind) -> None:
+    lower, upper = ends[0] if math.isfinite(ends[0]) else 0.0, ends[1]
+    found = verdict(curve([epsilon], kind), curve([upper], Kind.CERTIFIED, [lower]))
+    assert len(found.text) < 200
+    assert math.isnan(found.ratio) == math.isinf(upper)
+    assert "value is 0" not in found.text or upper == 0
 
 
 def test_the_band_judges_itself_by_its_width() -> None:

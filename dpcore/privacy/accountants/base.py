@@ -6,15 +6,14 @@ from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpcore import check
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 MAX_STEPS = 10**9
+CERTIFIED = "pld"  # the id of the accountant that every other is judged by
 
 
 class Kind(StrEnum):

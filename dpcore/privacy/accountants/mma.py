@@ -12,7 +12,8 @@ import numpy as np
 
 from dpcore import check
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
 NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
@@ -44,16 +45,6 @@ class Mma(Accountant):
         failing = failing_conditions(mechanism, int(steps[-1]), float(delta[-1])) if steps[-1] else ()
         note = f"Outside its stated conditions: {'; '.join(failing)}." if failing else ""
         return Curve(steps, delta, epsilon, None, self.kind, note)
-
-
-def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
-    """Theorem 3 at constant sigma: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
-
-    >>> round(closed_form(0.1, 1.0, 100, 1e-5), 3)
-    6.592
-    """
-    log_inverse = -math.log(delta)
-    return 2 * q * log_inverse / (sigma * math.sqrt(math.expm1(log_inverse / steps)))
 
 
 def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[str, ...]:

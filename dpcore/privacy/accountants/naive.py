@@ -5,7 +5,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
 

@@ -1,10 +1,12 @@
 """The certified band: proven lower and upper bounds around the exact epsilon."""
 
 from math import inf
+from typing import ClassVar, final
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.compose import epsilons
 from dpcore.privacy.lattice import (
     NODES,
@@ -26,14 +28,19 @@ WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a fi
 COARSE = 2**14  # nodes of one step to begin with, at most
 
 
+@final
 class Pld(Accountant):
     """Privacy-loss distributions: a dominating and a dominated law of each step, composed in the Fourier domain."""
 
-    name = "pld"
-    title = "Certified band (PLD)"
-    source = "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv 2106.08567"
-    kind = Kind.CERTIFIED
-    caveat = "Proven up to floating-point rounding, for which a margin of one millionth of delta is charged."
+    name: ClassVar[str] = CERTIFIED
+    title: ClassVar[str] = "Certified band (PLD)"
+    source: ClassVar[str] = (
+        "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv 2106.08567"
+    )
+    kind: ClassVar[Kind] = Kind.CERTIFIED
+    caveat: ClassVar[str] = (
+        "Proven up to floating-point rounding, for which a margin of one millionth of delta is charged."
+    )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         epsilon, lower = np.zeros(steps.shape), np.zeros(steps.shape)
@@ -41,11 +48,11 @@ class Pld(Accountant):
         smallest = min(release.sigma for release in mechanism.releases)
         if smallest < SMALLEST_SIGMA:
             epsilon[rows] = inf
-            note = f"n/a, because sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
+            note = f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
             return Curve(steps, delta, epsilon, lower, self.kind, note)
         if rows.size:
             epsilon[rows], lower[rows] = _monotone(*_band(steps_of(mechanism, steps[rows]), delta[rows]), delta[rows])
-        note = "n/a, because rounding outweighs what is left of delta." if np.isinf(epsilon).any() else ""
+        note = "rounding outweighs what is left of delta." if np.isinf(epsilon).any() else ""
         return Curve(steps, delta, epsilon, lower, self.kind, note)
 
 

@@ -3,7 +3,8 @@
 from typing import ClassVar, final
 
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import AdditiveAccountant, FloatArray, Kind
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind
+from dpcore.privacy.arrays import FloatArray
 
 
 @final

@@ -5,8 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.accountants.naive import amplified, per_use
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
 
@@ -19,7 +20,7 @@ class Strong(Accountant):
     """
 
     name: ClassVar[str] = "strong"
-    title: ClassVar[str] = "Strong composition"
+    title: ClassVar[str] = "Advanced composition"
     source: ClassVar[str] = (
         "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv 1311.0776, "
         "Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import Accountant, Curve, FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
 ABSENT = "The sampling form does not exist here: it needs q sigma < 1 and an order cap above 1."
