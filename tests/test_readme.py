@@ -1,5 +1,6 @@
 """The README is true: its commands are the ones that work, its notebook lines run, its links lead somewhere."""
 
+import json
 import re
 import subprocess
 import sys
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.config import RunConfig
+from tests.benchmarks.accuracy import RESULTS, cells
+from tests.benchmarks.recipes import RECIPES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -37,6 +41,17 @@ def test_each_command_exists(command: str) -> None:
         [sys.executable, "-m", "dpcore", command, "--help"], cwd=ROOT, capture_output=True, timeout=120
     )
     assert result.returncode == 0
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_the_accuracies_are_those_that_were_recorded(path: Path) -> None:
+    assert cells(json.loads(path.read_text())) in README
+
+
+def test_every_recorded_recipe_is_one_that_can_be_run_again() -> None:
+    for path in RESULTS.glob("*.json"):
+        recorded = json.loads(path.read_text())["config"]
+        assert RunConfig(**RECIPES[path.stem]) == RunConfig.from_json(recorded)
 
 
 def test_every_accountant_is_explained_in_the_order_it_is_shown() -> None:

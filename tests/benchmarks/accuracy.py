@@ -1,13 +1,16 @@
 """Test accuracy of named recipes on the full data, over several seeds, beside what they cost.
 
-python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto] [--list]
+python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto] [--list] [--table]
 
 Each recipe's file in tests/benchmarks/results/ holds the configuration, seeds, accuracies, their mean and spread, and
-the certified epsilon; it is written anew after every seed, and goes on from the seeds that it already has.
+the certified epsilon; it is written anew after every seed, and goes on from the seeds that it already has. Each seed
+names the commit that trained it: where random streams changed since, it stands for another run of the same settings.
 """
 
 import argparse
 import json
+import math
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -50,9 +53,35 @@ def one(config: RunConfig) -> dict[str, Any]:
         if isinstance(event, Finished):
             final = event
     assert final is not None
-    row = {"seed": config.seed, "accuracy": final.accuracy, "averaged_accuracy": final.averaged_accuracy}
-    seconds = round(time.perf_counter() - start, 1)
-    return row | {"best_seen": best, "accepted": accepted, "seconds": seconds}  # best_seen peeks at the test set
+    return {
+        "seed": config.seed,
+        "commit": commit(),
+        "accuracy": final.accuracy,
+        "averaged_accuracy": final.averaged_accuracy,
+        "best_seen": best,  # which peeks at the test set
+        "accepted": accepted,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def commit() -> str:
+    """The short name of the commit whose code this is."""
+    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent)
+    return told.stdout.strip()
+
+
+def cells(done: dict[str, Any]) -> str:
+    """The cells that a recipe's row in the README begins with; the band is rounded outwards."""
+    figures = [done["accuracy"], done.get("averaged_accuracy")]
+    accuracy, averaged = ("" if each is None else _percent(each) for each in figures)
+    lower, upper = done["epsilon"]["pld_lower"], done["epsilon"]["pld"]
+    band = f"{math.floor(1e3 * lower) / 1e3:.3f} to {math.ceil(1e3 * upper) / 1e3:.3f}"
+    return f"| `{done['recipe']}` | {done['accuracy']['runs']} | {accuracy} | {averaged} | {band} |"
+
+
+def _percent(figure: dict[str, float]) -> str:
+    mean = f"{100 * figure['mean']:.2f} %"
+    return mean if figure["runs"] == 1 else f"{mean} ± {100 * figure['spread']:.2f}"
 
 
 def _averaged(event: Evaluated) -> str:
@@ -96,11 +125,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--list", action="store_true", help="print the recipes and what they cost")
+    parser.add_argument("--table", action="store_true", help="print the README's cells of what has been measured")
     options = parser.parse_args()
+    if options.table:
+        for path in sorted(RESULTS.glob("*.json")):
+            print(cells(json.loads(path.read_text())))
+        return
     for name in options.recipes or RECIPES:
         if name not in RECIPES:
             sys.exit(f"Expected RECIPE={name!r} to be one of: {', '.join(RECIPES)}.")
-        config = RunConfig(device=options.device, **RECIPES[name])
+        config = RunConfig(**(RECIPES[name] | {"device": options.device}))
         if options.list:
             print(f"{name:<22} {config.steps:>6} steps  {epsilons(config)}", flush=True)
             continue

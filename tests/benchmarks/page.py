@@ -30,7 +30,7 @@ from tests.e2e.server import serving  # noqa: E402
 
 SETTINGS = {  # q, sigma, steps
     "headline": (0.01, 4.0, 10_000),
-    "default": (0.0256, 1.23, 313),
+    "default": (256 / 10_000, 1.23, 196),
     "tutorial": (256 / 60_000, 1.1, 14_062),
     "little noise": (256 / 60_000, 0.7, 10_546),
     "long": (0.01, 2.0, 40_000),

@@ -1,6 +1,10 @@
-"""Named training recipes on the full data: the papers' settings, and the best found at certified epsilon 3."""
+"""Named recipes: settings of the papers and the best found at epsilon 3, on the full data; defaults, on a sample."""
 
 from typing import Any
+
+from dpcore.training.combinations import PER_EXAMPLE
+from dpcore.training.defaults import defaults
+from dpcore.training.optimizers import OPTIMIZERS
 
 Recipe = dict[str, Any]  # fields of RunConfig
 
@@ -69,3 +73,8 @@ RECIPES: dict[str, Recipe] = {
         "epochs": 100.0,
     },
 }
+
+for _optimizer in OPTIMIZERS:  # MNIST's sample, cnn, 5 epochs
+    RECIPES[f"default-{_optimizer}"] = defaults("mnist", "cnn", _optimizer).to_json()
+for _optimizer in PER_EXAMPLE:
+    RECIPES[f"default-{_optimizer}-literal"] = defaults("mnist", "cnn", _optimizer, reading="literal").to_json()
