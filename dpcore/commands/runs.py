@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -10,10 +11,11 @@ from dataclasses import asdict
 from typing import Any
 
 from dpcore.commands import Parser
-from dpcore.commands.train import CANCELLED, recorded, words
+from dpcore.commands.train import STATUS, said, told
+from dpcore.runs.here import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
-from dpcore.runs.resume import resume
+from dpcore.runs.resume import rest_of
 from dpcore.runs.store import FILE, Store
 from dpcore.training.events import Evaluated, Event, Finished, Started, to_json
 
@@ -60,7 +62,7 @@ def _nothing(arguments: argparse.Namespace) -> int:
 def _list(store: Store, arguments: argparse.Namespace) -> None:
     runs = store.runs()
     if arguments.json:
-        print(json.dumps({"runs": [_object(item) for item in runs]}))
+        _printed({"runs": [_object(item) for item in runs]})
         return
     rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
     rows += [(item.id, _status(item), _when(item.created), _progress(item.last), _name(item)) for item in runs]
@@ -70,7 +72,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> None:
 def _show(store: Store, arguments: argparse.Namespace) -> None:
     item = store.run(arguments.id)
     if arguments.json:
-        print(json.dumps(_object(item)))
+        _printed(_object(item))
         return
     rows = [("id", item.id), ("name", _name(item)), ("status", _status(item)), ("progress", _progress(item.last))]
     for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
@@ -85,7 +87,7 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> None:
     before = store.run(arguments.id)
     status = store.cancel(arguments.id)
     if arguments.json:
-        print(json.dumps(_object(store.run(arguments.id))))
+        _printed(_object(store.run(arguments.id)))
     elif not before.active:
         print(f"Run {arguments.id} had ended before: {status}.")
     else:
@@ -95,14 +97,29 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> None:
 def _resume(store: Store, arguments: argparse.Namespace) -> int:
     from dpcore.training.engine import train  # late: loading torch takes seconds
 
-    config = store.run(arguments.id).config
-    run = resume(store, arguments.id, worker_name(os.getpid()))
-    print(f"Recorded as run {run}.", file=sys.stderr)
     try:
-        return recorded(store, run, iter(train(config, file=checkpoint_path(store.home, run))), words(arguments.json))
+        with rest_of(store, arguments.id) as rest:
+            file = checkpoint_path(store.home, rest.id)
+            events = begun(train(rest.before.config, file=file))  # ValueError for its checkpoint: nothing recorded
+            rest.submit(store, worker_name(os.getpid()))
+        print(f"Recorded as run {rest.id}.", file=sys.stderr)
+        return told(store, rest.id, events, said(arguments.json))
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
-        return CANCELLED
+        return STATUS[Status.CANCELLED]
+
+
+def _printed(values: dict[str, Any]) -> None:
+    """Print as JSON, which has no NaN and no infinity: older versions stored them, here they are null."""
+    print(json.dumps(_finite(values), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _object(item: Run) -> dict[str, Any]:

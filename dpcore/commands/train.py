@@ -1,15 +1,9 @@
 """python -m dpcore train: one training run, its events as they happen; the run store records it."""
 
-import _thread
 import argparse
-import contextlib
-import itertools
 import json
 import os
-import signal
 import sys
-import threading
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,9 +13,9 @@ from dpcore.commands import Parser, number, whole
 from dpcore.data.catalog import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.schedule import SCHEDULES
+from dpcore.runs.here import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Pulse
 from dpcore.training.config import (
     ACCEPTANCES,
     ACTIVATIONS,
@@ -41,7 +35,10 @@ from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Sta
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.seeds import in_words, summary, with_seeds
 
-CANCELLED = 130  # what a shell reports for a program ended by Ctrl-C
+STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
+NOT_COVERED = (
+    "The losses and clipped shares above are exact figures of the training data: epsilon does not cover showing them."
+)
 NUMBERS = {
     "sigma": "noise multiplier: noise std / clip norm",
     "clip_norm": "C, the bound on each example's gradient norm",
@@ -121,35 +118,34 @@ def run(arguments: argparse.Namespace) -> int:
     finals: list[Finished] = []
     with store:
         for config in configs:
-            status = _trained(store, config, words(arguments.json), finals.append)
+            status = _trained(store, config, said(arguments.json), finals.append)
             if status:
                 return status
     if arguments.seeds > 1:
         print(json.dumps(summed_up(configs, finals)) if arguments.json else in_words(finals))
     if not arguments.json:
-        print(spent(configs[0]))
-        print(claimed(configs[0], finals[0]), end="")
+        print("\n".join(closing(configs, finals)))
     return 0
 
 
-def _trained(store: Store, config: RunConfig, say: Callable[[Event], str], keep: Callable[[Finished], None]) -> int:
+def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep: Callable[[Finished], None]) -> int:
     """Train one configuration; its exit status."""
     from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
 
-    def told(event: Event) -> str:
+    def noted(event: Event) -> None:
         if isinstance(event, Finished):
             keep(event)
-        return say(event)
+        say(event)
 
     try:
         run = store.new_id()
-        events = train(config, file=checkpoint_path(store.home, run))
-        first = next(events)  # data and device are good, or this raises ValueError with nothing recorded
+        # data and device are good, or this raises ValueError with nothing recorded
+        events = begun(train(config, file=checkpoint_path(store.home, run)))
         _begin(store, run, config)
-        return recorded(store, run, itertools.chain([first], events), told)
+        return told(store, run, events, noted)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
-        return CANCELLED
+        return STATUS[Status.CANCELLED]
 
 
 def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
@@ -160,8 +156,17 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
     return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
 
 
-def spent(config: RunConfig) -> str:
-    """What the run cost in privacy, as a sentence.
+def closing(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> list[str]:
+    """What the runs of one configuration, which differ in their seeds, cost in privacy: a sentence a line."""
+    lines, several = [spent(configs[0], len(configs))], len(configs) > 1
+    for config, final in zip(configs, finals, strict=True):
+        if claim := claimed(config, final):
+            lines.append(f"Seed {config.seed}: {claim}" if several else claim)
+    return lines if unaccounted(configs[0]) else [*lines, NOT_COVERED]
+
+
+def spent(config: RunConfig, runs: int = 1) -> str:
+    """What so many runs cost in privacy, as a sentence.
 
     >>> spent(RunConfig(sigma=0))
     'Not private: without noise (sigma = 0) epsilon is infinite.'
@@ -170,18 +175,21 @@ def spent(config: RunConfig) -> str:
     if mechanism is None:
         return unaccounted(config)
     epsilon = ACCOUNTANTS["pld"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
-    return f"epsilon <= {epsilon:.4g} at delta = {config.delta:g}, certified (pld)"
+    bound = f"epsilon <= {epsilon:.4g} at delta = {config.delta:g}, certified (pld)"
+    if runs == 1:
+        return bound
+    return f"each run alone: {bound}; to release several of the {runs}, or the best, costs more: each has used the data"
 
 
 def claimed(config: RunConfig, final: Finished) -> str:
-    """A line on what the SA-DPSGD paper would claim for the run; empty for any other."""
+    """What the SA-DPSGD paper would claim for the run, as a sentence; empty for any other."""
     mechanism = claimed_mechanism(config, final.accepted or 0)
     if mechanism is None:
         return ""
     epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
     return (
         f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
-        f"{epsilon:.4g} (moments): invalid, what is rejected depends on the data too.\n"
+        f"{epsilon:.4g} (moments): invalid, what is rejected depends on the data too."
     )
 
 
@@ -197,40 +205,12 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     return replace(base, **given)
 
 
-def recorded(store: Store, run: str, events: Iterator[Event], words: Callable[[Event], str]) -> int:
-    """Print and record a running run's events; it ends in the store however it ends here."""
-    status, error = Status.CANCELLED, None
-    asked = _noted_interrupts()
-    try:
-        with Pulse(store, run, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
-            for event in events:
-                stop = store.append(run, event)
-                print(words(event), flush=True)
-                if stop or asked:
-                    return CANCELLED
-        status = Status.FINISHED
-        checkpoint_path(store.home, run).unlink(missing_ok=True)
-        return 0
-    except RuntimeError as failure:
-        status, error = Status.FAILED, traceback.format_exc()
-        print(f"dpcore: {failure}", file=sys.stderr)
-        return 1
-    finally:
-        with contextlib.suppress(StoreError):  # said already, if it is the store that fails
-            store.end(run, status, error)
-
-
-def _noted_interrupts() -> list[int]:
-    """Grows with each Ctrl-C, which also raises KeyboardInterrupt as usual: inside a callback that would be lost."""
-    asked: list[int] = []
-
-    def note(number: int, _: object) -> None:
-        asked.append(number)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, note)
-    return asked
+def told(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> int:
+    """Record and print a running run's events; the command's exit status."""
+    status, error = recorded(store, run, events, say)
+    if error:
+        print(f"dpcore: {error}", file=sys.stderr)
+    return STATUS[status]
 
 
 def _begin(store: Store, run: str, config: RunConfig) -> None:
@@ -241,9 +221,10 @@ def _begin(store: Store, run: str, config: RunConfig) -> None:
     print(f"Recorded as run {run}.", file=sys.stderr)
 
 
-def words(as_json: bool) -> Callable[[Event], str]:
-    """How events are printed."""
-    return _object if as_json else _line
+def said(as_json: bool) -> Callable[[Event], None]:
+    """What prints an event."""
+    words = _object if as_json else _line
+    return lambda event: print(words(event), flush=True)
 
 
 def _object(event: Event) -> str:

@@ -1,5 +1,6 @@
 """What the store says about a run."""
 
+import json
 import os
 import platform
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event
+from dpcore.training.events import Event, to_json
 
 
 class Status(StrEnum):
@@ -58,6 +59,14 @@ class Run:
     def active(self) -> bool:
         """Whether more may happen."""
         return self.status in (Status.QUEUED, Status.RUNNING)
+
+
+def body_of(event: Event) -> str:
+    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON has no word for."""
+    try:
+        return json.dumps(to_json(event), allow_nan=False)
+    except ValueError as error:
+        raise RuntimeError(f"Expected every number to be finite in {event}.") from error
 
 
 def state_directory() -> Path:

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun, state_directory
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, state_directory
 from dpcore.runs.schema import RUNS, TABLES, VERSION
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, from_json, to_json
+from dpcore.training.events import Event, from_json
 
 FILE = "runs.sqlite3"
 BUSY = 10.0  # seconds a writer waits for its turn
@@ -85,7 +85,7 @@ class Store:
         columns = "id, name, settings, created, status, worker, started, heartbeat"
         with self._writing() as db:
             db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-            bodies = ((run, number, json.dumps(to_json(event))) for number, event in enumerate(said, 1))
+            bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
             db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
 
     def cancel(self, run: str) -> Status:
@@ -142,7 +142,7 @@ class Store:
 
     def append(self, run: str, event: Event) -> bool:
         """Add the event; whether the run must stop: cancelling was asked for, or it is no longer running."""
-        body = json.dumps(to_json(event))
+        body = body_of(event)
         with self._writing() as db:
             cancelling = self._beat(db, run)
             if cancelling is not None:

@@ -1,56 +1,107 @@
 """A run's state in a file, so that it can go on as if it had never stopped.
 
-**Guarantees:** a resumed run draws the same batches and the same noise as the run would have: on the same device, with
-as many threads, its parameters are bit for bit the same. Nothing is released twice with fresh noise, so nothing is
-charged twice. What is released before the first step is drawn again from the same seed.
+**Guarantees:** a resumed run draws the batches and the noise that the run would have drawn, and its parameters are bit
+for bit the same, so nothing is charged twice. What is released before the first step is drawn again from the same seed.
+All of this holds on the same device, with as many threads and the same torch, and a file is refused anywhere else: the
+same noise on sums rounded otherwise would not hide their difference. What is not checked: the version of this program,
+and on a GPU that its memory is never shorter than it was.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
+from dpcore.training.label import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 
 if TYPE_CHECKING:
     from dpcore.training.engine import Run
+
+INSTEAD = "start a new run instead, which costs its own epsilon."
+WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way to have it so
+    "device": lambda was: "set CUDA_VISIBLE_DEVICES=-1." if was.startswith("cpu") else "resume it on that device.",
+    "threads": lambda was: f"set OMP_NUM_THREADS={was}.",
+    "torch": lambda was: f"resume it with torch {was}.",
+}
 
 
 def save(run: Run, step: int, path: Path) -> None:
     """Write the state after the step: the whole file or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
-    torch.save(snapshot(run, step), aside)
+    with open(aside, "wb") as file:
+        write_label(file, Label(step, run.config.to_json(), where(run)))
+        state = io.BytesIO()  # torch counts from the start of a file
+        torch.save(snapshot(run), state)
+        file.write(state.getbuffer())
     os.replace(aside, path)
 
 
 def resume(run: Run, path: Path) -> int:
-    """Take on the state in the file; the steps it has done. ValueError for another run's file or a damaged one."""
-    try:
-        values = torch.load(path, map_location="cpu", weights_only=True)  # runs nothing that the file may say
-        settings, step = json.loads(values["settings"]), int(values["step"])
-    except Exception as error:  # a damaged file may raise anything
-        raise ValueError(f"Expected {path} to be a checkpoint; {' '.join(str(error).split())[:200]}.") from error
-    if settings != run.config.to_json():
+    """Take on the state in the file; the steps it has done.
+
+    Errors: ValueError, and the run is as before, for another run's file, one that was written elsewhere, by an older
+    version, or is damaged.
+    """
+    with open(path, "rb") as file:
+        label, state = read_label(file), io.BytesIO(file.read())
+    if label is None:
+        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
+    if label.settings != run.config.to_json():
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings.")
-    restore(run, values)
-    return step
+    _check_where(where(run), label.where, path)
+    try:
+        values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say
+        before = snapshot(run)
+        other = [name for name in before | values if form(before.get(name)) != form(values.get(name))]
+    except Exception:  # a damaged file may raise anything, and torch's advice is to run what the file says
+        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
+    if other:
+        raise ValueError(f"Expected {other[0]} in {path} to be of this version's size and kind; {INSTEAD}")
+    try:
+        restore(run, values)
+    except Exception:
+        restore(run, before)
+        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
+    return label.step
 
 
-def snapshot(run: Run, step: int) -> dict[str, Any]:
+def where(run: Run) -> dict[str, str]:
+    """What a weight's last bit depends on, beside the settings. A device "auto" is the one that was found."""
+    kind = torch.backends.cpu.get_cpu_capability()
+    if run.device.type == "cuda":
+        kind = torch.cuda.get_device_name(run.device)
+    return {
+        "device": f"{run.device} ({kind})",
+        "threads": str(run.cores.count),
+        "torch": str(torch.__version__),
+    }
+
+
+def _check_where(here: dict[str, str], there: dict[str, str], path: Path) -> None:
+    for name, way in WAYS.items():
+        now, was = here[name], there.get(name, "unknown")
+        if now != was:
+            raise ValueError(f"Expected {name}={now} to be {was}, as where {path} was written; {way(was)}")
+
+
+def snapshot(run: Run) -> dict[str, Any]:
     """Everything that later steps depend on, as numbers, strings, tensors and lists."""
     state = run.descent.state
     values: dict[str, Any] = {
-        "step": step,
-        "settings": json.dumps(run.config.to_json()),
         "parameters": run.engine.parameters.clone(),
         "optimizer": [state.count, state.mean, list(state.vectors)],
         "batches": json.dumps(run.batches.bit_generator.state),
         "noise": run.noise.states(),
+        "chunk": run.engine.chunk,  # a sum is rounded as it is cut, and a GPU short of memory cuts smaller
         "tally": list(run.tally.last),
     }
     if run.average:
@@ -61,18 +112,28 @@ def snapshot(run: Run, step: int) -> dict[str, Any]:
     return values
 
 
+def form(value: Any) -> Any:
+    """A value without its numbers: two of one form fit into the same place."""
+    if isinstance(value, Tensor):
+        return value.shape, value.dtype
+    if isinstance(value, list | tuple):
+        return [form(each) for each in value]
+    return type(value)
+
+
 def restore(run: Run, values: dict[str, Any]) -> None:
-    """Put everything back."""
+    """Put everything back; the streams first, which alone may refuse what has the right form."""
+    run.noise.restore(values["noise"])
+    run.batches.bit_generator.state = json.loads(values["batches"])
+    if run.annealing:
+        accepted, rejected, public_loss, chances = values["annealing"]
+        run.annealing.generator.bit_generator.state = json.loads(chances)
+        run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = accepted, rejected, public_loss
+    run.engine.chunk = values["chunk"]
     run.engine.parameters.copy_(values["parameters"])
     count, mean, vectors = values["optimizer"]
     run.descent.restore(State(count, mean, tuple(vectors)))
-    run.batches.bit_generator.state = json.loads(values["batches"])
-    run.noise.restore(values["noise"])
     run.tally.last = tuple(values["tally"])
     if run.average:
         vector, run.average.count = values["average"]
         run.average.vector.copy_(vector)
-    if run.annealing:
-        accepted, rejected, run.public_loss, chances = values["annealing"]
-        run.annealing.accepted, run.annealing.rejected_in_a_row = accepted, rejected
-        run.annealing.generator.bit_generator.state = json.loads(chances)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from pathlib import Path
 
 import pytest
 
@@ -9,12 +10,12 @@ from dpcore.__main__ import main
 from dpcore.runs.record import Status, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
-from dpcore.training import pace
+from dpcore.training import checkpoint, pace
 from dpcore.training.config import RunConfig
 from dpcore.training.engine import train
 from dpcore.training.events import Checkpointed, Event, Finished, Started
 
-CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.3, ema=0.5, device="cpu")
+CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +84,59 @@ def test_an_unknown_run_is_named(capsys):
         pass
     assert main(["runs", "resume", "nosuchrun"]) == 2
     assert "run='nosuchrun'" in capsys.readouterr().err
+
+
+def files(store: Store) -> list[Path]:
+    return sorted((store.home / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize("damage", ["nonsense", "cut short", "elsewhere"])
+def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(damage, capsys, monkeypatch):
+    with Store() as store:
+        run, _ = cut_off(store, Status.LOST)
+        path = checkpoint_path(store.home, run)
+        if damage == "elsewhere":
+            monkeypatch.setattr(checkpoint, "where", lambda _: {"device": "cpu (X)", "threads": "1", "torch": "1"})
+        else:
+            path.write_bytes(b"nonsense" if damage == "nonsense" else path.read_bytes()[:-1000])
+        left = path.read_bytes()
+        assert main(["runs", "resume", run]) == 2
+        out, err = capsys.readouterr()
+        assert len(store.runs()) == 1
+        assert files(store) == [path]
+    assert path.read_bytes() == left
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert str(path) in err
+    assert "weights_only" not in err
+
+
+def test_a_run_killed_between_saving_and_recording_it_still_ends_as_the_whole_run(capsys):
+    *_, whole = train(CONFIG)
+    with Store() as store:
+        run, told = cut_off(store, Status.LOST)
+        last = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed))
+        killed = store.submit(CONFIG, worker=worker_name(os.getpid()))
+        for event in told[:last]:
+            store.append(killed, event)
+        store.end(killed, Status.LOST)
+        checkpoint_path(store.home, run).rename(checkpoint_path(store.home, killed))
+        assert main(["runs", "resume", killed]) == 0
+        events = [event for _, event in store.tail(store.runs()[0].id)]
+    assert events[: last + 1] == told[: last + 1]
+    assert isinstance(events[0], Started)
+    assert sum(isinstance(event, Started) for event in events) == 1
+    assert isinstance(whole, Finished)
+    assert isinstance(events[-1], Finished)
+    assert events[-1].accuracy == whole.accuracy
+
+
+def test_an_error_before_the_first_step_fails_the_rest_which_keeps_its_checkpoint(capsys, monkeypatch):
+    with Store() as store:
+        run, _ = cut_off(store, Status.LOST)
+        monkeypatch.setattr(checkpoint, "resume", lambda *_: 1 / 0)
+        assert main(["runs", "resume", run]) == 1
+        assert capsys.readouterr().err.splitlines()[-1] == "dpcore: ZeroDivisionError: division by zero"
+        failed = store.runs()[0]
+        assert failed.status is Status.FAILED
+        assert files(store) == sorted(checkpoint_path(store.home, each) for each in (run, failed.id))

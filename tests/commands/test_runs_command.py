@@ -1,6 +1,7 @@
 """`python -m dpcore runs` shows and cancels what the store holds."""
 
 import json
+import math
 import multiprocessing
 import subprocess
 import sys
@@ -8,12 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
+from printed import printed
 
 from dpcore.__main__ import main
+from dpcore.runs import store as store_module
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import FILE, Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Started
+from dpcore.training.events import Evaluated, Started, to_json
 
 ROOT = Path(__file__).parents[2]
 Output = pytest.CaptureFixture[str]
@@ -66,6 +69,20 @@ def test_show_gives_settings_and_traceback(home: Path, capsys: Output) -> None:
     assert out.endswith("ArithmeticError: gone\n")
     assert main(["runs", "show", run, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["sequence"] == 2
+
+
+@pytest.mark.parametrize("action", ["show", "list", "cancel"])
+def test_json_is_json_also_where_an_older_version_stored_what_is_not(
+    home: Path, capsys: Output, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(home) as store:
+        run = _claimed(store)
+        event = Evaluated(7, 0.4, 0.625, math.nan, (0.5,) * 9 + (math.inf,))
+        monkeypatch.setattr(store_module, "body_of", lambda event: json.dumps(to_json(event)))
+        store.append(run, event)
+    found = printed(capsys, ["runs", action, *([] if action == "list" else [run])])
+    last = (found["runs"][0] if action == "list" else found)["last"]
+    assert (last["loss"], last["per_class"][8:], last["accuracy"]) == (None, [0.5, None], 0.625)
 
 
 def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:

@@ -216,3 +216,15 @@ def test_an_event_that_cannot_be_written_leaves_nothing_of_it(store: Store) -> N
         store.append(run.id, Finished(1, 1.0, object()))  # type: ignore[arg-type]
     assert store.tail(run.id) == []
     assert store.append(run.id, Finished(1, 1.0, 0.5)) is False
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store, number: float) -> None:
+    run = store.submit(RunConfig(), worker="here:1")
+    event = Finished(1, 1.0, 0.5, averaged_accuracy=number)
+    with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
+        store.append(run, event)
+    with pytest.raises(RuntimeError, match="every number to be finite"):
+        store.submit_as(store.new_id(), RunConfig(), said=[event])
+    assert store.tail(run) == []
+    assert len(store.runs()) == 1

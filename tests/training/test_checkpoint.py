@@ -1,6 +1,9 @@
 """Stop and resume: bit for bit the run that never stopped."""
 
 import dataclasses
+import re
+import traceback
+from typing import Any
 
 import pytest
 import torch
@@ -75,11 +78,119 @@ def test_no_file_is_written_where_none_is_asked_for_or_the_run_is_short(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_other_settings_or_a_damaged_one_is_refused_by_name(tmp_path):
-    run = run_of(SMALL)
-    checkpoint.save(run, 0, tmp_path / "state.pt")
+def test_a_file_of_other_settings_is_refused_by_name(tmp_path):
+    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
     with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint of this run's settings"):
         next(train(dataclasses.replace(SMALL, sigma=2.0), ticking(), tmp_path / "state.pt"))
-    (tmp_path / "state.pt").write_bytes(b"nonsense")
-    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint; "):
-        next(train(SMALL, ticking(), tmp_path / "state.pt"))
+
+
+def without_label(path):
+    path.write_bytes(path.read_bytes().partition(b"\n")[2])
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def nonsense(path):
+    path.write_bytes(b"nonsense")
+
+
+def labelled_nonsense(path):
+    path.write_bytes(path.read_bytes().partition(b"\n")[0] + b"\nnonsense")
+
+
+@pytest.mark.parametrize("damage", [without_label, cut_short, nonsense, labelled_nonsense])
+def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(damage, tmp_path):
+    path = tmp_path / "state.pt"
+    checkpoint.save(run_of(SMALL), 0, path)
+    damage(path)
+    left = path.read_bytes()
+    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint, but it is damaged") as caught:
+        next(train(SMALL, ticking(), path))
+    told = "".join(traceback.format_exception(caught.value))
+    assert "weights_only" not in str(caught.value)
+    assert "can do so" not in told  # torch's advice is to run whatever the file says
+    assert path.read_bytes() == left
+
+
+WAYS = {"threads": "OMP_NUM_THREADS=", "torch": "with torch ", "device": ""}  # the way out, as far as it is one
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_file_is_refused_where_weights_would_be_rounded_otherwise(name, tmp_path, monkeypatch):
+    config = dataclasses.replace(SMALL, device="auto")
+    run = run_of(config)
+    checkpoint.save(run, 0, tmp_path / "state.pt")
+    here = checkpoint.where(run)
+    monkeypatch.setattr(checkpoint, "where", lambda _: here | {name: "7"})
+    was = re.escape(here[name])
+    with pytest.raises(ValueError, match=f"Expected {name}=7 to be {was}, as where .*{WAYS[name]}"):
+        next(train(config, ticking(), tmp_path / "state.pt"))
+
+
+def test_what_is_kept_of_where_it_was_written_is_what_rounding_depends_on():
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(before + 1)
+        more = checkpoint.where(run_of(SMALL))
+    finally:
+        torch.set_num_threads(before)
+    here = checkpoint.where(run_of(SMALL))
+    assert (here["threads"], more["threads"]) == (str(before), str(before + 1))
+    assert here["torch"] == torch.__version__
+    assert here["device"].startswith("cpu (")
+    found = run_of(dataclasses.replace(SMALL, device="auto"))
+    assert checkpoint.where(found)["device"].startswith(f"{found.device} (")
+
+
+@pytest.mark.parametrize("name", ["noise", "optimizer", "parameters"])
+def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, tmp_path, monkeypatch):
+    whole, path = run_of(SMALL), tmp_path / "state.pt"
+    weights(whole, range(1, 3))
+    values = checkpoint.snapshot(whole)
+    values[name] = values[name][:-1]
+    monkeypatch.setattr(checkpoint, "snapshot", lambda _: values)
+    checkpoint.save(whole, 2, path)
+    monkeypatch.undo()
+    run = run_of(SMALL)
+    before = checkpoint.snapshot(run)
+    with pytest.raises(ValueError, match=f"Expected {name} in .*state.pt to be of this version's size and kind"):
+        checkpoint.resume(run, path)
+    assert same(checkpoint.snapshot(run), before)
+
+
+@pytest.mark.parametrize("name", ["noise", "batches"])
+def test_a_stream_that_is_none_is_refused_and_nothing_is_taken_on(name, tmp_path, monkeypatch):
+    whole, path = run_of(SMALL), tmp_path / "state.pt"
+    weights(whole, range(1, 3))
+    values = checkpoint.snapshot(whole)
+    values[name] = [torch.full_like(state, 255) for state in values[name]] if name == "noise" else "{}"
+    monkeypatch.setattr(checkpoint, "snapshot", lambda _: values)
+    checkpoint.save(whole, 2, path)
+    monkeypatch.undo()
+    run = run_of(SMALL)
+    before = checkpoint.snapshot(run)
+    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint, but it is damaged"):
+        checkpoint.resume(run, path)
+    assert same(checkpoint.snapshot(run), before)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two snapshots agree in every bit."""
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+def test_a_sum_is_cut_as_it_was_where_memory_had_run_short(tmp_path):
+    run = run_of(SMALL)
+    run.engine.chunk = 8
+    checkpoint.save(run, 0, tmp_path / "state.pt")
+    resumed = run_of(SMALL)
+    checkpoint.resume(resumed, tmp_path / "state.pt")
+    assert resumed.engine.chunk == 8

@@ -1,0 +1,34 @@
+"""What a checkpoint says of itself: its first line, as JSON, which needs no torch to be read. The state follows."""
+
+import json
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+
+class Label(NamedTuple):
+    """Whose state it is, after how many steps, and what it was computed on."""
+
+    step: int
+    settings: dict[str, Any]  # of the run
+    where: dict[str, str]  # "device", "threads", "torch": each has a say in the last bit of a weight
+
+
+def write_label(file: IO[bytes], label: Label) -> None:
+    """Write the line."""
+    file.write(json.dumps(label._asdict()).encode() + b"\n")
+
+
+def read_label(file: IO[bytes]) -> Label | None:
+    """The line at the file's start; None where there is none: it is damaged, or older than labels."""
+    try:
+        label = Label(**json.loads(file.readline()))
+    except (ValueError, TypeError):
+        return None
+    sound = isinstance(label.step, int) and isinstance(label.settings, dict) and isinstance(label.where, dict)
+    return label if sound else None
+
+
+def label_of(path: Path) -> Label | None:
+    """The label of a checkpoint; OSError where the file cannot be read."""
+    with open(path, "rb") as file:
+        return read_label(file)

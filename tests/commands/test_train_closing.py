@@ -1,0 +1,75 @@
+"""What `train` says last: whose epsilon it is, what several runs cost, and what no epsilon covers."""
+
+import json
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.commands.train import NOT_COVERED, closing
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training import engine
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished, Started
+from dpcore.training.seeds import with_seeds
+
+SA = RunConfig(acceptance="sa", public=500, batch=100, epochs=0.1)
+QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.02", "--source", "sample", "--device", "cpu"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A store of its own."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+
+
+def final(accepted: int | None = None) -> Finished:
+    return Finished(10, 1.0, 0.5, accepted=accepted)
+
+
+def test_the_epsilon_of_several_runs_is_that_of_each_alone_and_together_they_cost_more():
+    alone, note = closing([RunConfig()], [final()])
+    each, same = closing(with_seeds(RunConfig(), 3), [final()] * 3)
+    assert alone.startswith("epsilon <= ")
+    assert each.startswith(f"each run alone: {alone}; to release several of the 3, or the best, costs more: ")
+    assert each.endswith("each has used the data")
+    assert note == same == NOT_COVERED
+
+
+def test_what_the_paper_would_claim_is_said_of_each_seed():
+    configs = with_seeds(SA, 3)
+    _, first, third, _ = closing(configs, [final(2), final(0), final(5)])  # where nothing was accepted it claims none
+    assert first.startswith("Seed 0: The paper would charge only the 2 of 10 steps")
+    assert third.startswith("Seed 2: The paper would charge only the 5 of 10 steps")
+    assert closing(configs[:1], [final(2)])[1].startswith("The paper would charge only the 2 of 10")
+
+
+@pytest.mark.parametrize("config", [RunConfig(sigma=0), RunConfig(private=False)], ids=["no noise", "baseline"])
+def test_where_there_is_no_epsilon_nothing_is_said_of_what_it_covers(config):
+    (line,) = closing(with_seeds(config, 2), [final()] * 2)
+    assert line.startswith("Not private")
+
+
+def test_the_exact_figures_are_said_to_be_so_in_words_only(capsys):
+    assert main([*QUICK, "--seeds", "2"]) == 0
+    *_, mean, each, last = capsys.readouterr().out.splitlines()
+    assert mean.startswith("2 seeds: test accuracy")
+    assert each.startswith("each run alone: epsilon <= ")
+    assert last == NOT_COVERED
+    assert "epsilon does not cover" in last
+    assert main([*QUICK, "--json"]) == 0
+    assert all(json.loads(line)["event"] for line in capsys.readouterr().out.splitlines())
+
+
+def test_any_error_fails_the_run_with_status_1_one_line_and_its_traceback(capsys, monkeypatch):
+    def train(config, file=None):
+        yield Started(config.examples, config.steps, config.q, "cpu", 1, "test double")
+        raise IndexError("past the end")
+
+    monkeypatch.setattr(engine, "train", train)
+    assert main(QUICK) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "dpcore: IndexError: past the end"
+    with Store() as store:
+        (run,) = store.runs()
+    assert run.status is Status.FAILED
+    assert "IndexError: past the end" in (run.error or "")
