@@ -109,8 +109,9 @@ NOT_COVERED = (
     "training data, shown here for learning: publishing them is not covered."
 )
 RESUME = (
-    "Queues its rest as a new run: from its last checkpoint, or anew where there is none. Its seed, so its batches "
-    "and noise, stay: both together cost what one of them costs."
+    "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
+    "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
+    "checkpoint is refused; of a run and its rest begun anew elsewhere, release only one."
 )
 KINDS = {
     "upper": "proven upper bound",
