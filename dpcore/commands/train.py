@@ -16,6 +16,7 @@ from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs.here import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
+from dpcore.training.combinations import idle
 from dpcore.training.config import (
     ACCEPTANCES,
     ACTIVATIONS,
@@ -43,7 +44,7 @@ NUMBERS = {
     "sigma": "noise multiplier: noise std / clip norm",
     "clip_norm": "C, the bound on each example's gradient norm",
     "lr": "learning rate",
-    "momentum": "of sgd",
+    "momentum": "of sgd and adppl",
     "epochs": "how often each example is drawn on average",
     "delta": "what epsilon is shown for, and stopped at",
     "rate": "of the noise schedule",
@@ -202,7 +203,11 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private, reading=reading)
     names = (*NUMBERS, *COUNTS, *CHOICES)
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
-    return replace(base, **given)
+    config = replace(base, **given)
+    for name, needed in idle(config).items():
+        if name in given:
+            raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")
+    return config
 
 
 def told(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> int:

@@ -54,12 +54,12 @@ def test_without_json_every_event_is_a_readable_line(capsys):
 
 
 def test_the_baseline_is_recorded_as_such(capsys):
-    assert main([*QUICK, "--non-private", "--optimizer", "adam", "--activation", "relu", "--momentum", "0"]) == 0
+    assert main([*QUICK, "--non-private", "--optimizer", "adam", "--activation", "relu"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("Not private: no gradient is clipped")
     with Store() as store:
         config = store.runs()[0].config
     assert not config.private
-    assert (config.optimizer, config.activation, config.momentum) == ("adam", "relu", 0.0)
+    assert (config.optimizer, config.activation) == ("adam", "relu")
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,12 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--stop-epsilon", "1", "--stop-accountant", "oracle"], "stop_accountant='oracle'"),
         (["--dataset", "cifar10", "--model", "cnn9"], "source='sample' to be one of: full"),
         (["--nonsense"], "--nonsense"),
+        (["--optimizer", "adam", "--momentum", "0.5"], "no --momentum without optimizer sgd or adppl"),
+        (["--pca-sigma", "3"], "no --pca-sigma without pca"),
+        (["--public", "500"], "no --public without acceptance sa"),
+        (["--stop-accountant", "rdp"], "no --stop-accountant without stop_epsilon"),
+        (["--non-private", "--sigma", "2"], "no --sigma without privacy"),
+        (["--schedule", "exponential"], "rate=0 above 0 with schedule='exponential'"),
     ],
 )
 def test_bad_input_is_one_line_status_two_and_leaves_no_run(capsys, arguments, words):
@@ -112,6 +118,7 @@ def test_every_option_reaches_the_configuration(capsys):
     given = {
         "model": "abadi",
         "clipping": "per_layer",
+        "optimizer": "adppl",
         "schedule": "exponential",
         "rate": 0.1,
         "level_steps": 3,
