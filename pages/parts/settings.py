@@ -51,7 +51,7 @@ STEPS = Quantity(
 )  # fmt: skip
 DELTA = Quantity(
     "delta", "Delta", "1e-5", 1e-12, 0.1,
-    lambda delta: check.in_range(0, 1, ends="()", delta=delta), "stricter", "laxer",
+    lambda delta: check.delta(delta=delta), "stricter", "laxer",
     help="The probability that the promise of epsilon fails outright. Keep it below 1/n.", coarse=True,
 )  # fmt: skip
 CLIP_NORM = Quantity(

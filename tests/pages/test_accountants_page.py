@@ -127,6 +127,7 @@ def test_nonsense_in_the_address_is_one_sentence_about_it_and_the_page_lives(key
         ({"sigma": "0"}, "Expected sigma=0 to be finite and above 0. Showing 1.23."),
         ({"sigma": "four"}, "Expected sigma='four' to be a number. Showing 1.23."),
         ({"delta": "1"}, "Expected delta=1 in (0, 1). Showing 1e-5."),
+        ({"delta": "1e-320"}, "Expected delta=1e-320 to be at least 1e-60: what is less likely leaves the"),
         ({"length": "steps", "steps": "2.5"}, "Expected steps=2.5 to be a whole number of at least 1"),
         ({"sampling": "q", "q": "1e-300"}, "Expected epochs=5 to be at most 1,000,000,000 steps; lower the epochs"),
         ({"n": "100"}, "Expected batch=256 to be at most n=100; lower the batch or raise n."),

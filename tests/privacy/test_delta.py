@@ -1,0 +1,64 @@
+"""The smallest delta: every accountant is sound there, and what is smaller is refused by name."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore import check
+from dpcore.privacy import gaussian
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.band import certified
+from dpcore.privacy.lattice import SMALLEST_SIGMA
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.risk import risks_of
+
+LEAST = check.SMALLEST_DELTA
+WHOLE = [(1.0, 1), (0.3, 10), (SMALLEST_SIGMA, 1), (SMALLEST_SIGMA, 3), (50.0, 1000)]  # (sigma, steps) at q = 1
+MECHANISMS = [
+    *(Mechanism.constant(1.0, sigma, steps) for sigma, steps in WHOLE),
+    Mechanism.constant(0.01, 2.0, 200),
+    Mechanism.constant(0.999, SMALLEST_SIGMA, 1),
+    Mechanism.constant(1e-9, 1.0, 10**9),
+    Mechanism((Release(1.0, 7.0), Release(0.02, 4.0, 50), Release(0.02, 0.5, 50))),
+]
+
+
+@pytest.mark.parametrize("delta", [5e-324, 1e-320, 1e-300, math.nextafter(LEAST, 0)])
+def test_a_smaller_delta_is_refused_by_name(delta: float) -> None:
+    with pytest.raises(ValueError, match=f"^Expected delta={delta!r} to be at least 1e-60: "):
+        check.delta(delta=delta)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1e-5, math.nan, math.inf])
+def test_no_delta_at_all_is_refused_as_ever(delta: float) -> None:
+    with pytest.raises(ValueError, match=rf"^Expected delta={delta!r} (in \(0, 1\)|to be a number)\.$"):
+        check.delta(delta=delta)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
+@pytest.mark.parametrize("name", ACCOUNTANTS)
+def test_every_accountant_answers_at_the_smallest_delta_and_is_sound(name: str, mechanism: Mechanism) -> None:
+    check.delta(delta=LEAST)
+    band = ACCOUNTANTS["pld"].curve(mechanism, mechanism.steps, LEAST)
+    curve = ACCOUNTANTS[name].curve(mechanism, mechanism.steps, LEAST)
+    assert not np.isnan(curve.epsilon).any()
+    assert band.lower is not None
+    assert band.lower[0] <= band.epsilon[0] < math.inf
+    if curve.kind in (Kind.UPPER, Kind.CERTIFIED):
+        assert curve.epsilon[0] >= band.lower[0]
+
+
+@pytest.mark.parametrize(("sigma", "steps"), WHOLE)
+def test_the_certified_band_holds_the_exact_gaussian_there(sigma: float, steps: int) -> None:
+    exact = float(gaussian.epsilon_of(np.array([LEAST]), np.array([math.sqrt(steps) / sigma]))[0])
+    band = ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, sigma, steps), steps, LEAST)
+    assert band.lower is not None
+    assert band.lower[0] <= exact * (1 + 1e-9)
+    assert band.epsilon[0] >= exact * (1 - 1e-9)
+
+
+def test_the_risks_are_numbers_there() -> None:
+    found = risks_of(certified(Mechanism.constant(0.01, 2.0, 200)), LEAST)
+    assert 0 < found.mu.lower <= found.mu.upper < math.inf
+    assert 0.5 < found.sure <= 1.0
