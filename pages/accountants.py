@@ -15,37 +15,38 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.statement import odds
 from pages.parts import attack, compute, words
 from pages.parts.card import card
+from pages.parts.choices import accountant_pills, choice_of
 from pages.parts.controls import show
 from pages.parts.data import curves_table, download, tradeoff_data
 from pages.parts.frame import SMALL, frame
 from pages.parts.menu import link
-from pages.parts.settings import accountant_pills, choice_of, setting_in
+from pages.parts.settings import setting_in
 from pages.parts.verdicts import headline, verdict_table
 
-frame("How much privacy do I spend?")
-left, right = st.columns([1, 3], gap="medium")
+left, right = frame("How much privacy do I spend?")
 
 setting = setting_in(left, right)
 mechanism, delta = setting.mechanism, setting.delta
 
 with right:
-    lines, view, scale = st.columns([6, 3, 2], gap="small")
-    chosen = accountant_pills(lines)
-    across = choice_of(view, "Against", ("epoch", "delta"), "against")
-    log = choice_of(scale, "Scale", ("linear", "log"), "scale") == "log"
+    row = st.container(horizontal=True, gap="medium")
+    chosen = accountant_pills(row.container(width="content"))
+    across = choice_of(row, "Against", ("epoch", "delta"), "against")
+    log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"
 
-    certain = st.container()
+    certain, warned = st.empty(), st.container()
     large, small = st.columns([5, 2], gap="small")
     chart = large.empty()
     names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
-    if compute.slow(mechanism):  # the cheap curves are there at once, the band follows
+    if compute.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
         cheap = {name: compute.curve(name, mechanism, delta) for name in names if name != BAND_ID}
         figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
+        certain.caption(words.COMING)
     curves = {name: compute.curve(name, mechanism, delta) for name in names}
-    certain.markdown(headline(curves[BAND_ID], setting.epochs, mechanism.steps, show(delta)))
+    certain.markdown(headline(curves[BAND_ID], setting.after, show(delta)))
     if delta * setting.n >= 1:
-        certain.warning(words.delta_warning(delta, setting.n))
+        warned.warning(words.delta_warning(delta, setting.n))
     if across == "epoch":
         figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="epsilon_chart", alt=words.ALT_EPSILON)
@@ -62,5 +63,6 @@ with right:
         figure = tradeoff_figure(band, [gaussian_line(mu)])
         st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF)
         link("pages/tradeoff.py", "What can an attacker do?")
-        st.caption(f"{words.TRADEOFF} {odds(compute.risks(mechanism, delta))}")
+        told = words.NO_BAND if band.note else words.TRADEOFF
+        st.caption(f"{told} {odds(compute.risks(mechanism, delta))}")
         tradeoff_data(attack.narrow(band, mu), "trade-off", small=True)

@@ -10,9 +10,8 @@ from pages.parts.frame import frame
 from pages.parts.heat import show_map
 from pages.parts.settings import setting_in
 
-frame("Which noise fits my budget?")
+left, right = frame("Which noise fits my budget?")
 solve.move_on()
-left, right = st.columns([1, 3], gap="medium")
 
 with left:
     told = st.container()

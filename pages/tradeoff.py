@@ -3,27 +3,28 @@
 import streamlit as st
 
 from dpcore import check
-from dpcore.figures import growth_figure, profile_figure, tradeoff_figure
+from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.statement import odds
 from pages.parts import attack, compute, presets, words
 from pages.parts.card import card
+from pages.parts.choices import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls import Quantity, number
 from pages.parts.data import download, profiles_table, tradeoff_data
 from pages.parts.frame import frame
-from pages.parts.settings import accountant_pills, choice, choice_of, setting_in
+from pages.parts.settings import setting_in
 
+LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
-    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(0, 1, prior=prior),
+    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(LEAST, 1 - LEAST, prior=prior),
     "you are rarely in", "nearly always",
     help="How probable it is, for the attacker before they look, that your example took part.",
     stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
 )  # fmt: skip
 HEIGHT = 470
 
-frame("What can an attacker do?")
-left, right = st.columns([1, 3], gap="medium")
+left, right = frame("What can an attacker do?")
 
 setting = setting_in(left, right)
 with left:
@@ -34,27 +35,31 @@ with right:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     view = choice_of(row, "Show", ("trade-off", "delta", "steps"), "view")
     log = choice_of(row, "Axes", ("linear", "log-log"), "axes") == "log-log"
-    with row.container(width=112):
-        one = choice("One pair by", (BAND_ID, *(name for name in ACCOUNTANTS if name != BAND_ID)), "pair")
-    with row.container(width=112):
-        every = choice("All pairs by", tuple(ACCOUNTANTS), "pairs")
+    with row.container(width=230):
+        one = accountant_choice("One pair by", "pair")
+    with row.container(width=230):
+        every = accountant_choice("All pairs by", "pairs")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    row.markdown("Bu et al. 2020:", width="content")
     for name in presets.FIGURES:
         told = f"As in {name} of {presets.BU_TITLE}."
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=told)
     chosen = accountant_pills(st) if view == "delta" else []
 
-    certain = st.container()
+    certain, warned = st.empty(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
     chart = large.empty()
+    if compute.slow(mechanism, delta):  # the approximation is there at once, what is certified follows
+        certain.caption(words.COMING)
+        if view == "trade-off":
+            figure = tradeoff_figure(None, [gaussian_line(compute.mu(mechanism))], log=log, height=HEIGHT)
+            chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
     spent = compute.final(one, mechanism, delta)
     shown = attack.Shown(compute.mu(mechanism), one, spent, every, *compute.pairs(every, mechanism))
-    if view == "trade-off" and compute.slow(mechanism):  # the rest is there at once, the band follows
-        figure = tradeoff_figure(None, shown.lines(), log=log, height=HEIGHT)
-        chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
     band, found = compute.band(mechanism), compute.risks(mechanism, delta)
-    certain.markdown(attack.headline(found, setting.epochs, mechanism.steps))
+    certain.markdown(attack.headline(found, setting.after))
     if delta * setting.n >= 1:
-        certain.warning(words.delta_warning(delta, setting.n))
+        warned.warning(words.delta_warning(delta, setting.n))
 
     if view == "trade-off":
         figure = tradeoff_figure(band, shown.lines(), log=log, height=HEIGHT)
@@ -71,7 +76,7 @@ with right:
         chart.info(words.SAME_NUMBERS)
 
     with beside:
-        st.markdown(words.HOW_TO_READ[view, log if view == "trade-off" else None])
+        st.markdown(words.NO_BAND if band.note else words.HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(words.PAIR)
         st.html(attack.clt(shown.mu, found))

@@ -2,19 +2,16 @@
 
 import streamlit as st
 
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
 from pages.parts import shown
+from pages.parts.choices import accountant_choice, choice_of
 from pages.parts.estimate import estimate
 from pages.parts.form import baseline_of, config_form
 from pages.parts.frame import frame
 from pages.parts.live import watch
-from pages.parts.settings import choice_of
 
-frame("Train a private model and watch it")
-left, right = st.columns([1, 3], gap="medium")
+left, right = frame("Train a private model and watch it")
 
 try:
     pool = ensure_pool()
@@ -43,11 +40,11 @@ with left:
         )
 
 with right:
-    across, by, which = st.columns([1, 1, 3])
-    x = choice_of(across, "Accuracy against", ("epoch", "epsilon"), "x")
-    names = [BAND_ID, *DEFAULT_ACCOUNTANTS, *(name for name in ACCOUNTANTS if name not in DEFAULT_ACCOUNTANTS)]
-    accountant = by.selectbox("Epsilon by", list(dict.fromkeys(names)), key="by", bind="query-params")
-    with which:
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
+    with row.container(width=250):
+        accountant = accountant_choice("Epsilon by", "by")
+    with row.container(width="stretch"):
         ids = shown.choose(past)
     if ids:
         watch(pool.store, ids, accountant, x)

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.labels import end_labels, short
+from dpcore.figures.labels import end_labels, marked
 from dpcore.figures.style import BAND, BAND_ID, DEFAULT_ACCOUNTANTS, layout, line, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray
@@ -16,6 +16,8 @@ from dpcore.privacy.mechanism import Mechanism
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
+FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
+RIGHT = 172  # pixels: the longest of the accountants' names
 
 
 def horizons(mechanism: Mechanism, points: int = POINTS) -> IntArray:
@@ -82,9 +84,9 @@ def curves_figure(
     traces: list[dict[str, Any]] = []
     for name in sorted(curves, key=lambda each: each != BAND_ID):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
-    ends = _ends(curves)
+    ends = _ends(curves, None if log else bounds[1])
     axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
-    shape = layout("epoch", "epsilon", height=height, right=138, yaxis=axis)
+    shape = layout("epoch", "epsilon", height=height, right=RIGHT, yaxis=axis)
     shape["annotations"] = end_labels(ends, bounds, height, log=log)
     if now is not None:
         mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
@@ -107,7 +109,7 @@ def profile_figure(profiles: Mapping[str, Curve], *, log: bool = False, height: 
     shape = layout("epsilon", "delta", height=height, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    shape["xaxis"] |= {"type": "log"} if log else {"rangemode": "tozero"}
+    shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
     return go.Figure({"data": traces, "layout": shape})
 
@@ -124,16 +126,37 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     return [lower, upper | {"fill": "tonexty", "fillcolor": BAND}]
 
 
-def _ends(curves: Mapping[str, Curve]) -> list[tuple[Any, float, str]]:
-    last = {name: float(curve.epsilon[-1]) for name, curve in curves.items()}
-    shown = {name: value for name, value in last.items() if np.isfinite(value) and value > 0}
-    return [(style_of(name), value, f"{style_of(name).label} {short(value)}") for name, value in shown.items()]
+def _ends(curves: Mapping[str, Curve], top: float | None) -> list[tuple[Any, float, str]]:
+    """Labels at the ends: the value with the mark of its kind, an arrow where it lies above `top`, and the name."""
+    found = []
+    for name, curve in curves.items():
+        value, style = float(curve.epsilon[-1]), style_of(name)
+        if np.isfinite(value) and value > 0:
+            above = " ↑" if top is not None and value > top else ""
+            told = f"{marked(value, curve.kind)}{above}"
+            found.append((style, value, f'{told}<br><span style="font-size:11px">{style.label}</span>'))
+    return found
 
 
 def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
+    if not log:
+        return 0.0, 1.05 * _top(curves)
     values = np.concatenate([curve.epsilon for curve in curves.values()] or [np.empty(0)])
     finite = values[np.isfinite(values) & (values > 0)]
     if not finite.size:
-        return (-2.0, 2.0) if log else (0.0, 1.0)
-    top, bottom = float(finite.max()), max(float(finite.min()), FLOOR)
-    return (np.log10(bottom) - 0.05, np.log10(top) + 0.08) if log else (0.0, 1.05 * top)
+        return -2.0, 2.0
+    return np.log10(max(float(finite.min()), FLOOR)) - 0.05, np.log10(finite.max()) + 0.08
+
+
+def _top(curves: Mapping[str, Curve]) -> float:
+    """The largest epsilon that a linear axis must show: curves far above the certified one would flatten the rest.
+
+    Where nothing is certified, the lowest curve takes its place.
+    """
+    highest = {name: float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
+               for name, curve in curves.items()}  # fmt: skip
+    seen = [value for value in highest.values() if value > 0]
+    if not seen:
+        return 1.0 / 1.05
+    most = FAR * (highest.get(BAND_ID) or min(seen))
+    return max(value for value in seen if value <= most)

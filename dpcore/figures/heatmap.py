@@ -66,7 +66,7 @@ def heatmap_figure(
     traces = [_cells(grid, epochs)]
     for _, sigmas, thick in paths:
         traces += _stroke(epochs, sigmas, thick)
-    traces += [_points(grid, epochs), *(_mark(mark) for mark in marks)]
+    traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1])) for mark in marks)]
     shape = layout("epochs", "sigma", height=height, hovermode="closest")
     shape["xaxis"] |= _axis(epochs)
     shape["yaxis"] |= _axis(grid.sigmas)
@@ -124,14 +124,21 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     }
 
 
-def _mark(mark: Mark) -> dict[str, Any]:
+def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool]) -> bool:
+    """Whether a mark lies above the target's contour, if that is the path: its word is to keep clear of the line."""
+    _, sigmas, thick = path
+    seen = np.isfinite(sigmas)
+    return thick and bool(seen.any()) and mark.sigma > 1.01 * float(np.interp(mark.epochs, epochs[seen], sigmas[seen]))
+
+
+def _mark(mark: Mark, above: bool) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers+text",
         "x": [mark.epochs],
         "y": [mark.sigma],
         "text": [f"<b>{mark.word}</b>"],
-        "textposition": "middle right",
+        "textposition": "top right" if above else "bottom right",
         "textfont": {"color": INK, "size": 14},
         "marker": {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}},
         "hoverinfo": "skip",

@@ -1,12 +1,15 @@
 """Direct labels at the right end of curves, pushed apart until they can be read."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from dpcore.figures.style import Style
+from dpcore.figures.style import MARKS, Style
+from dpcore.privacy.accountants import Kind
 
-LABEL_HEIGHT = 18  # pixels
+LABEL_HEIGHT = 18  # pixels of a line
+LARGE = 1e6  # from here on with a power of ten
 
 
 def spread(positions: list[float], gap: float, low: float, high: float) -> list[float]:
@@ -34,20 +37,42 @@ def spread(positions: list[float], gap: float, low: float, high: float) -> list[
 def short(value: float) -> str:
     """A number in three significant digits, trailing zeros kept.
 
-    >>> short(2.7), short(1234.5), short(0.05)
-    ('2.70', '1,234', '0.0500')
+    >>> short(2.7), short(1234.5), short(0.05), short(3.351e172)
+    ('2.70', '1,234', '0.0500', '3.35e172')
     """
     if not np.isfinite(value):
         return "infinite"
+    if abs(value) >= LARGE - 0.5:
+        return f"{value:.2e}".replace("e+0", "e").replace("e+", "e")
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+
+
+def marked(value: float, kind: Kind) -> str:
+    """An epsilon that says what kind of number it is; a bound is rounded up, so that the text is as true as it.
+
+    >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
+    ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')
+    """
+    if not np.isfinite(value):
+        return "n/a"
+    if kind in (Kind.UPPER, Kind.CERTIFIED) and value > 0:
+        digits = 0 if 99.95 <= value < LARGE else 2 - math.floor(math.log10(value))
+        unit = 10.0**digits if digits < 300 else math.inf
+        up = math.ceil(value * unit - 1e-9) / unit if math.isfinite(unit) and unit > 0 else value
+        value = max(value, up)
+    return f"{MARKS[kind]}{short(value)}"
 
 
 def end_labels(
     ends: list[tuple[Style, float, str]], bounds: tuple[float, float], height: int, *, log: bool = False
 ) -> list[dict[str, Any]]:
-    """Annotations right of the plot, one for each (style, y, text); bounds of the y axis, in its own (log) units."""
+    """Annotations right of the plot, one for each (style, y, text); bounds of the y axis, in its own (log) units.
+
+    All texts have as many lines as the first.
+    """
     low, high = bounds
-    gap = (high - low) * LABEL_HEIGHT / max(height - 64, 1)
+    lines = 1 + ends[0][2].count("<br>") if ends else 1
+    gap = (high - low) * (LABEL_HEIGHT * lines - 2 * (lines - 1)) / max(height - 64, 1)
     values = [float(np.log10(y)) if log else y for _, y, _ in ends]
     return [
         {

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 
 
 class Style(NamedTuple):
@@ -14,20 +14,22 @@ class Style(NamedTuple):
     label: str
 
 
-STYLES = {
-    "moments": Style("#2b7bd3", "dash", "╌╌", "Moments"),
-    "rdp": Style("#d2601a", "dashdot", "╌·", "RDP"),
-    "mma": Style("#c04fa8", "dot", "···", "MMA"),
-    "gdp": Style("#2e9150", "longdash", "— —", "GDP-CLT"),
-    "zcdp": Style("#8a6fd1", "longdashdot", "—·", "zCDP"),
-    "strong": Style("#a07c10", "6px,2px,2px,2px", "-··", "Strong"),
-    "naive": Style("#cf4a5a", "2px,6px", "· ·", "Naive"),
-    "pld": Style("#808080", "solid", "━━", "Certified"),
+LINES = {  # accountant -> colour, dash, glyph
+    "moments": ("#2b7bd3", "dash", "╌╌"),
+    "rdp": ("#d2601a", "dashdot", "╌·"),
+    "mma": ("#c04fa8", "dot", "···"),
+    "gdp": ("#2e9150", "longdash", "— —"),
+    "zcdp": ("#8a6fd1", "longdashdot", "—·"),
+    "strong": ("#a07c10", "6px,2px,2px,2px", "-··"),
+    "naive": ("#cf4a5a", "2px,6px", "· ·"),
+    "pld": ("#808080", "solid", "━━"),
 }
+STYLES = {name: Style(*look, ACCOUNTANTS[name].title) for name, look in LINES.items()}
 OTHER = Style("#808080", "dash", "╌╌", "")
 BAND = "rgba(128,128,128,0.35)"
 BAND_ID = "pld"
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
+MARKS = {Kind.UPPER: "≤ ", Kind.CERTIFIED: "≤ ", Kind.APPROXIMATE: "≈ ", Kind.CLAIMED: "claims "}  # before a number
 RUNS = ("#2b7bd3", "#d2601a", "#2e9150", "#c04fa8", "#8a6fd1", "#a07c10")  # overlaid runs, in order
 
 

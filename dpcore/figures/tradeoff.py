@@ -54,11 +54,13 @@ def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = Fal
 def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430) -> go.Figure:
     """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
 
+    A band with a note is left out.
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
     limit = gaussian_line(mu)
     traces, styles = [], []
-    for place, (steps, band) in enumerate(bands.items()):
+    told = {steps: band for steps, band in bands.items() if not band.note}  # else nothing is certified
+    for place, (steps, band) in enumerate(told.items()):
         style = run_style(PLACES[place % len(PLACES)], f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)

@@ -1,7 +1,5 @@
 """Answers side by side: by every accountant, and what the same epsilon allows each of them."""
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,18 +9,19 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.figures.labels import short
-from dpcore.figures.style import BAND_ID, style_of
+from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibrate import Answer, Recipe, verdict_on
 from dpcore.privacy.less_noise import same_epsilon
 from dpcore.privacy.targets import EpsilonTarget
 from dpcore.privacy.verdict import Status, Verdict, outward
-from pages.parts import compute, solve, words
+from pages.parts import compute, solve
 from pages.parts.menu import SEEN
 from pages.parts.settings import Setting
 from pages.parts.solve import Asked, answer, judged, load, recipe_of, spent, value_of
-from pages.parts.verdicts import MARKS, STYLE
+from pages.parts.table import Row, csv_text, sign, verdict_rows
 
+COUNTED_BY = "Counted by"
 COUNTED = ("moments", "gdp", BAND_ID)  # who promises, who takes less noise for it, and who may
 
 LESS_NOISE = (
@@ -31,12 +30,6 @@ LESS_NOISE = (
     "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
     "what is true of each."
 )
-NARROW = """<style>
-@media (max-width: 640px) {
-  .verdicts td[data-label] {display: block; text-align: left}
-  .verdicts td[data-label]::before {content: attr(data-label) ": "; opacity: .8}
-}
-</style>"""
 PAPER = {
     "n": "60000", "sampling": "batch", "batch": "256", "length": "epochs", "delta": "1e-5", "schedule": "constant",
 }  # fmt: skip
@@ -50,16 +43,6 @@ FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; eps
     "Figure 4, top: sigma 1.3, epoch 20": {"sigma": "1.3", "epochs": "20"},
     "Figure 4, bottom: sigma 0.7, epoch 70": {"sigma": "0.7", "epochs": "70"},
 }
-
-
-class Row(NamedTuple):
-    """One line of a table: an accountant, its texts, and what they are worth."""
-
-    accountant: str
-    cells: tuple[str, ...]
-    kind: Kind
-    status: Status
-    text: str
 
 
 class Counted(NamedTuple):
@@ -80,7 +63,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     st.markdown(solve.sentence(found))
     verdict = judged(asked, by)
     if verdict is not None and by != BAND_ID:
-        st.html(f"<p>{_sign(verdict.status)} {escape(verdict.text)}</p>")
+        st.html(f"<p>{sign(verdict.status)} {escape(verdict.text)}</p>")
     st.caption(f"{solve.fixed(found)} {solve.standing(setting, asked.target, by)}")
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta=")
@@ -109,23 +92,13 @@ def show_less_noise(setting: Setting) -> None:
 def answers_table(asked: Asked) -> str:
     """An HTML table with the answer by every accountant, what it spends by its own count, kind and verdict."""
     heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-    return _table(heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
+    return verdict_rows(COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
 
 
 def answers_csv(asked: Asked) -> str:
     """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"])
-    for name in ACCOUNTANTS:
-        found, verdict = answer(asked, name), judged(asked, name)
-        if isinstance(found, str) or verdict is None:
-            rows.writerow([name, asked.solve, "", "", str(asked.target), "", "", "", "", found])
-            continue
-        low, reading = found.reading.lower, found.reading
-        told = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
-        rows.writerow([name, asked.solve, *("" if each is None else each for each in told), found.note])
-    return out.getvalue()
+    header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
+    return csv_text(header, [_told(asked, name) for name in ACCOUNTANTS])
 
 
 @lru_cache(maxsize=256)
@@ -145,7 +118,16 @@ def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe)
 def less_noise_table(counted: Sequence[Counted]) -> str:
     """An HTML table: who counts, its sigma, how much less noise that is, mu, what is certified there, verdict."""
     heads = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
-    return _table(heads, [_less_row(each, counted[0].sigma) for each in counted])
+    return verdict_rows(COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
+
+
+def _told(asked: Asked, name: str) -> list[object]:
+    found, verdict = answer(asked, name), judged(asked, name)
+    if isinstance(found, str) or verdict is None:
+        return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
+    low, reading = found.reading.lower, found.reading
+    told = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
+    return [name, asked.solve, *("" if each is None else each for each in told), found.note]
 
 
 def _answer_row(asked: Asked, name: str) -> Row:
@@ -170,34 +152,9 @@ def _counted(found: Answer) -> Counted:
 
 
 def _less_row(each: Counted, before: float) -> Row:
-    low, high = outward(each.exact[0], math.floor), outward(each.exact[1], math.ceil)
-    exact = f"{low} to {high}" if math.isfinite(each.exact[1]) else "no bound"
+    exact = "no bound"  # some sigmas are too small to certify
+    if math.isfinite(each.exact[1]):
+        exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
     less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
     cells = (f"{each.sigma:.4g}", less, short(each.mu), f"{each.epsilon:.3f}", exact)
     return Row(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Row]) -> str:
-    shown = "".join(f"<th scope=col class=number>{escape(head)}</th>" for head in heads)
-    head = f"<th scope=col>Counted by</th>{shown}<th scope=col>Kind</th><th scope=col>Verdict</th>"
-    body = "".join(_line(row, heads) for row in rows)
-    return f"{STYLE}{NARROW}<table class=verdicts><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _line(row: Row, heads: Sequence[str]) -> str:
-    style = style_of(row.accountant)
-    glyph = f'<span aria-hidden=true style="color:{style.color}">{style.glyph}</span>'
-    cells = "".join(
-        f'<td class=number data-label="{escape(head)}">{escape(cell)}</td>'
-        for head, cell in zip(heads, row.cells, strict=True)
-    )
-    return (
-        f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>{cells}"
-        f"<td>{words.KINDS[row.kind]}</td>"
-        f"<td class=verdict>{_sign(row.status)} {escape(row.text)}</td></tr>"
-    )
-
-
-def _sign(status: Status) -> str:
-    sign, color = MARKS[status]
-    return f'<b class=sign style="color:{color}">{sign}</b>'

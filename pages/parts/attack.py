@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dpcore.figures import Line, gaussian_line
 from dpcore.figures.labels import short
 from dpcore.figures.style import BAND_ID, style_of
+from dpcore.figures.style import MARKS as KIND_MARKS
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.band import Band
@@ -19,7 +20,7 @@ from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.privacy.verdict import Status, outward
 from pages.parts import compute
 from pages.parts.controls import show
-from pages.parts.verdicts import MARKS
+from pages.parts.table import MARKS, scrolling
 
 STYLE = """<style>
 .attack {width: 100%; border-collapse: collapse; font-size: .95rem}
@@ -104,6 +105,8 @@ def _clt(mu: float) -> Named:
 
 
 def _edges(band: Band, name: str) -> list[Named]:
+    if band.note:  # nothing is certified
+        return []
     bounds = (("at least", band.lower), ("at most", band.upper))
     return [Named(f"{name}, {word}", Kind.CERTIFIED, f) for word, f in bounds]
 
@@ -118,9 +121,8 @@ class Row(NamedTuple):
     percent: bool = True
 
 
-def headline(found: Risks, epochs: float, steps: int) -> str:
-    """The least that an attacker must err, in one sentence."""
-    after = f"After {epochs:,.4g} epochs ({steps:,} steps)"
+def headline(found: Risks, after: str) -> str:
+    """The least that an attacker must err, in one sentence that begins with `words.after`."""
     if found.note:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)
@@ -136,7 +138,7 @@ def table(band: Band, found: Risks, shown: Shown, prior: float) -> str:
     heads = ["Certified", *(each.name for each in curves), "Blind guessing"]
     head = "".join(f"<th scope=col>{escape(each)}</th>" for each in ["Number", *heads])
     body = "".join(_row(row, band, curves, heads) for row in _rows(prior, found.least))
-    return f"{STYLE}<table class=attack><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return STYLE + scrolling(f"<table class=attack><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def clt(mu: float, found: Risks) -> str:
@@ -207,7 +209,7 @@ def _single(row: Row, each: Named) -> str:
     if math.isinf(value):
         return "no bound"
     if each.kind not in SOUND:
-        return _written(row, f"{'≈' if each.kind is Kind.APPROXIMATE else 'claims'} {value:.4g}")
+        return _written(row, f"{KIND_MARKS[each.kind]}{value:.4g}")
     return _written(row, f"≤ {outward(value, math.ceil)}" if row.worse else f"≥ {outward(value, math.floor)}")
 
 

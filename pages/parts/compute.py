@@ -1,8 +1,6 @@
 """Curves, computed once for each mechanism: bounded caches that every session shares."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -11,15 +9,17 @@ from dpcore.figures import epochs_at, horizons
 from dpcore.figures.epsilon import DELTAS
 from dpcore.figures.style import BAND_ID
 from dpcore.figures.tradeoff import ALPHA, RATES
-from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.band import Band, certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.risk import Risks, granted, risks_of
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
+from pages.parts.table import csv_text
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
+TINY = 1e-20  # a delta below takes seconds
 LENGTHS = 5  # mechanisms of growing length
 
 
@@ -27,24 +27,18 @@ LENGTHS = 5  # mechanisms of growing length
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant at the horizons that the charts show; +inf and a note where it has no answer."""
     steps = horizons(mechanism)
-    try:
-        return ACCOUNTANTS[name].curve(mechanism, steps, delta)
-    except RuntimeError as error:
-        return _nothing(name, steps, np.full(steps.shape, delta), str(error))
+    return _told(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
 
 
-def slow(mechanism: Mechanism) -> bool:
-    """Whether the certified curve may take longer than a blink: many kinds of steps, or very many steps."""
-    return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000
+def slow(mechanism: Mechanism, delta: float) -> bool:
+    """Whether the certified curve may take longer than a blink: many kinds of steps, very many, or a tiny delta."""
+    return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000 or delta < TINY
 
 
 @lru_cache(maxsize=128)
 def profile(name: str, mechanism: Mechanism) -> Curve:
     """Epsilon by one accountant after the whole mechanism, at each of `DELTAS`."""
-    try:
-        return ACCOUNTANTS[name].profile(mechanism, DELTAS)
-    except RuntimeError as error:
-        return _nothing(name, np.full(DELTAS.shape, mechanism.steps), DELTAS.copy(), str(error))
+    return _profile(name, mechanism, DELTAS)
 
 
 @lru_cache(maxsize=256)
@@ -52,10 +46,8 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ..
     """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
     if not steps:
         return []
-    try:
-        return ACCOUNTANTS[name].curve(mechanism, steps, delta).epsilon.tolist()
-    except RuntimeError:
-        return [float("inf")] * len(steps)
+    at = np.array(steps)
+    return _told(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta)).epsilon.tolist()
 
 
 @lru_cache(maxsize=256)
@@ -68,10 +60,7 @@ def mu(mechanism: Mechanism) -> float:
 def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant after the whole mechanism alone."""
     steps = np.array([mechanism.steps])
-    try:
-        return ACCOUNTANTS[name].curve(mechanism, steps, delta)
-    except RuntimeError as error:
-        return _nothing(name, steps, np.array([delta]), str(error))
+    return _told(name, steps, np.array([delta]), lambda each: each.curve(mechanism, steps, delta))
 
 
 @lru_cache(maxsize=128)
@@ -91,10 +80,7 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
     """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
     if name == BAND_ID:
         return band(mechanism).lower, Kind.CERTIFIED
-    try:
-        spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
-    except RuntimeError:
-        return Pairs([], []), ACCOUNTANTS[name].kind
+    spent = _profile(name, mechanism, ALL_DELTAS)
     return granted(spent.epsilon, spent.delta), spent.kind
 
 
@@ -115,28 +101,33 @@ def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
 
 def tradeoff_csv(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> str:
     """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["curve", "kind", "alpha", "beta", "power"])
+    rows: list[list[object]] = []
     alpha = np.unique(np.concatenate([ALPHA, RATES]))
     for name, kind, f in curves:
         columns = (alpha.tolist(), f.beta(alpha).tolist(), f.power(alpha).tolist())
-        rows.writerows([name, kind.value, *values] for values in zip(*columns, strict=True))
-    return out.getvalue()
+        rows += [[name, kind.value, *values] for values in zip(*columns, strict=True)]
+    return csv_text(["curve", "kind", "alpha", "beta", "power"], rows)
 
 
 def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:
     """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["accountant", "kind", "delta", "step", "epoch", "epsilon", "lower"])
+    rows: list[list[object]] = []
     for name, each in curves.items():
         lower = [""] * len(each.steps) if each.lower is None else each.lower.tolist()
         epochs = epochs_at(mechanism, each.steps).tolist()
         columns = (each.delta.tolist(), each.steps.tolist(), epochs, each.epsilon.tolist(), lower)
-        rows.writerows([name, each.kind.value, *values] for values in zip(*columns, strict=True))
-    return out.getvalue()
+        rows += [[name, each.kind.value, *values] for values in zip(*columns, strict=True)]
+    return csv_text(["accountant", "kind", "delta", "step", "epoch", "epsilon", "lower"], rows)
 
 
-def _nothing(name: str, steps: IntArray, deltas: FloatArray, note: str) -> Curve:
-    return Curve(steps, deltas, np.full(steps.shape, np.inf), None, ACCOUNTANTS[name].kind, note)
+def _profile(name: str, mechanism: Mechanism, deltas: FloatArray) -> Curve:
+    steps = np.full(deltas.shape, mechanism.steps)
+    return _told(name, steps, deltas.copy(), lambda each: each.profile(mechanism, deltas))
+
+
+def _told(name: str, steps: IntArray, deltas: FloatArray, ask: Callable[[Accountant], Curve]) -> Curve:
+    """What an accountant answers; where its numerics give up, +inf everywhere, with the reason as its note."""
+    try:
+        return ask(ACCOUNTANTS[name])
+    except RuntimeError as error:
+        return Curve(steps, deltas, np.full(steps.shape, np.inf), None, ACCOUNTANTS[name].kind, str(error))

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
 
 SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
 COARSE = [1.0, 2.0, 5.0]
@@ -118,6 +119,20 @@ def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> 
     return tuple(v for v in values if low <= v <= high and (not whole or v.is_integer()))
 
 
+def epochs_text(steps: int, q: float) -> str:
+    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to steps.
+
+    >>> epochs_text(196, 256 / 10_000), epochs_text(734, 256 / 10_000)
+    ('5', '18.79')
+    """
+    check.whole(1, MAX_STEPS, steps=steps)
+    for digits in range(1, 13):
+        text = show(float(f"{steps * q:.{digits}g}"))
+        if math.ceil(float(text) / q - 1e-9) == steps:
+            return text
+    return show((steps - 0.5) * q)
+
+
 def _slider(quantity: Quantity, text: str) -> None:
     """A logarithmic slider that follows the exact field; where the value lies between two stops it gets its own."""
     stops = list(quantity.stops or grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
@@ -161,6 +176,6 @@ def _parse(name: str, text: str) -> float:
 
 
 def _ends(left: str, right: str) -> str:
-    row = f"display:flex;justify-content:space-between;width:calc(100% - {FIELD + 16}px);margin-top:-.6rem;"
-    row += "font-size:.75rem;opacity:.75;line-height:1"
-    return f'<div style="{row}"><span>{left}</span><span>{right}</span></div>'
+    row = f"display:flex;justify-content:space-between;gap:0 .8rem;width:calc(100% - {FIELD + 16}px);"
+    row += "margin-top:-.6rem;font-size:.75rem;opacity:.75;line-height:1"
+    return f'<div style="{row}"><span>{left}</span><span style="text-align:right">{right}</span></div>'

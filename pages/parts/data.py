@@ -14,6 +14,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts import compute
+from pages.parts.choices import titled
 
 if TYPE_CHECKING:
     from pages.parts.live import Watched
@@ -25,8 +26,8 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     if table.open:
         steps = curves[BAND_ID].steps
         columns = {"epoch": epochs_at(mechanism, steps), "step": steps}
-        columns |= {name: curve.epsilon for name, curve in curves.items()}
-        lower = {f"{name}, lower bound": curve.lower for name, curve in curves.items() if curve.lower is not None}
+        columns |= {titled(name): curve.epsilon for name, curve in curves.items()}
+        lower = {f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None}
         table.dataframe(columns | lower, hide_index=True)
     sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
     if sources.open:
@@ -56,8 +57,10 @@ def profiles_table(profiles: Mapping[str, Curve]) -> None:
     """Epsilon at each delta, in an expander."""
     table = st.expander("The numbers in the chart", key="profiles_table", on_change="rerun")
     if table.open:
-        columns = {"delta": DELTAS} | {name: each.epsilon for name, each in profiles.items()}
-        lower = {f"{name}, lower bound": each.lower for name, each in profiles.items() if each.lower is not None}
+        columns = {"delta": DELTAS} | {titled(name): each.epsilon for name, each in profiles.items()}
+        lower = {
+            f"{titled(name)}, lower bound": each.lower for name, each in profiles.items() if each.lower is not None
+        }
         table.dataframe(columns | lower, hide_index=True)
 
 
@@ -67,7 +70,7 @@ def evaluations_table(watched: "Sequence[Watched]", accountant: str) -> None:
     if not table.open:
         return
     columns: dict[str, list[object]] = {
-        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {accountant}")
+        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}")
     }
     for each in watched:
         tests = each.history.evaluated

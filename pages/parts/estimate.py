@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.figures.labels import short
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
+from dpcore.figures.labels import marked
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig, mechanism_of, unaccounted
 from pages.parts import compute, words
+from pages.parts.choices import titled
 from pages.parts.controls import show
 from pages.parts.history import seconds_for
 
@@ -25,17 +26,14 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
         st.warning(unaccounted(config))
         return
     names = [name for name in (BAND_ID, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
-    values = {name: compute.epsilons(name, mechanism, config.delta, (mechanism.steps,))[0] for name in names}
-    listed = " · ".join(f"{style_of(name).label} **{_epsilon(value)}**" for name, value in values.items())
-    st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}: {listed}")
+    ends = [(name, compute.final(name, mechanism, config.delta)) for name in names]
+    listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
+    st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
+    st.caption(words.MARKS)
     if runs > 1:
         st.caption(words.several(runs))
     if config.delta * config.examples >= 1:
         st.warning(words.delta_warning(config.delta, config.examples))
-
-
-def _epsilon(value: float) -> str:
-    return short(value) if value < float("inf") else "n/a"
 
 
 def _time(config: RunConfig, past: Sequence[Run]) -> str:

@@ -11,9 +11,11 @@ from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.seeds import with_seeds
+from pages.parts import words
+from pages.parts.choices import choice, choice_by_title
 from pages.parts.controls import Quantity, number, show
 from pages.parts.method import method_controls, schedule_controls
-from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, SIGMA, choice
+from pages.parts.settings import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, open_on
 from pages.parts.shown import MOST
 
 TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
@@ -28,13 +30,14 @@ SEEDS = Quantity(
 def config_form() -> list[RunConfig]:
     """Draw the form; one configuration a seed. ValueError says in a sentence what does not go together."""
     with st.container(gap="xsmall"):
-        what, how = st.columns(2, gap="small", wrap=False)
+        what, how = st.container(key="halves").columns(2, gap="small", wrap=False)
         with what:
-            dataset = choice("Dataset", tuple(name for name in DATASETS if available(name)), "dataset")
+            names = tuple(name for name in DATASETS if available(name))
+            dataset = choice_by_title("Dataset", names, "dataset", lambda name: DATASETS[name].title)
             model = choice("Model", tuple(reversed(models_for(dataset))), "model")
         with how:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
-            optimizer = choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
+            optimizer = choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         above = st.expander("Clipping, learning rate, activation, delta, seeds")
         method = method_controls(model, optimizer) | schedule_controls()
@@ -43,20 +46,13 @@ def config_form() -> list[RunConfig]:
             clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
             activation = choice("Activation", ACTIVATIONS, "activation")
             delta, seeds = number(DELTA), int(number(SEEDS))
-    config = RunConfig(
-        dataset=dataset,
-        source=source,
-        model=model,
-        activation=activation,
-        optimizer=optimizer,
-        sigma=sigma,
-        batch=int(batch),
-        clip_norm=clip_norm,
-        lr=lr,
-        epochs=epochs,
-        delta=delta,
-        **method,
-    )
+    chosen = {"dataset": dataset, "source": source, "model": model, "activation": activation, "optimizer": optimizer}
+    numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
+    try:
+        config = RunConfig(**chosen, **numbers, **method)
+    except ValueError as error:
+        open_on("rate=" in str(error), OPEN)
+        raise ValueError(words.on_schedule(str(error))) from None
     return with_seeds(config, seeds)
 
 

@@ -1,7 +1,5 @@
 """The map of epsilon over sigma and epochs: its axes, its cells in cached strips, its data, and what a click loads."""
 
-import csv
-import io
 import math
 import time
 from collections import Counter
@@ -24,6 +22,7 @@ from pages.parts import words
 from pages.parts.controls import show
 from pages.parts.settings import Setting
 from pages.parts.solve import epochs_text, recipe_of
+from pages.parts.table import csv_text
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -162,14 +161,12 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
 
 def map_csv(grid: Grid, axes: Axes, by: str) -> str:
     """One row a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["accountant", "kind", "q", "delta", "sigma", "steps", "epochs", "epsilon", "lower"])
+    rows: list[list[object]] = []
     for i, sigma in enumerate(grid.sigmas.tolist()):
         lower = [""] * len(axes.steps) if grid.lower is None else grid.lower[i].tolist()
         cells = zip(axes.steps, axes.epochs.tolist(), grid.epsilon[i].tolist(), lower, strict=True)
-        rows.writerows([by, grid.kinds[i].value, axes.q, axes.delta, sigma, *each] for each in cells)
-    return out.getvalue()
+        rows += [[by, grid.kinds[i].value, axes.q, axes.delta, sigma, *each] for each in cells]
+    return csv_text(["accountant", "kind", "q", "delta", "sigma", "steps", "epochs", "epsilon", "lower"], rows)
 
 
 def map_table(grid: Grid, axes: Axes) -> dict[str, Any]:

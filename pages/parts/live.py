@@ -9,8 +9,8 @@ import streamlit as st
 
 from dpcore.data.catalog import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
-from dpcore.figures.labels import short
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS, style_of
+from dpcore.figures.labels import marked, short
+from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -20,6 +20,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts import compute, words
 from pages.parts.card import card
+from pages.parts.choices import titled
 from pages.parts.data import evaluations_table
 from pages.parts.frame import SMALL
 from pages.parts.history import History, history_of
@@ -132,7 +133,7 @@ def _figures(watched: Watched, accountant: str) -> None:
     last = history.stepped[-1] if history.stepped else None
     figures = {
         "Test accuracy": f"{100 * history.evaluated[-1].accuracy:.1f} %" if history.evaluated else "–",
-        **{f"Epsilon, {style_of(name).label}": _spent(watched, name) for name in dict.fromkeys((BAND_ID, accountant))},
+        **{f"Epsilon, {titled(name)}": _spent(watched, name) for name in dict.fromkeys((BAND_ID, accountant))},
         "Training loss": f"{last.loss:.3f}" if last else "–",
         "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
     }
@@ -156,18 +157,23 @@ def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str
         return f"{accepted:,} of {step:,} proposals accepted."
     claim = compute.epsilons(accountant, mechanism, watched.config.delta, (mechanism.steps,))[0]
     return (
-        f"All {step:,} proposals are charged: epsilon {_shown(spent[0])} ({style_of(accountant).label}). "
-        f"**{words.INVALID}**, {accepted:,}, would give {_shown(claim)}."
+        f"All {step:,} proposals are charged: epsilon {_shown(watched, accountant, spent[0])} ({titled(accountant)}). "
+        f"**{words.INVALID}**, {accepted:,}, would give {short(claim) if claim < float('inf') else 'n/a'}."
     )
 
 
 def _spent(watched: Watched, accountant: str) -> str:
     spent = watched.epsilons(accountant, [watched.history.step])
-    return _shown(spent[0]) if spent else "none"
+    return _shown(watched, accountant, spent[0]) if spent else "none"
 
 
-def _shown(epsilon: float) -> str:
-    return short(epsilon) if epsilon < float("inf") else "n/a"
+def _shown(watched: Watched, accountant: str, epsilon: float) -> str:
+    """An epsilon with the mark of what kind of number the accountant gives for this run."""
+    mechanism = mechanism_of(watched.config)
+    kind = (
+        compute.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind
+    )
+    return marked(epsilon, kind)
 
 
 def _key(watched: Sequence[Watched]) -> None:
@@ -203,9 +209,9 @@ def _strip(watched: Watched) -> None:
 
 def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
     """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
-    accuracy, epsilon = st.columns([3, 2])
+    accuracy, epsilon = st.container(key="beside").columns([3, 2])
     tracks = [_track(each, accountant, across) for each in watched]
-    axis = "epoch" if across == "epoch" else f"epsilon, {style_of(accountant).label}"
+    axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))
     accuracy.plotly_chart(figure, key="accuracy_chart", alt=words.ALT_ACCURACY)
     mechanism = mechanism_of(detail.config)

@@ -6,13 +6,12 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.combinations import DENSE
 from dpcore.training.config import ACCEPTANCES, CLIPPINGS, LR_SCHEDULES, READINGS
 from pages.parts import words
+from pages.parts.choices import accountant_choice, choice
 from pages.parts.controls import Quantity, number
-from pages.parts.settings import RATES, choice
+from pages.parts.settings import OPEN, noise_schedule
 
 PER_EXAMPLE = ("pi_adam", "pi_rmsprop", "pi_adagrad")
 MOMENTUM = Quantity(
@@ -81,7 +80,7 @@ def method_controls(model: str, optimizer: str) -> dict[str, Any]:
 
 def schedule_controls() -> dict[str, Any]:
     """Draw the noise schedule, the learning-rate schedule and where to stop."""
-    with st.expander("Noise and learning-rate schedule, stopping"):
+    with st.expander("Noise and learning-rate schedule, stopping", expanded=OPEN in st.session_state):
         return _noise() | _learning_rate() | _stopping()
 
 
@@ -121,13 +120,9 @@ def _projection() -> dict[str, Any]:
 
 
 def _noise() -> dict[str, Any]:
-    name = choice("Noise schedule", SCHEDULES, "schedule")
+    name, rate = noise_schedule()
     if name == "constant":
         return {}
-    st.caption(words.SCHEDULES[name])
-    default, low, high = RATES[name]
-    accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
-    rate = number(Quantity(f"rate_{name}", "Rate k", default, low, high, accept))
     return {"schedule": name, "rate": rate, "level_steps": int(number(LEVEL_STEPS))}
 
 
@@ -142,5 +137,5 @@ def _stopping() -> dict[str, Any]:
     epsilon = number(STOP_EPSILON)
     if not epsilon:
         return {}
-    by = choice("Stop by", tuple(sorted(ACCOUNTANTS, key="pld".__ne__)), "stop_accountant")
+    by = accountant_choice("Stop by", "stop_accountant")
     return {"stop_epsilon": epsilon, "stop_accountant": by}

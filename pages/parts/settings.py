@@ -9,15 +9,14 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.figures import schedule_figure
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts import presets, words
-from pages.parts.controls import Quantity, keep, number, read, recall, show
+from pages.parts.choices import choice, choice_by_title, choice_of
+from pages.parts.controls import Quantity, epochs_text, number, read, show
 from pages.parts.frame import SMALL
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
@@ -66,6 +65,7 @@ RATES = {  # schedule -> (default rate, lowest and highest on the slider)
     "delayed": ("0.05", 1e-4, 1.0),
     "linear": ("0.01", 1e-5, 0.5),
 }
+OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,11 @@ class Setting:
     def epochs(self) -> float:
         """Expected uses of each example over the whole mechanism."""
         return self.mechanism.steps * self.q
+
+    @property
+    def after(self) -> str:
+        """The length in words."""
+        return words.after(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
 
 
 def setting_in(column: Any, beside: Any) -> Setting:
@@ -123,17 +128,22 @@ def _setting() -> Setting:
     sigma = number(SIGMA)
     steps = _steps(q)
     delta = number(DELTA)
-    with st.expander("Schedule, clipping, optimizer"):
-        schedule, rate = _schedule()
+    with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
+        schedule, rate = noise_schedule()
         number(CLIP_NORM)
-        choice("Optimizer", tuple(OPTIMIZERS), "optimizer")
+        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
         st.caption(words.NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
     level = max(1, round(1 / q))
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
-    return Setting(scheduled(schedule, q, sigma, steps, rate, level), n, q, sigma, delta, schedule, rate)
+    try:
+        mechanism = scheduled(schedule, q, sigma, steps, rate, level)
+    except ValueError as error:
+        open_on("rate=" in str(error), OPEN)
+        raise ValueError(words.on_schedule(str(error))) from None
+    return Setting(mechanism, n, q, sigma, delta, schedule, rate)
 
 
 def _preset() -> None:
@@ -191,47 +201,6 @@ def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> str:
     return choice_of(st, f"{options[0]} or {options[1]}".capitalize(), options, key, carry, show_label=False)
 
 
-def choice_of(
-    place: Any,
-    label: str,
-    options: tuple[str, ...],
-    key: str,
-    changed: Callable[[], None] | None = None,
-    show_label: bool = True,
-) -> str:
-    """One of a few options as buttons; the first is the default, the URL holds the others."""
-    recall(key, options[0])
-    chosen = place.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        key=key,
-        on_change=changed,
-        label_visibility="visible" if show_label else "collapsed",
-        bind="query-params",
-        persist_state="session",
-    )
-    keep(key, chosen)
-    return chosen
-
-
-def accountant_pills(place: Any) -> list[str]:
-    """The accountants to draw over the certified band."""
-    recall("accountants", list(DEFAULT_ACCOUNTANTS))
-    chosen = place.pills(
-        "Accountants, over the certified band",
-        [name for name in ACCOUNTANTS if name != BAND_ID],
-        selection_mode="multi",
-        default=DEFAULT_ACCOUNTANTS,
-        key="accountants",
-        bind="query-params",
-        persist_state="session",
-    )
-    keep("accountants", chosen)
-    return chosen
-
-
 def _carry_rate(n: int) -> None:
     texts = st.session_state
     if texts["sampling"] == "q":
@@ -255,21 +224,19 @@ def _read_or(quantity: Quantity, otherwise: float) -> float:
         return otherwise
 
 
-def _schedule() -> tuple[str, float]:
+def noise_schedule() -> tuple[str, float]:
+    """Draw the noise schedule and its rate, 0 for the constant one."""
     name = choice("Noise schedule", SCHEDULES, "schedule")
     if name == "constant":
         return name, 0.0
-    default, low, high = RATES[name]
-    rate = Quantity(
-        f"rate_{name}", "Rate k", default, low, high, lambda k: check.in_range(0, math.inf, ends="[)", rate=k)
-    )
     st.caption(words.SCHEDULES[name])
-    return name, number(rate)
+    default, low, high = RATES[name]
+    accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
+    return name, number(Quantity(f"rate_{name}", "Rate k", default, low, high, accept))
 
 
-def choice(label: str, options: tuple[str, ...], key: str) -> str:
-    """One of a list of options; the first is the default, the URL holds the others."""
-    recall(key, options[0])
-    chosen = st.selectbox(label, options, key=key, bind="query-params", persist_state="session")
-    keep(key, chosen)
-    return chosen
+def open_on(trouble: bool, key: str) -> None:
+    """Draw the page anew with its expander of this key open, once, where a value in it is at fault."""
+    if trouble and not st.session_state.get(key):
+        st.session_state[key] = True
+        st.rerun()

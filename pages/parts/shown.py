@@ -109,4 +109,6 @@ def _labels(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _label(run: Run) -> str:
-    return f"{time.strftime('%H:%M:%S', time.localtime(run.created))} {described(run.config)}"
+    made, now = time.localtime(run.created), time.localtime()
+    form = "%H:%M:%S" if made[:3] == now[:3] else "%Y-%m-%d %H:%M"
+    return f"{time.strftime(form, made)} {described(run.config)}"

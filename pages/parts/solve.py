@@ -8,21 +8,20 @@ from functools import lru_cache
 import streamlit as st
 
 from dpcore import check
-from dpcore.figures.style import BAND_ID
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibrate import Answer, Recipe, solve, verdict_on
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.statement import plain
 from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
 from dpcore.privacy.verdict import Verdict, outward
 from pages.parts import words
-from pages.parts.controls import Quantity, keep, number, show
-from pages.parts.settings import Setting, choice, choice_of
+from pages.parts.choices import FIRST_THE_BAND, accountant_choice, choice_of
+from pages.parts.controls import Quantity, epochs_text, keep, number, show
+from pages.parts.settings import Setting
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")
-BY = (BAND_ID, *(name for name in ACCOUNTANTS if name != BAND_ID))
+BY = FIRST_THE_BAND
 GO = "go"  # the page that was asked for
 DIGITS = 6  # of what is spent, rounded up
 
@@ -61,8 +60,8 @@ def solve_controls() -> tuple[str, str]:
     """Draw what to solve for and by whom: (solved quantity, accountant)."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     solve = choice_of(row, "Solve for", SOLVE, "solve")
-    with row.container(width=190):
-        by = choice("Counted by", BY, "by")
+    with row.container(width=250):
+        by = accountant_choice("Counted by", "by")
     return solve, by
 
 
@@ -147,7 +146,7 @@ def headline(found: Answer) -> str:
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     said = f"{found.solved} = {value_of(found)}"
     if found.solved == "steps":
-        return f"{said}, or {steps * first.q:.4g} epochs"
+        return f"{said}, or {epochs_text(steps, first.q)} epochs"
     return f"{said}, or q = {first.q:.4g}" if found.solved == "batch" else said
 
 
@@ -181,7 +180,7 @@ def fixed(found: Answer) -> str:
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     held = {"sigma": f"sigma = {first.sigma:.6g}", "q": f"q = {first.q:.4g}", "steps": f"T = {steps:,} steps"}
     held.pop("q" if found.solved == "batch" else found.solved)
-    epochs = "" if found.solved == "steps" else f", which are {steps * first.q:.4g} epochs"
+    epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
     return f"At {' and '.join(held.values())}{epochs}."
 
 
@@ -222,20 +221,6 @@ def move_on() -> None:
     """Go where `load` was told to."""
     if go := st.session_state.pop(GO, ""):
         st.switch_page(go, query_params={})  # None would be refused: the controls hold on to the address
-
-
-def epochs_text(steps: int, q: float) -> str:
-    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to steps.
-
-    >>> epochs_text(196, 256 / 10_000), epochs_text(734, 256 / 10_000)
-    ('5', '18.79')
-    """
-    check.whole(1, MAX_STEPS, steps=steps)
-    for digits in range(1, 13):
-        text = show(float(f"{steps * q:.{digits}g}"))
-        if math.ceil(float(text) / q - 1e-9) == steps:
-            return text
-    return show((steps - 0.5) * q)
 
 
 def _beyond(found: Answer) -> str:

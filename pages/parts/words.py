@@ -64,17 +64,22 @@ NEUTRAL = (
     "(post-processing). Both change how accurate the model gets."
 )
 WHY = (
-    "**Why they differ.** All of them describe the same noise. The moments accountant and RDP follow the Rényi "
-    "divergences of one step, which add up over steps, and turn the total into epsilon at the end: RDP loses less "
-    "in that last turn. MMA replaces each step's moment by a simpler formula whose proof drops terms, so it can "
-    "fall below the truth. GDP-CLT lets the central limit theorem stand in for the sum of many steps; it is an "
-    "approximation and tends to err low when sigma is small or the steps are few. zCDP keeps a single number per "
-    "step, strong composition only an (epsilon, delta) per step, and naive composition adds those up: each throws "
-    "away more. The grey band comes from the privacy-loss distribution itself, composed numerically with every "
-    "rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band "
-    "claims more privacy than there is."
+    "**Why they differ.** All of them describe the same noise. The moments accountant and Rényi DP follow the Rényi "
+    "divergences of one step, which add up over steps, and turn the total into epsilon at the end: Rényi DP loses less "
+    "in that last turn. The modified moments accountant replaces each step's moment by a simpler formula whose proof "
+    "drops terms, so it can fall below the truth. Gaussian DP lets the central limit theorem (CLT) stand in for the "
+    "sum of many steps; it is an approximation and tends to err low when sigma is small or the steps are few. zCDP "
+    "keeps a single number per step, advanced composition only an (epsilon, delta) per step, and basic composition "
+    "adds those up: each throws away more. The grey band comes from the privacy-loss distribution itself, composed "
+    "numerically with every rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies "
+    "below the band claims more privacy than there is."
 )
 TRADEOFF = "No attack gets below the grey curve; on the dotted line an attacker might as well toss a coin."
+NO_BAND = (
+    "**Nothing is certified here**, so there is no grey band: no curve shown is proven. On the dotted line an attacker "
+    "might as well toss a coin."
+)
+COMING = "The certified band takes a moment at this setting: until it is there, the chart shows the other curves."
 HOW_TO_READ = {  # (view, whether axes are logarithmic) -> what the picture means
     ("trade-off", False): (
         "An attacker sees the model and guesses whether **your example** was in the training data. To the right: how "
@@ -119,6 +124,7 @@ KINDS = {
     "approximate": "approximation",
     "claimed": "claimed, proof does not cover this",
 }
+MARKS = "≤ is proven, ≈ an approximation, and a claim has no proof that covers it."
 ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
 ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
 ALT_TRADEOFF = (
@@ -151,6 +157,30 @@ def seconds(value: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s".removesuffix(" 0 s")
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def after(epochs: str, steps: int) -> str:
+    """How a sentence about the end of training begins.
+
+    >>> after("1", 40), after("5000", 200_000)
+    ('After 1 epoch (40 steps)', 'After 5,000 epochs (200,000 steps)')
+    """
+    name = "epoch" if epochs == "1" else "epochs"
+    return f"After {float(epochs):,.12g} {name} ({steps:,} {'step' if steps == 1 else 'steps'})"
+
+
+def on_schedule(trouble: str) -> str:
+    """What is wrong with a noise schedule, with the name of its control and the way out.
+
+    >>> on_schedule("Expected rate=0.5 to keep sigma above 0; at step 78 it is -0.23.")
+    'Expected rate k=0.5 to keep sigma above 0; at step 78 it is -0.23. Lower k or the epochs.'
+    """
+    return f"{trouble.replace('rate=', 'rate k=', 1)} Lower k or the epochs." if " rate=" in trouble else trouble
+
+
+def optimizer(name: str) -> str:
+    """An optimizer's name in a sentence."""
+    return OPTIMIZERS[name].name
 
 
 def several(runs: int) -> str:

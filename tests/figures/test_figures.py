@@ -125,6 +125,34 @@ def test_an_infinite_epsilon_leaves_a_gap_and_no_label():
     profile_figure({"rdp": endless})
 
 
+def wild(low: float, high: float) -> dict[str, Curve]:
+    """A certified curve, one near it and one far above."""
+    steps, deltas = np.array([1, 2]), np.full(2, 1e-5)
+    ends = {"moments": (3 * high, Kind.UPPER), "naive": (1e170, Kind.UPPER)}
+    curves = {name: Curve(steps, deltas, np.array([end / 2, end]), None, kind) for name, (end, kind) in ends.items()}
+    band = Curve(steps, deltas, np.array([high / 2, high]), np.array([low / 2, low]), Kind.CERTIFIED)
+    return curves | {"pld": band}
+
+
+@pytest.mark.parametrize("high", [1.0, math.inf])
+def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: float):
+    curves = wild(0.9, high) if math.isfinite(high) else wild(0.9, 1.0) | {"pld": wild(0.9, math.inf)["pld"]}
+    figure = curves_figure(curves, np.array([0.1, 0.2]))
+    assert figure.layout.yaxis.range[1] == pytest.approx(1.05 * 3)
+    assert STYLES["naive"].label in [trace.name for trace in figure.data]  # still drawn
+    (label,) = [each.text for each in figure.layout.annotations if STYLES["naive"].label in each.text]
+    assert "≤ 1.00e170 ↑<br>" in label
+    assert profile_figure(curves).layout.xaxis.range[1] == pytest.approx(1.05 * 3)
+    assert 10 ** curves_figure(curves, np.array([0.1, 0.2]), log=True).layout.yaxis.range[1] > 1e170
+
+
+def test_each_label_says_what_kind_of_number_it_ends():
+    texts = [each.text for each in epsilon_figure(HEADLINE).layout.annotations]
+    for name, mark in (("moments", "≤"), ("mma", "claims"), ("gdp", "≈"), ("pld", "≤")):
+        (text,) = [each for each in texts if STYLES[name].label in each]
+        assert f"</span> {mark} " in text
+
+
 def test_no_curve_at_all_is_an_empty_chart():
     assert not curves_figure({}, np.array([0.1])).data
 

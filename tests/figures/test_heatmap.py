@@ -94,3 +94,11 @@ def test_colours_mean_the_same_on_every_map_and_white_is_legible_on_all_of_them(
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
         luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
         assert 1.05 / (luminance + 0.05) >= 4.5
+
+
+def test_the_words_of_marks_keep_clear_of_the_targets_contour():
+    sigma = float(np.interp(10.0, GRID.steps * Q, contour(GRID, 1.0)))
+    marks = [Mark(10.0, sigma, "answer"), Mark(10.0, 2 * sigma, "now")]
+    for target, places in ((1.0, ["bottom right", "top right"]), (None, ["bottom right"] * 2)):
+        figure = heatmap_figure(GRID, GRID.steps * Q, target=target, marks=marks)
+        assert [each.textposition for each in figure.data[-2:]] == places

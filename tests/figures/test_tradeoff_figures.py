@@ -53,6 +53,13 @@ def test_a_band_that_says_nothing_is_not_drawn():
         assert [*drawn(tradeoff_figure(band, [gaussian_line(1.0)]))] == ["Blind guessing", "G_mu (CLT), mu = 1.00"]
 
 
+def test_a_length_that_is_not_certified_is_left_out():
+    nothing = Band(Pairs([], []), Points([], []), "There is too little noise.")
+    assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
+        "Blind guessing", "Certified, T = 4, at least", "Certified, T = 4, at most", "G_mu (CLT), mu = 1.00",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("log", [False, True])
 def test_the_legend_lies_in_the_corner_that_no_curve_reaches(log: bool):
     lines = [Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True), gaussian_line(1.0)]

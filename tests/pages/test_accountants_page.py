@@ -12,6 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import figures
+from dpcore.figures.labels import marked
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from pages.parts import compute, words
@@ -50,7 +52,7 @@ def test_it_opens_on_four_accountants_the_certified_band_and_the_tradeoff_chart(
     epsilon, tradeoff = charts(page)
     assert sentences(page) == []
     assert [each["name"] for each in epsilon["data"]] == [
-        "Proven lower bound", "Proven upper bound", "Moments", "RDP", "MMA", "GDP-CLT",
+        "Proven lower bound", "Proven upper bound", *(ACCOUNTANTS[name].title for name in DEFAULT_ACCOUNTANTS)
     ]  # fmt: skip
     assert [each["name"] for each in tradeoff["data"]] == [
         "Blind guessing", "Certified, at least", "Certified, at most", "G_mu (CLT), mu = 0.347",
@@ -63,8 +65,8 @@ def test_the_table_shows_what_the_accountants_say():
     page = opened(n="60000", batch="600", sigma="4", epochs="100")
     mechanism = Mechanism.constant(0.01, 4.0, 10_000)
     for name in ("moments", "rdp", "mma", "gdp", "pld"):
-        value = ACCOUNTANTS[name].curve(mechanism, [10_000], 1e-5).epsilon[0]
-        assert f"<td class=number>{value:#.3g}</td>" in table(page)
+        end = ACCOUNTANTS[name].curve(mechanism, [10_000], 1e-5)
+        assert f'<td class=number data-label="Epsilon">{marked(end.epsilon[0], end.kind)}</td>' in table(page)
     assert "1.26" in table(page)  # the paper's headline
 
 
@@ -93,7 +95,7 @@ def test_the_slider_sets_the_exact_field_and_the_field_moves_the_slider():
 def test_more_noise_means_less_epsilon():
     values = []
     for sigma in ("1", "2", "4"):
-        found = re.search(r"Certified band.*?<td class=number>([\d.]+)</td>", table(opened(sigma=sigma)))
+        found = re.search(r'Certified band.*?data-label="Epsilon">≤ ([\d.]+)</td>', table(opened(sigma=sigma)))
         values.append(float(found[1]))
     assert values[0] > values[1] > values[2]
 
@@ -173,6 +175,12 @@ def test_a_schedule_that_does_not_change_within_the_run_says_so(epochs: str, tol
 def test_a_schedule_that_runs_out_of_noise_says_so():
     page = opened(schedule="linear", rate_linear="0.5")
     assert "keep sigma above 0" in sentences(page)[0]
+    assert sentences(page)[0].startswith("Expected rate k=0.5 ")
+    assert sentences(page)[0].endswith("Lower k or the epochs.")
+    assert [each.proto.expanded for each in page.expander if each.label.startswith("Schedule")] == [True]
+    page.text_input(key="rate_linear").set_value("0.01").run()
+    assert sentences(page) == []
+    assert [each.proto.expanded for each in page.expander if each.label.startswith("Schedule")] == [True]
 
 
 def test_a_schedule_with_too_many_levels_says_how_many_fit():
@@ -228,6 +236,7 @@ def test_no_accountant_chosen_leaves_the_band():
     page.pills(key="accountants").set_value([]).run()
     assert sentences(page) == []
     assert [each["name"] for each in charts(page)[0]["data"]] == ["Proven lower bound", "Proven upper bound"]
+    assert page.query_params["accountants"] == ""
 
 
 def sure(page: AppTest) -> float:

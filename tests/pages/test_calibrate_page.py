@@ -212,6 +212,29 @@ def test_the_same_epsilon_takes_less_noise_as_in_paper_004():
     assert "1.34" in table
 
 
+@pytest.mark.parametrize("sigma", ["0.04", "0.01"])
+def test_a_sigma_too_small_to_certify_leaves_the_page_alive(sigma: str):
+    page = opened(sigma=sigma)
+    assert sentences(page) == []
+    assert answer(page)[0] == "sigma"
+    assert len(tables(page)) == 1 or "no bound" in tables(page)[-1]
+
+
+def test_who_counts_is_chosen_by_title_and_the_address_holds_the_id():
+    page = opened(by="rdp")
+    assert page.selectbox(key="by").options == [ACCOUNTANTS[name].title for name in solve.BY]
+    page.selectbox(key="by").set_value("gdp").run()
+    assert page.query_params["by"] == "gdp"
+
+
+def test_each_cell_of_a_table_has_its_head_beside_it_where_the_screen_is_narrow():
+    for table in tables(opened(**FAST)):
+        heads = re.findall(r"<th scope=col class=number>(.*?)</th>", table)
+        rows = table.split("<tr>")[2:]
+        assert all(re.findall(r'data-label="(.*?)"', row) == heads for row in rows)
+        assert all("data-label=Kind" in row for row in rows)
+
+
 def test_the_papers_setting_is_one_click_away():
     page = opened(**FAST)
     next(each for each in page.button if each.label.startswith("Figure 4, top")).click().run()

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.figures.labels import marked
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
@@ -123,10 +124,21 @@ def test_a_verdict_stands_in_the_row_of_its_accountant():
 def test_where_nothing_is_certified_the_page_says_so():
     steps = np.array([1])
     band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
-    assert headline(band, 1, 1, "1e-5").endswith(
+    assert headline(band, "After 1 epoch (1 step)", "1e-5").endswith(
         "there is no certified epsilon: too little noise. It is at least 3.000."
     )
     assert "n/a, because too little noise." in verdict_table({"pld": band})
+    bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
+    assert '<td class=number data-label="÷ certified">–</td>' in verdict_table({"rdp": bound, "pld": band})
+
+
+@given(st.floats(1e-9, 1e200))
+def test_a_bound_on_a_chart_is_never_rounded_down(value: float):
+    text = marked(value, Kind.UPPER)
+    assert text.startswith("≤ ")
+    assert len(text) < 12
+    shown = float(text.removeprefix("≤ ").replace(",", ""))
+    assert value * (1 - 1e-9) <= shown <= value * 1.02
 
 
 def test_every_kind_has_words():

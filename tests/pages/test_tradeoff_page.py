@@ -69,9 +69,10 @@ def test_it_opens_on_the_certified_band_one_pair_all_pairs_the_clt_and_blind_gue
     page = opened()
     assert sentences(page) == []
     shown = names(page)
-    assert {"Certified, at least", "Certified, at most", "Blind guessing", "All pairs by Moments"} <= set(shown)
+    assert {"Certified, at least", "Certified, at most", "Blind guessing"} <= set(shown)
+    assert page.selectbox(key="pair").value == page.selectbox(key="pairs").value == BAND_ID
     assert any(name.startswith("G_mu (CLT), mu = ") for name in shown)
-    assert any(re.fullmatch(r"\(1\.56, 1e-5\) by Certified", name) for name in shown)
+    assert any(re.fullmatch(r"\(1\.56, 1e-5\) by Certified band.*", name) for name in shown)
 
 
 def test_moving_sigma_moves_every_number_the_right_way():
@@ -124,7 +125,7 @@ def test_each_figure_of_the_paper_opens_its_view(figure: str):
 
 def test_figure_2_holds_the_certified_delta_between_its_bounds_and_the_clt_below():
     page = opened(view="delta", accountants="gdp", **ROW3)
-    assert names(page) == ["Proven lower bound", "Certified", "GDP-CLT"]
+    assert names(page) == ["Proven lower bound", ACCOUNTANTS[BAND_ID].title, ACCOUNTANTS["gdp"].title]
 
 
 def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
@@ -210,13 +211,22 @@ def test_nonsense_in_the_address_is_a_sentence_and_the_page_lives(key: str, text
 def test_unknown_names_in_the_address_fall_back_to_the_defaults(query: dict[str, str]):
     page = opened(**query)
     assert sentences(page) == []
-    assert "All pairs by Moments" in names(page)
+    assert "Certified, at least" in names(page)
+
+
+@pytest.mark.parametrize("prior", ["1e-310", "1e-7", "0.9999999", "0", "1"])
+def test_a_prior_that_leaves_nothing_to_guess_is_a_sentence(prior: str):
+    page = opened(prior=prior)
+    (error,) = sentences(page)
+    assert error.startswith("Expected prior=")
+    assert error.endswith("Showing 0.5.")
+    assert sentences(opened(prior="1e-6")) == []
 
 
 def test_a_sigma_too_small_to_certify_says_why_and_draws_no_band():
     page = opened(sigma="0.01")
     assert sentences(page) == []
-    assert any("n/a, because sigma=0.01 is below 0.05" in each.value for each in page.markdown)
+    assert any("sigma=0.01 is below 0.05" in each.value for each in page.markdown)
     assert not [name for name in names(page) if name.startswith("Certified, at")]
     assert cells(page, "Smallest type I + type II error")[0] == "n/a"
     assert "cannot be judged" in html(page, "CLT&#x27;s mu")
@@ -270,7 +280,7 @@ def test_the_statement_opens_with_the_numbers_of_the_page(form: str):
 def test_a_rounded_bound_never_claims_more_than_is_proven():
     mechanism = Mechanism.constant(256 / 60_000, 1.1, 14_063)
     found = compute.risks(mechanism, 1e-5)
-    said = re.findall(r"\*\*([\d.]+) %", attack.headline(found, 60.0, mechanism.steps))
+    said = re.findall(r"\*\*([\d.]+) %", attack.headline(found, "After 60 epochs"))
     assert float(said[0]) <= 100 * found.error.lower
     assert float(said[1]) >= 100 * found.error.upper
     assert math.isclose(float(said[0]), 100 * found.error.lower, rel_tol=1e-3)

@@ -107,9 +107,10 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     page = opened(run, by="rdp")
     assert metrics(page)["Accepted / rejected"] == "30 / 15"
     (caption,) = [each.value for each in page.caption if words.INVALID in each.value]
+    title = ACCOUNTANTS["rdp"].title
     claim = ACCOUNTANTS["rdp"].curve(claimed_mechanism(config, 30), [30], config.delta).epsilon[0]
     assert caption.endswith(f"30, would give {short(claim)}.")
-    assert f"epsilon {metrics(page)['Epsilon, RDP']} (RDP)" in caption
+    assert f"epsilon {metrics(page)[f'Epsilon, {title}']} ({title})" in caption
 
 
 def test_the_sequence_of_accepted_and_rejected_proposals_is_a_strip(store: Store):

@@ -1,15 +1,19 @@
 """The training page over a store whose runs are in every state; the runs' events are written as a worker would."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs import pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
+from pages.parts import shown
 from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
 
 
@@ -17,6 +21,36 @@ def test_an_empty_store_says_what_to_do(store: Store):
     page = opened()
     assert "press start" in page.info[0].value
     assert any("Epsilon at the end" in each.value for each in page.markdown)
+
+
+def test_the_estimate_and_the_live_chart_say_what_kind_of_number_each_epsilon_is(store: Store):
+    page = opened(recorded(store, CONFIG, 40))
+    (told,) = [each.value for each in page.markdown if "Epsilon at the end" in each.value]
+    labels = " ".join(each["text"] for each in charts(page)[1]["layout"]["annotations"])
+    for name, mark in (("pld", "≤"), ("moments", "≤"), ("rdp", "≤"), ("mma", "claims"), ("gdp", "≈")):
+        assert f"{ACCOUNTANTS[name].title} **{mark} " in told
+        assert re.search(rf"{mark} [\d.]+<br><span[^>]*>{re.escape(ACCOUNTANTS[name].title)}<", labels)
+
+
+def test_data_sets_are_chosen_by_title_and_the_address_holds_their_ids(store: Store):
+    page = opened(dataset="fashion_mnist")
+    assert page.selectbox(key="dataset").options[:2] == ["MNIST", "Fashion-MNIST"]
+    assert page.selectbox(key="dataset").value == "fashion_mnist"
+    assert page.query_params["dataset"] == "fashion_mnist"
+
+
+def test_a_schedule_that_runs_out_names_its_rate_and_opens_its_controls(store: Store):
+    page = opened(schedule="linear", rate_linear="0.5")
+    assert page.error[0].value.startswith("Expected rate k=0.5 ")
+    assert page.error[0].value.endswith("Lower k or the epochs.")
+    assert [each.proto.expanded for each in page.expander if each.label.startswith("Noise and")] == [True]
+
+
+def test_a_run_of_another_day_carries_its_date(store: Store):
+    run = store.run(recorded(store, CONFIG, 20))
+    today, before = shown._label(run), shown._label(replace(run, created=run.created - 3 * 86_400))
+    assert re.match(r"\d\d:\d\d:\d\d MNIST", today)
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d MNIST", before)
 
 
 def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(store: Store):
@@ -44,7 +78,8 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
     shown = metrics(page)
     assert shown["Test accuracy"] == "66.0 %"
     assert shown["Gradients clipped"] == "97 %"
-    assert 0 < float(shown["Epsilon, Certified"]) < float(shown["Epsilon, RDP"])
+    spent = [shown[f"Epsilon, {ACCOUNTANTS[name].title}"].removeprefix("≤ ") for name in ("pld", "rdp")]
+    assert 0 < float(spent[0]) < float(spent[1])
 
 
 def test_the_x_axis_switches_from_epoch_to_epsilon(store: Store):
@@ -53,7 +88,7 @@ def test_the_x_axis_switches_from_epoch_to_epsilon(store: Store):
     assert charts(page)[0]["layout"]["xaxis"]["title"]["text"] == "epoch"
     page.segmented_control(key="x").set_value("epsilon").run()
     accuracy = charts(page)[0]
-    assert accuracy["layout"]["xaxis"]["title"]["text"] == "epsilon, Certified"
+    assert accuracy["layout"]["xaxis"]["title"]["text"] == f"epsilon, {ACCOUNTANTS['pld'].title}"
     (line,) = accuracy["data"]
     assert line["x"] == sorted(line["x"])
     assert line["x"][0] > 0
@@ -66,7 +101,7 @@ def test_a_baseline_against_epsilon_is_a_level_line(store: Store):
     _, level = charts(page)[0]["data"]
     assert level["y"][0] == level["y"][1] == pytest.approx(78.0)
     assert metrics(page)["Test accuracy"] == "66.0 %"  # in detail is the one that has an epsilon
-    assert metrics(opened(baseline))["Epsilon, Certified"] == "none"
+    assert metrics(opened(baseline))[f"Epsilon, {ACCOUNTANTS['pld'].title}"] == "none"
 
 
 def test_a_reload_shows_the_same_run(store: Store):
@@ -181,7 +216,7 @@ def test_the_numbers_of_the_charts_can_be_opened_as_a_table(store: Store):
     (table,) = [each.value for each in page.dataframe]
     assert table["step"].tolist() == [10, 20, 30, 40]
     assert table["accuracy"].tolist() == pytest.approx([0.54, 0.58, 0.62, 0.66])
-    assert table["epsilon, pld"].is_monotonic_increasing
+    assert table[f"epsilon, {ACCOUNTANTS['pld'].title}"].is_monotonic_increasing
 
 
 def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
