@@ -9,7 +9,7 @@ from dpcore.privacy.accountants import Curve
 from dpcore.privacy.verdict import Status, Verdict, outward, verdict
 from pages.parts.table import Row, verdict_rows
 
-HEADS = ("Epsilon", "÷ certified")
+HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:

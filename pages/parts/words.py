@@ -76,8 +76,7 @@ WHY = (
 )
 TRADEOFF = "No attack gets below the grey curve; on the dotted line an attacker might as well toss a coin."
 NO_BAND = (
-    "**Nothing is certified here**, so there is no grey band: no curve shown is proven. On the dotted line an attacker "
-    "might as well toss a coin."
+    "**Nothing is certified here**, so there is no grey band. On the dotted line an attacker might as well toss a coin."
 )
 COMING = "The certified band takes a moment at this setting: until it is there, the chart shows the other curves."
 HOW_TO_READ = {  # (view, whether axes are logarithmic) -> what the picture means

@@ -21,7 +21,7 @@ from dpcore.training.events import Evaluated, Finished, Stepped
 from pages.parts import compute, history, presets, settings, words
 from pages.parts.controls import Quantity, grid, read, show
 from pages.parts.form import baseline_of
-from pages.parts.verdicts import headline, verdict_table
+from pages.parts.verdicts import HEADS, headline, verdict_table
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)
@@ -129,7 +129,7 @@ def test_where_nothing_is_certified_the_page_says_so():
     )
     assert "n/a, because too little noise." in verdict_table({"pld": band})
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
-    assert '<td class=number data-label="÷ certified">–</td>' in verdict_table({"rdp": bound, "pld": band})
+    assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
 
 
 @given(st.floats(1e-9, 1e200))
