@@ -32,7 +32,7 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Print the curve and the numbers; exit status 0."""
     mechanism = mechanism_of(arguments)
-    check.in_range(0, 1, ends="()", delta=arguments.delta)
+    check.delta(delta=arguments.delta)
     if arguments.examples is not None:
         check.whole(1, examples=arguments.examples)
     check.whole(2, MAX_POINTS, points=arguments.points)

@@ -39,7 +39,7 @@ def same_epsilon(
     [('gdp', 1.06), ('pld', 1.09)]
     """
     check.one_of(ACCOUNTANTS, promised_by=promised_by)
-    check.in_range(0, 1, ends="()", delta=delta)
+    check.delta(delta=delta)
     mechanism = recipe.mechanism(q, sigma, steps)
     curve = ACCOUNTANTS[promised_by].curve(mechanism, steps, delta)
     epsilon, lower = float(curve.epsilon[0]), None if curve.lower is None else float(curve.lower[0])

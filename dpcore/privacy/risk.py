@@ -45,7 +45,7 @@ def risks(mechanism: Mechanism, delta: float) -> Risks:
 
 def risks_of(band: Band, delta: float) -> Risks:
     """The numbers of a certified band."""
-    check.in_range(0, 1, ends="()", delta=delta)
+    check.delta(delta=delta)
     gain = Between(advantage(band.upper), advantage(band.lower))
     rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}
     mu = Between(mu_above(band.upper, delta), mu_above(band.lower, delta))

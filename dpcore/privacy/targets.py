@@ -73,7 +73,7 @@ class EpsilonTarget(Target):
 
     def __post_init__(self) -> None:
         check.positive(epsilon=self.epsilon)
-        check.in_range(0, 1, ends="()", delta=self.delta)
+        check.delta(delta=self.delta)
 
     @property
     def word(self) -> str:
@@ -150,7 +150,7 @@ class MuTarget(Target):
 
     def __post_init__(self) -> None:
         check.positive(mu=self.mu)
-        check.in_range(0, 1, ends="()", delta=self.delta)
+        check.delta(delta=self.delta)
         most = -2 * float(ndtri(self.delta))
         if self.mu >= most:
             raise ValueError(
@@ -176,7 +176,7 @@ class MuTarget(Target):
             return Reading(upper, lower, accountant.kind, band.note)
         if isinstance(accountant, Gdp):
             return Reading(mu_of(mechanism), None, *_trust(accountant, mechanism))
-        curve = _pairs(accountant, mechanism, self.delta * 1e-4)
+        curve = _pairs(accountant, mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
         return Reading(mu_above(granted(curve.epsilon, curve.delta), self.delta), None, curve.kind, curve.note)
 
 

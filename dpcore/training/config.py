@@ -124,7 +124,7 @@ class RunConfig:
         check.in_range(*CLIP_NORMS, clip_norm=self.clip_norm)
         check.positive(lr=self.lr, epochs=self.epochs, pca_sigma=self.pca_sigma, relevance_sigma=self.relevance_sigma)
         check.in_range(0, 1, ends="[)", momentum=self.momentum, ema=self.ema)
-        check.in_range(0, 1, ends="()", delta=self.delta)
+        check.delta(delta=self.delta)
         check.whole(0, 2**63 - 1, seed=self.seed)
         check.whole(1, batch=self.batch)
         check.whole(0, level_steps=self.level_steps, sa_mu0=self.sa_mu0)

@@ -114,5 +114,5 @@ def _horizons(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
 
 def _deltas(deltas: FloatArray) -> FloatArray:
     for value in np.unique(deltas):
-        check.in_range(0, 1, ends="()", delta=float(value))
+        check.delta(delta=float(value))
     return deltas

@@ -56,7 +56,7 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
     ('epsilon > 0.002 T/lambda (here 6.79 <= 23.6)',)
     """
     check.whole(1, mechanism.steps, steps=steps)
-    check.in_range(0, 1, ends="()", delta=delta)
+    check.delta(delta=delta)
     horizon = np.array([steps])
     used = [release for release, uses in zip(mechanism.releases, mechanism.uses(horizon)[0], strict=True) if uses]
     order = float(_orders(mechanism, horizon, np.array([delta]))[0])
@@ -84,7 +84,7 @@ def checked(mechanism: Mechanism, steps: int, delta: float) -> float:
     6.837
     """
     check.whole(1, mechanism.steps, steps=steps)
-    check.in_range(0, 1, ends="()", delta=delta)
+    check.delta(delta=delta)
     orders = renyi.ORDERS[renyi.IS_INTEGER] - 1
     total, valid = np.zeros(orders.shape), np.ones(orders.shape, dtype=bool)
     for release, uses in zip(mechanism.releases, mechanism.uses([steps])[0], strict=True):
