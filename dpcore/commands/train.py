@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,8 +12,9 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalog import DATASETS, available
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.schedule import SCHEDULES
+from dpcore.privacy.verdict import outward
 from dpcore.runs.here import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
@@ -175,8 +177,8 @@ def spent(config: RunConfig, runs: int = 1) -> str:
     mechanism = mechanism_of(config)
     if mechanism is None:
         return unaccounted(config)
-    epsilon = ACCOUNTANTS["pld"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
-    bound = f"epsilon <= {epsilon:.4g} at delta = {config.delta:g}, certified (pld)"
+    epsilon = ACCOUNTANTS[CERTIFIED].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
+    bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {config.delta:g}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
     return f"each run alone: {bound}; to release several of the {runs}, or the best, costs more: each has used the data"

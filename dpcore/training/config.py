@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.charge import claimed_mechanism, mechanism_of, planned_steps, steps_of, unaccounted, uses_at
 from dpcore.training.clipping import CLIPPINGS
@@ -90,7 +90,7 @@ class RunConfig:
     pca_sigma: float = 7.0  # its noise multiplier, charged once at q = 1
     relevance_sigma: float = 10.0  # of adppl's relevance sums, charged once at q = 1
     stop_epsilon: float = 0.0  # stop before the step that would exceed it; 0: off
-    stop_accountant: str = "pld"
+    stop_accountant: str = CERTIFIED
 
     def __post_init__(self) -> None:
         self._check_names()
