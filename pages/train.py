@@ -44,8 +44,7 @@ with right:
     x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
     with row.container(width=250):
         accountant = accountant_choice("Epsilon by", "by")
-    with row.container(width="stretch"):
-        ids = shown.choose(past)
+    ids = shown.choose(past)
     if ids:
         watch(pool.store, ids, accountant, x)
     else:
