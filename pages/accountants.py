@@ -10,8 +10,7 @@ from dpcore.figures import (
     profile_figure,
     tradeoff_figure,
 )
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.statement import odds
 from pages.parts import attack, compute, words
 from pages.parts.card import card
@@ -37,14 +36,14 @@ with right:
     certain, warned = st.empty(), st.container()
     large, small = st.columns([5, 2], gap="small")
     chart = large.empty()
-    names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
+    names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
     if compute.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
-        cheap = {name: compute.curve(name, mechanism, delta) for name in names if name != BAND_ID}
+        cheap = {name: compute.curve(name, mechanism, delta) for name in names if name != CERTIFIED}
         figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
         certain.caption(words.COMING)
     curves = {name: compute.curve(name, mechanism, delta) for name in names}
-    certain.markdown(headline(curves[BAND_ID], setting.after, show(delta)))
+    certain.markdown(headline(curves[CERTIFIED], setting.after, show(delta)))
     if delta * setting.n >= 1:
         warned.warning(words.delta_warning(delta, setting.n))
     if across == "epoch":
@@ -57,7 +56,7 @@ with right:
     st.markdown(words.WHY)
     curves_table(mechanism, curves)
     download(mechanism, delta, across)
-    card(mechanism, curves[BAND_ID], BAND_ID, setting.n, "statement_card")
+    card(mechanism, curves[CERTIFIED], CERTIFIED, setting.n, "statement_card")
     with small:  # last, so that the chart beside it is not kept waiting
         mu, band = compute.mu(mechanism), compute.band(mechanism)
         figure = tradeoff_figure(band, [gaussian_line(mu)])

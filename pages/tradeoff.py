@@ -4,8 +4,7 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.statement import odds
 from pages.parts import attack, compute, presets, words
 from pages.parts.card import card
@@ -65,7 +64,7 @@ with right:
         figure = tradeoff_figure(band, shown.lines(), log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="attack_chart", alt=words.ALT_ATTACK[log])
     elif view == "delta":
-        names = [name for name in ACCOUNTANTS if name in chosen or name == BAND_ID]
+        names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: compute.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="profile_chart", alt=words.ALT_PROFILE)

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.labels import end_labels, marked
-from dpcore.figures.style import BAND, BAND_ID, DEFAULT_ACCOUNTANTS, layout, line, style_of
-from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
 
@@ -58,7 +58,7 @@ def epsilon_figure(
     >>> figure.layout.xaxis.title.text
     'epoch'
     """
-    names = list(dict.fromkeys([*accountants, BAND_ID]))
+    names = list(dict.fromkeys([*accountants, CERTIFIED]))
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)
     steps = horizons(mechanism)
@@ -82,7 +82,7 @@ def curves_figure(
     """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked."""
     bounds = _bounds(curves, log)
     traces: list[dict[str, Any]] = []
-    for name in sorted(curves, key=lambda each: each != BAND_ID):  # the band lies underneath
+    for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
     ends = _ends(curves, None if log else bounds[1])
     axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
@@ -97,7 +97,7 @@ def curves_figure(
 def profile_figure(profiles: Mapping[str, Curve], *, log: bool = False, height: int = 430) -> go.Figure:
     """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile."""
     traces: list[dict[str, Any]] = []
-    for name in sorted(profiles, key=lambda each: each != BAND_ID):
+    for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         curve, style = profiles[name], style_of(name)
         seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
         hover = "%{x:.4g}"
@@ -158,5 +158,5 @@ def _top(curves: Mapping[str, Curve]) -> float:
     seen = [value for value in highest.values() if value > 0]
     if not seen:
         return 1.0 / 1.05
-    most = FAR * (highest.get(BAND_ID) or min(seen))
+    most = FAR * (highest.get(CERTIFIED) or min(seen))
     return max(value for value in seen if value <= most)

@@ -7,6 +7,7 @@ import numpy as np
 
 from dpcore.figures.style import MARKS, Style
 from dpcore.privacy.accountants import Kind
+from dpcore.privacy.verdict import outward
 
 LABEL_HEIGHT = 18  # pixels of a line
 LARGE = 1e6  # from here on with a power of ten
@@ -47,20 +48,22 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
 
 
+def rounded(value: float, kind: Kind) -> str:
+    """An epsilon in three significant digits; a bound is rounded up, so that the text is as true as it.
+
+    >>> rounded(1.561, Kind.CERTIFIED), rounded(1.561, Kind.APPROXIMATE)
+    ('1.57', '1.56')
+    """
+    return outward(value, math.ceil, 3) if kind in (Kind.UPPER, Kind.CERTIFIED) else short(value)
+
+
 def marked(value: float, kind: Kind) -> str:
-    """An epsilon that says what kind of number it is; a bound is rounded up, so that the text is as true as it.
+    """An epsilon that says what kind of number it is.
 
     >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
     ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')
     """
-    if not np.isfinite(value):
-        return "n/a"
-    if kind in (Kind.UPPER, Kind.CERTIFIED) and value > 0:
-        digits = 0 if 99.95 <= value < LARGE else 2 - math.floor(math.log10(value))
-        unit = 10.0**digits if digits < 300 else math.inf
-        up = math.ceil(value * unit - 1e-9) / unit if math.isfinite(unit) and unit > 0 else value
-        value = max(value, up)
-    return f"{MARKS[kind]}{short(value)}"
+    return f"{MARKS[kind]}{rounded(value, kind)}" if np.isfinite(value) else "n/a"
 
 
 def end_labels(

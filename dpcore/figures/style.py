@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 
 
 class Style(NamedTuple):
@@ -22,12 +22,11 @@ LINES = {  # accountant -> colour, dash, glyph
     "zcdp": ("#8a6fd1", "longdashdot", "—·"),
     "strong": ("#a07c10", "6px,2px,2px,2px", "-··"),
     "naive": ("#cf4a5a", "2px,6px", "· ·"),
-    "pld": ("#808080", "solid", "━━"),
+    CERTIFIED: ("#808080", "solid", "━━"),
 }
 STYLES = {name: Style(*look, ACCOUNTANTS[name].title) for name, look in LINES.items()}
 OTHER = Style("#808080", "dash", "╌╌", "")
 BAND = "rgba(128,128,128,0.35)"
-BAND_ID = "pld"
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 MARKS = {Kind.UPPER: "≤ ", Kind.CERTIFIED: "≤ ", Kind.APPROXIMATE: "≈ ", Kind.CLAIMED: "claims "}  # before a number
 RUNS = ("#2b7bd3", "#d2601a", "#2e9150", "#c04fa8", "#8a6fd1", "#a07c10")  # overlaid runs, in order

@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.labels import short
-from dpcore.figures.style import BAND, BAND_ID, Style, layout, line, style_of
+from dpcore.figures.style import BAND, Style, layout, line, style_of
 from dpcore.figures.training import run_style
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.band import Band
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
@@ -44,7 +45,7 @@ def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = Fal
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style._replace(color=ALLOWED_MARK, glyph="■") if each.region else each.style for each in lines]
     if band is not None and not band.note:
-        style = style_of(BAND_ID)._replace(label="Certified")
+        style = style_of(CERTIFIED)._replace(label="Certified")
         traces += _band(band, style, log)
         styles.insert(0, style)
     traces += [_curve(each.f, each.style, log) for each in lines if not each.region]

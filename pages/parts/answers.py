@@ -9,8 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.figures.labels import short
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibrate import Answer, Recipe, verdict_on
 from dpcore.privacy.less_noise import same_epsilon
 from dpcore.privacy.targets import EpsilonTarget
@@ -22,7 +21,7 @@ from pages.parts.solve import Asked, answer, judged, load, recipe_of, spent, val
 from pages.parts.table import Row, csv_text, sign, verdict_rows
 
 COUNTED_BY = "Counted by"
-COUNTED = ("moments", "gdp", BAND_ID)  # who promises, who takes less noise for it, and who may
+COUNTED = ("moments", "gdp", CERTIFIED)  # who promises, who takes less noise for it, and who may
 
 LESS_NOISE = (
     "The moments accountant promises an epsilon at the sigma of the sliders. Whoever counts less can take less noise "
@@ -62,7 +61,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     st.header(solve.headline(found), anchor=False)
     st.markdown(solve.sentence(found))
     verdict = judged(asked, by)
-    if verdict is not None and by != BAND_ID:
+    if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.status)} {escape(verdict.text)}</p>")
     st.caption(f"{solve.fixed(found)} {solve.standing(setting, asked.target, by)}")
     for note in found.notes:
@@ -139,7 +138,7 @@ def _answer_row(asked: Asked, name: str) -> Row:
 
 
 def _counted(found: Answer) -> Counted:
-    exact = spent(found.target, BAND_ID, found.mechanism)
+    exact = spent(found.target, CERTIFIED, found.mechanism)
     return Counted(
         found.accountant,
         float(found.value),

@@ -7,10 +7,10 @@ from html import escape
 from typing import NamedTuple
 
 from dpcore.figures import Line, gaussian_line
-from dpcore.figures.labels import short
-from dpcore.figures.style import BAND_ID, style_of
+from dpcore.figures.labels import rounded
 from dpcore.figures.style import MARKS as KIND_MARKS
-from dpcore.privacy.accountants import Curve
+from dpcore.figures.style import style_of
+from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.band import Band
 from dpcore.privacy.mechanism import Mechanism
@@ -66,7 +66,7 @@ class Shown:
         """For the chart. All pairs of the certified accountant are the band's lower edge already."""
         style, of_all = style_of(self.one), style_of(self.every)
         lines = [Line(style._replace(label=f"{self._pair_name()} by {style.label}"), self.pair, region=True)]
-        if self.every != BAND_ID:
+        if self.every != CERTIFIED:
             lines.append(Line(of_all._replace(label=f"All pairs by {of_all.label}"), self.allowed))
         return [*lines, gaussian_line(self.mu)]
 
@@ -80,7 +80,9 @@ class Shown:
 
     def _pair_name(self) -> str:
         epsilon, delta = float(self.spent.epsilon[-1]), plain(float(self.spent.delta[-1]))
-        return f"({short(epsilon)}, {delta})" if math.isfinite(epsilon) else f"No pair at delta {delta}"
+        return (
+            f"({rounded(epsilon, self.spent.kind)}, {delta})" if math.isfinite(epsilon) else f"No pair at delta {delta}"
+        )
 
 
 def named(band: Band, shown: Shown) -> list[Named]:

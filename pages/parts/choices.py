@@ -5,11 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls import ARRIVED, keep, recall
 
-FIRST_THE_BAND = (BAND_ID, *(name for name in ACCOUNTANTS if name != BAND_ID))
+FIRST_THE_BAND = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 
 
 def choice(label: str, options: Sequence[str], key: str) -> str:
@@ -36,7 +36,7 @@ def accountant_choice(label: str, key: str) -> str:
 
 def accountant_pills(place: Any) -> list[str]:
     """The accountants to draw over the certified band."""
-    options, default = [name for name in ACCOUNTANTS if name != BAND_ID], list(DEFAULT_ACCOUNTANTS)
+    options, default = [name for name in ACCOUNTANTS if name != CERTIFIED], list(DEFAULT_ACCOUNTANTS)
     _from_address("accountants", options, default, several=True)
     chosen = place.pills(
         "Accountants, over the certified band",

@@ -7,9 +7,8 @@ import numpy as np
 
 from dpcore.figures import epochs_at, horizons
 from dpcore.figures.epsilon import DELTAS
-from dpcore.figures.style import BAND_ID
 from dpcore.figures.tradeoff import ALPHA, RATES
-from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.band import Band, certified
@@ -78,7 +77,7 @@ def risks(mechanism: Mechanism, delta: float) -> Risks:
 @lru_cache(maxsize=128)
 def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
     """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
-    if name == BAND_ID:
+    if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
     spent = _profile(name, mechanism, ALL_DELTAS)
     return granted(spent.epsilon, spent.delta), spent.kind

@@ -7,9 +7,8 @@ import streamlit as st
 
 from dpcore.figures import epochs_at
 from dpcore.figures.epsilon import DELTAS
-from dpcore.figures.style import BAND_ID
 from dpcore.figures.tradeoff import ALPHA
-from dpcore.privacy.accountants import ACCOUNTANTS, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Tradeoff
@@ -24,7 +23,7 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     """The chart's data and the accountants' sources, in expanders that cost nothing while they are shut."""
     table = st.expander("The numbers in the chart", key="table", on_change="rerun")
     if table.open:
-        steps = curves[BAND_ID].steps
+        steps = curves[CERTIFIED].steps
         columns = {"epoch": epochs_at(mechanism, steps), "step": steps}
         columns |= {titled(name): curve.epsilon for name, curve in curves.items()}
         lower = {f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None}

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.figures.labels import marked
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig, mechanism_of, unaccounted
 from pages.parts import compute, words
@@ -25,7 +25,7 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     if mechanism is None:
         st.warning(unaccounted(config))
         return
-    names = [name for name in (BAND_ID, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
+    names = [name for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
     ends = [(name, compute.final(name, mechanism, config.delta)) for name in names]
     listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")

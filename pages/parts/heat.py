@@ -12,8 +12,7 @@ import streamlit as st
 
 from dpcore.figures import heatmap_figure
 from dpcore.figures.heatmap import Mark
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibrate import Recipe
 from dpcore.privacy.grid import Grid, epsilon_grid
@@ -97,7 +96,7 @@ def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
 def axes_of(setting: Setting, by: str) -> Axes:
     """The axes that hold the current point; they stay where they are while it moves within them."""
     constant = setting.schedule == "constant"
-    sigmas = _spread(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != BAND_ID else FEW)
+    sigmas = _spread(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
     most, now = MOST_STEPS * setting.q, setting.epochs
     if constant:
         low, high = EPOCHS[0], min(EPOCHS[1], most)

@@ -10,9 +10,9 @@ import streamlit as st
 from dpcore.data.catalog import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
 from dpcore.figures.labels import marked, short
-from dpcore.figures.style import BAND_ID, DEFAULT_ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure, run_style
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run, Status
 from dpcore.runs.resume import ended_early
@@ -133,7 +133,7 @@ def _figures(watched: Watched, accountant: str) -> None:
     last = history.stepped[-1] if history.stepped else None
     figures = {
         "Test accuracy": f"{100 * history.evaluated[-1].accuracy:.1f} %" if history.evaluated else "–",
-        **{f"Epsilon, {titled(name)}": _spent(watched, name) for name in dict.fromkeys((BAND_ID, accountant))},
+        **{f"Epsilon, {titled(name)}": _spent(watched, name) for name in dict.fromkeys((CERTIFIED, accountant))},
         "Training loss": f"{last.loss:.3f}" if last else "–",
         "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
     }
@@ -218,7 +218,7 @@ def _large_charts(watched: list[Watched], detail: Watched, accountant: str, acro
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {unaccounted(detail.config)}")
         return
-    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, BAND_ID}]
+    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: compute.curve(name, mechanism, detail.config.delta) for name in names}
     uses = horizons(mechanism)
     epochs = np.maximum(uses - uses_at(detail.config, 0), 0) * detail.config.q  # what comes before the steps takes none

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 
 from dpcore.figures.labels import marked, short
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import Curve
+from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.verdict import Status, Verdict, outward, verdict
 from pages.parts.table import Row, verdict_rows
 
@@ -14,7 +13,7 @@ HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:
     """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
-    certified = curves[BAND_ID]
+    certified = curves[CERTIFIED]
     return verdict_rows("Accountant", HEADS, [_row(name, curve, certified) for name, curve in curves.items()])
 
 

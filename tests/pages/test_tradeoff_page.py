@@ -13,8 +13,7 @@ from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
 from dpcore import figures
-from dpcore.figures.style import BAND_ID
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian
@@ -70,7 +69,7 @@ def test_it_opens_on_the_certified_band_one_pair_all_pairs_the_clt_and_blind_gue
     assert sentences(page) == []
     shown = names(page)
     assert {"Certified, at least", "Certified, at most", "Blind guessing"} <= set(shown)
-    assert page.selectbox(key="pair").value == page.selectbox(key="pairs").value == BAND_ID
+    assert page.selectbox(key="pair").value == page.selectbox(key="pairs").value == CERTIFIED
     assert any(name.startswith("G_mu (CLT), mu = ") for name in shown)
     assert any(re.fullmatch(r"\(1\.56, 1e-5\) by Certified band.*", name) for name in shown)
 
@@ -125,7 +124,7 @@ def test_each_figure_of_the_paper_opens_its_view(figure: str):
 
 def test_figure_2_holds_the_certified_delta_between_its_bounds_and_the_clt_below():
     page = opened(view="delta", accountants="gdp", **ROW3)
-    assert names(page) == ["Proven lower bound", ACCOUNTANTS[BAND_ID].title, ACCOUNTANTS["gdp"].title]
+    assert names(page) == ["Proven lower bound", ACCOUNTANTS[CERTIFIED].title, ACCOUNTANTS["gdp"].title]
 
 
 def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
@@ -172,7 +171,7 @@ def test_the_prior_moves_the_chance_of_a_wrong_guess_only():
 
 
 def test_all_pairs_of_the_certified_accountant_are_the_bands_lower_curve():
-    page = opened(pairs=BAND_ID)
+    page = opened(pairs=CERTIFIED)
     assert not [name for name in names(page) if name.startswith("All pairs")]
     certified, _, _, every, _ = cells(page, "Smallest type I + type II error")
     assert number(every) == number(certified)
