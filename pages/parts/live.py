@@ -209,7 +209,7 @@ def _strip(watched: Watched) -> None:
 
 def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
     """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
-    accuracy, epsilon = st.container(key="beside").columns([3, 2])
+    accuracy, epsilon = st.container(key="beside").columns(2)
     tracks = [_track(each, accountant, across) for each in watched]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))

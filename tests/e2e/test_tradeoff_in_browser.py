@@ -70,7 +70,7 @@ def test_a_figure_of_the_paper_is_one_click_and_a_link(page: Page, app: Server):
 
 
 def test_the_curves_can_be_downloaded(page: Page, app: Server):
-    opened(page, app.url + "/tradeoff?sigma=2")
+    opened(page, app.url + "/tradeoff?sigma=2&pairs=moments")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download these curves").click()
     rows = list(csv.DictReader(waiting.value.path().read_text().splitlines()))

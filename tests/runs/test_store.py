@@ -66,13 +66,6 @@ def test_events_come_back_equal_and_numbered_from_one(store: Store) -> None:
     assert (store.run(run).last, store.run(run).sequence) == (EVENTS[-1], 4)
 
 
-def test_a_diverged_loss_survives_the_store(store: Store) -> None:
-    run = _claimed(store)
-    event = Stepped(1, 0.1, float("inf"), 1.0, (0.0, 0.0, 0.0, 0.0, float("inf")), 1.0)
-    store.append(run, event)
-    assert store.tail(run) == [(1, event)]
-
-
 def test_another_store_object_sees_everything(store: Store, home: Path) -> None:
     run = _claimed(store)
     store.append(run, EVENTS[0])

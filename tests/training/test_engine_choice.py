@@ -93,6 +93,6 @@ def test_a_linear_layer_on_sequences_is_refused_rather_than_wrong():
 def test_a_run_that_transforms_every_gradient_takes_the_vmap_path_and_says_why():
     module = nn.Sequential(nn.Linear(3, 5))
     assert engine_of(module, CORES).name == "book-keeping"
-    engine = engine_of(module, CORES, transforms=True)
+    engine = engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, transforms=True)
     assert isinstance(engine, PerExample)
     assert "transformed" in engine.name

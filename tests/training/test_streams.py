@@ -17,15 +17,7 @@ from dpcore.training.streams import streams_of
 LOOKED_AT = 784  # coordinates of each draw
 FAR = 6 / np.sqrt(LOOKED_AT)  # correlations that chance gives once in a billion
 
-CHANGES = [
-    {"sigma": 2.0},
-    {"clip_norm": 0.7},
-    {"lr": 0.3},
-    {"epochs": 0.06},
-    {"delta": 1e-6},
-    {"seed": 1},
-    {"batch": 65},
-]
+CHANGES = {"sigma": 2.0, "clip_norm": 0.7, "lr": 0.3, "epochs": 0.06, "delta": 1e-6, "seed": 1, "batch": 65}
 
 
 @pytest.fixture
@@ -53,6 +45,8 @@ def closest(vectors) -> float:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_draw_of_a_run_is_fresh_also_after_a_rejection(method, draws):
     config = config_of(method)
+    if method == "sa":
+        config = dataclasses.replace(config, lr=20.0)  # steps so long that the public loss grows
     decisions = "".join(event.decisions for event in train(config, ticking()) if isinstance(event, Stepped))
     assert len(draws) >= config.steps
     assert closest(draws) < FAR
