@@ -20,10 +20,10 @@ sys.path.insert(0, str(ROOT))
 
 from pages.parts import blas  # noqa: E402, F401, I001  # as the app does
 from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tradeoff_figure  # noqa: E402
-from dpcore.privacy.accountants import ACCOUNTANTS  # noqa: E402
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
 from dpcore.privacy.statement import odds  # noqa: E402
-from pages.parts import compute  # noqa: E402
+from pages.parts import compute, words  # noqa: E402
 from pages.parts.verdicts import headline, verdict_table  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
@@ -66,7 +66,7 @@ def recomputed(q: float, sigma: float, steps: int) -> None:
     tradeoff_figure(compute.band(mechanism), [gaussian_line(compute.mu(mechanism))]).to_json()
     odds(compute.risks(mechanism, 1e-5))
     verdict_table(curves)
-    headline(curves["pld"], steps * q, steps, "1e-5")
+    headline(curves[CERTIFIED], words.after(f"{steps * q:g}", steps), "1e-5")
 
 
 def milliseconds(work: Callable[[], None]) -> float:
