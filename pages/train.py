@@ -35,7 +35,7 @@ with left:
         st.button(
             "Start non-private baseline",
             args=(pool.store, [baseline_of(config) for config in configs]),
-            help="The same model, data and batches without clipping and noise, at an ordinary learning rate.",
+            help="The same model and data without clipping and noise, at an ordinary learning rate.",
             **started,
         )
 

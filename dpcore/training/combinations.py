@@ -11,7 +11,7 @@ DENSE = ("mlp", "abadi")  # models that take vectors, so also projected ones
 
 WITH_MOMENTUM = ("sgd", "adppl")
 PER_EXAMPLE = ("pi_adam", "pi_rmsprop", "pi_adagrad")  # the optimizers that have several readings
-OF_PRIVACY = ("sigma", "clip_norm", "clipping", "schedule", "rate", "level_steps", "stop_epsilon")
+OF_PRIVACY = ("sigma", "clip_norm", "clipping", "rate", "level_steps", "stop_epsilon")
 
 
 def check_combination(config: RunConfig) -> None:
@@ -35,10 +35,6 @@ def _of_schedules(config: RunConfig) -> list[tuple[bool, str]]:
     constant = config.schedule == "constant"
     flat = config.lr_schedule == "constant"
     return [
-        (
-            not constant and config.rate == 0,
-            f"Expected rate={config.rate:g} above 0 with schedule={config.schedule!r}.",
-        ),
         (constant and config.rate != 0, f"Expected no rate={config.rate:g} with schedule='constant'."),
         (constant and config.level_steps != 0, f"Expected no level_steps={config.level_steps} with a constant sigma."),
         (flat and config.lr_end != 0, f"Expected no lr_end={config.lr_end:g} with lr_schedule='constant'."),
@@ -65,6 +61,7 @@ def idle(config: RunConfig) -> dict[str, str]:
 
     Runs of before may have them; where somebody asks for one, it is better to say so.
     """
+    scheduled = config.schedule == "constant" or config.rate > 0
     needs = {
         "momentum": (config.optimizer in WITH_MOMENTUM, f"optimizer {' or '.join(WITH_MOMENTUM)}"),
         "relevance_sigma": (config.optimizer == "adppl", "optimizer adppl"),
@@ -72,6 +69,10 @@ def idle(config: RunConfig) -> dict[str, str]:
         "sa_q0": (config.acceptance == "sa", "acceptance sa"),
         "sa_mu0": (config.acceptance == "sa", "acceptance sa"),
         "public": (config.acceptance == "sa", "acceptance sa, which judges on it"),
+        "schedule": (
+            config.private and (config.schedule == "constant" or config.rate > 0),
+            "privacy and a rate above 0",
+        ),
         "stop_accountant": (config.stop_epsilon > 0, "stop_epsilon"),
         **dict.fromkeys(OF_PRIVACY, (config.private, "privacy")),
     }

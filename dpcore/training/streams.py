@@ -2,7 +2,8 @@
 
 The weights start from the seed alone. All else follows from the seed and the settings together: two runs that differ in
 any setting share no noise, so that the difference of what they release is as noisy as each of them. Two settings are
-left out: a moving average changes nothing of the run beside it, and the baseline has the batches of the private run.
+left out: a moving average changes nothing of the run beside it, and a run without privacy has the batches of the
+private one whose other settings are the same.
 
 **Guarantees:** whoever does not know the seed has to try seeds, of which there are 2^63; the streams behind them start
 from 128 bits. None of the generators is a cryptographic one.

@@ -6,14 +6,13 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
-from dpcore.training.combinations import DENSE
+from dpcore.training.combinations import DENSE, PER_EXAMPLE, WITH_MOMENTUM
 from dpcore.training.config import ACCEPTANCES, CLIPPINGS, LR_SCHEDULES, READINGS
 from pages.parts import words
 from pages.parts.choices import accountant_choice, choice
 from pages.parts.controls import Quantity, number
 from pages.parts.settings import OPEN, noise_schedule
 
-PER_EXAMPLE = ("pi_adam", "pi_rmsprop", "pi_adagrad")
 MOMENTUM = Quantity(
     "momentum", "Momentum", "0.9", 0.1, 0.99,
     lambda momentum: check.in_range(0, 1, ends="[)", momentum=momentum),
@@ -86,7 +85,7 @@ def schedule_controls() -> dict[str, Any]:
 
 def _of_optimizer(optimizer: str) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    if optimizer in ("sgd", "adppl"):
+    if optimizer in WITH_MOMENTUM:
         chosen["momentum"] = number(MOMENTUM)
     if optimizer == "adppl":
         chosen["relevance_sigma"] = number(RELEVANCE_SIGMA)
