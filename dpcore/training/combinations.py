@@ -69,10 +69,7 @@ def idle(config: RunConfig) -> dict[str, str]:
         "sa_q0": (config.acceptance == "sa", "acceptance sa"),
         "sa_mu0": (config.acceptance == "sa", "acceptance sa"),
         "public": (config.acceptance == "sa", "acceptance sa, which judges on it"),
-        "schedule": (
-            config.private and (config.schedule == "constant" or config.rate > 0),
-            "privacy and a rate above 0",
-        ),
+        "schedule": (config.private and scheduled, "privacy and a rate above 0"),
         "stop_accountant": (config.stop_epsilon > 0, "stop_epsilon"),
         **dict.fromkeys(OF_PRIVACY, (config.private, "privacy")),
     }
