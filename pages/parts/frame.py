@@ -19,7 +19,7 @@ STYLE = """<style>
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
 .st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
-.st-key-halves > INNER, .st-key-progress > INNER {min-width: 0}
+.st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 @media (max-width: 1100px) {.st-key-page > INNER {min-width: 100%}}
 </style>""".replace("FILLED", FILLED).replace("INNER", INNER)
 

@@ -95,7 +95,7 @@ def in_detail(watched: Sequence[Watched]) -> Watched:
 
 def _status(store: Store, watched: Watched) -> None:
     run, history, config = watched.run, watched.history, watched.config
-    bar, button = st.container(key="progress").columns([5, 1], vertical_alignment="center")
+    bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
     done = min(history.step / config.steps, 1.0)
     bar.progress(done, text=f"**{described(config)}** · {_progress(run, history, config)}")
     if run.active:
