@@ -11,16 +11,17 @@ from dpcore.figures import (
     tradeoff_figure,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.statement import odds
-from pages.parts import attack, compute, words
-from pages.parts.card import card
-from pages.parts.choices import accountant_pills, choice_of
-from pages.parts.controls import show
-from pages.parts.data import curves_table, download, tradeoff_data
-from pages.parts.frame import SMALL, frame
-from pages.parts.menu import link
-from pages.parts.settings import setting_in
-from pages.parts.verdicts import headline, verdict_table
+from dpcore.privacy.report.statement import odds
+from pages.parts.controls.choice import accountant_pills, choice_of
+from pages.parts.controls.mechanism import setting_in
+from pages.parts.controls.number import show
+from pages.parts.results import attack_table, cache
+from pages.parts.results.downloads import curves_table, download, tradeoff_data
+from pages.parts.results.statement_card import card
+from pages.parts.results.verdict_table import headline, verdict_table
+from pages.parts.shell import words
+from pages.parts.shell.layout import SMALL, frame
+from pages.parts.shell.menu import link
 
 left, right = frame("How much privacy do I spend?")
 
@@ -37,12 +38,12 @@ with right:
     large, small = st.columns([5, 2], gap="small")
     chart = large.empty()
     names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
-    if compute.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
-        cheap = {name: compute.curve(name, mechanism, delta) for name in names if name != CERTIFIED}
+    if cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
+        cheap = {name: cache.curve(name, mechanism, delta) for name in names if name != CERTIFIED}
         figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
         certain.caption(words.COMING)
-    curves = {name: compute.curve(name, mechanism, delta) for name in names}
+    curves = {name: cache.curve(name, mechanism, delta) for name in names}
     certain.markdown(headline(curves[CERTIFIED], setting.after, show(delta)))
     if delta * setting.n >= 1:
         warned.warning(words.delta_warning(delta, setting.n))
@@ -50,7 +51,7 @@ with right:
         figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="epsilon_chart", alt=words.ALT_EPSILON)
     else:
-        profiles = {name: compute.profile(name, mechanism) for name in names}
+        profiles = {name: cache.profile(name, mechanism) for name in names}
         chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
     st.html(verdict_table(curves))
     st.markdown(words.WHY)
@@ -58,10 +59,10 @@ with right:
     download(mechanism, delta, across)
     card(mechanism, curves[CERTIFIED], CERTIFIED, setting.n, "statement_card")
     with small:  # last, so that the chart beside it is not kept waiting
-        mu, band = compute.mu(mechanism), compute.band(mechanism)
+        mu, band = cache.mu(mechanism), cache.band(mechanism)
         figure = tradeoff_figure(band, [gaussian_line(mu)])
         st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF)
         link("pages/tradeoff.py", "What can an attacker do?")
         told = words.NO_BAND if band.note else words.TRADEOFF
-        st.caption(f"{told} {odds(compute.risks(mechanism, delta))}")
-        tradeoff_data(attack.narrow(band, mu), "trade-off", small=True)
+        st.caption(f"{told} {odds(cache.risks(mechanism, delta))}")
+        tradeoff_data(attack_table.narrow(band, mu), "trade-off", small=True)

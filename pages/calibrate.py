@@ -3,15 +3,16 @@
 import streamlit as st
 
 from dpcore.figures.heatmap import Mark
-from dpcore.privacy.targets import EpsilonTarget
-from pages.parts import answers, compute, solve
-from pages.parts.card import card
-from pages.parts.frame import frame
-from pages.parts.heat import show_map
-from pages.parts.settings import setting_in
+from dpcore.privacy.calibration.targets import EpsilonTarget
+from pages.parts.calibrate import answers, question
+from pages.parts.calibrate.epsilon_map import show_map
+from pages.parts.controls.mechanism import setting_in
+from pages.parts.results import cache
+from pages.parts.results.statement_card import card
+from pages.parts.shell.layout import frame
 
 left, right = frame("Which noise fits my budget?")
-solve.move_on()
+question.move_on()
 
 with left:
     told = st.container()
@@ -22,16 +23,16 @@ with right:
     controls, result = st.columns([2, 3], gap="medium")
     asked = found = target = None
     with controls:
-        solved, by = solve.solve_controls()
-        told.caption(solve.told(solved))
+        solved, by = question.solve_controls()
+        told.caption(question.told(solved))
         try:
-            target = solve.target_controls(delta)
+            target = question.target_controls(delta)
         except ValueError as error:
             result.error(str(error))
     with result:
         if target is not None:
-            asked = solve.asked_of(solved, target, setting)
-            found = solve.answer(asked, by)
+            asked = question.asked_of(solved, target, setting)
+            found = question.answer(asked, by)
         if isinstance(found, str):
             st.error(found)
         elif found is not None:
@@ -54,7 +55,7 @@ with right:
     if found is not None and not isinstance(found, str):
         first, steps = found.mechanism.releases[0], found.mechanism.steps
         with statement:
-            card(found.mechanism, compute.final(by, found.mechanism, delta), by, setting.n, "statement_card")
+            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n, "statement_card")
         if first.q == setting.q:  # else it lies on another map
             mark = Mark(steps * first.q, first.sigma, "answer", "diamond")
     with less:

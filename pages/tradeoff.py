@@ -5,14 +5,16 @@ import streamlit as st
 from dpcore import check
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.statement import odds
-from pages.parts import attack, compute, presets, words
-from pages.parts.card import card
-from pages.parts.choices import accountant_choice, accountant_pills, choice_of
-from pages.parts.controls import Quantity, number
-from pages.parts.data import download, profiles_table, tradeoff_data
-from pages.parts.frame import frame
-from pages.parts.settings import setting_in
+from dpcore.privacy.report.statement import odds
+from pages.parts.controls import presets
+from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
+from pages.parts.controls.mechanism import setting_in
+from pages.parts.controls.number import Quantity, number
+from pages.parts.results import attack_table, cache
+from pages.parts.results.downloads import download, profiles_table, tradeoff_data
+from pages.parts.results.statement_card import card
+from pages.parts.shell import words
+from pages.parts.shell.layout import frame
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -48,15 +50,15 @@ with right:
     certain, warned = st.empty(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
     chart = large.empty()
-    if compute.slow(mechanism, delta):  # the approximation is there at once, what is certified follows
+    if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified follows
         certain.caption(words.COMING)
         if view == "trade-off":
-            figure = tradeoff_figure(None, [gaussian_line(compute.mu(mechanism))], log=log, height=HEIGHT)
+            figure = tradeoff_figure(None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT)
             chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
-    spent = compute.final(one, mechanism, delta)
-    shown = attack.Shown(compute.mu(mechanism), one, spent, every, *compute.pairs(every, mechanism))
-    band, found = compute.band(mechanism), compute.risks(mechanism, delta)
-    certain.markdown(attack.headline(found, setting.after))
+    spent = cache.final(one, mechanism, delta)
+    shown = attack_table.Shown(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
+    band, found = cache.band(mechanism), cache.risks(mechanism, delta)
+    certain.markdown(attack_table.headline(found, setting.after))
     if delta * setting.n >= 1:
         warned.warning(words.delta_warning(delta, setting.n))
 
@@ -65,11 +67,11 @@ with right:
         chart.plotly_chart(figure, key="attack_chart", alt=words.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
-        profiles = {name: compute.profile(name, mechanism) for name in names}
+        profiles = {name: cache.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="profile_chart", alt=words.ALT_PROFILE)
-    elif growing := compute.growing(mechanism):
-        figure = growth_figure({t: compute.band(each) for t, each in growing.items()}, shown.mu, log=log, height=HEIGHT)
+    elif growing := cache.growing(mechanism):
+        figure = growth_figure({t: cache.band(each) for t, each in growing.items()}, shown.mu, log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="steps_chart", alt=words.ALT_STEPS)
     else:
         chart.info(words.SAME_NUMBERS)
@@ -78,12 +80,12 @@ with right:
         st.markdown(words.NO_BAND if band.note else words.HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(words.PAIR)
-        st.html(attack.clt(shown.mu, found))
+        st.html(attack_table.clt(shown.mu, found))
         st.markdown(f"**In odds.** {odds(found)}")
-    st.html(attack.table(band, found, shown, prior))
+    st.html(attack_table.table(band, found, shown, prior))
     if view == "delta":
         profiles_table(profiles)
         download(mechanism, delta, "delta")
     else:
-        tradeoff_data(attack.named(band, shown) if view == "trade-off" else attack.grown(mechanism), view)
+        tradeoff_data(attack_table.named(band, shown) if view == "trade-off" else attack_table.grown(mechanism), view)
     card(mechanism, spent, one, setting.n, "statement_card")

@@ -4,12 +4,12 @@ import streamlit as st
 
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
-from pages.parts import shown
-from pages.parts.choices import accountant_choice, choice_of
-from pages.parts.estimate import estimate
-from pages.parts.form import baseline_of, config_form
-from pages.parts.frame import frame
-from pages.parts.live import watch
+from pages.parts.controls.choice import accountant_choice, choice_of
+from pages.parts.shell.layout import frame
+from pages.parts.train import run_picker
+from pages.parts.train.estimate import estimate
+from pages.parts.train.form import baseline_of, config_form
+from pages.parts.train.live import watch
 
 left, right = frame("Train a private model and watch it")
 
@@ -30,7 +30,7 @@ with left:
         st.button("Start private run", type="primary", disabled=True, width="stretch")
     else:
         estimate(configs, past)
-        started = {"on_click": shown.start, "width": "stretch"}
+        started = {"on_click": run_picker.start, "width": "stretch"}
         st.button("Start private run", type="primary", args=(pool.store, configs), **started)
         st.button(
             "Start non-private baseline",
@@ -44,7 +44,7 @@ with right:
     x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
     with row.container(width=250):
         accountant = accountant_choice("Epsilon by", "by")
-    ids = shown.choose(past)
+    ids = run_picker.choose(past)
     if ids:
         watch(pool.store, ids, accountant, x)
     else:

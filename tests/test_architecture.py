@@ -152,7 +152,7 @@ def test_every_command_file_has_its_line_in_the_dispatcher() -> None:
 
 
 def test_every_page_file_has_its_line_in_the_menu() -> None:
-    menu = (ROOT / "pages/parts/menu.py").read_text(encoding="utf-8")
+    menu = (ROOT / "pages/parts/shell/menu.py").read_text(encoding="utf-8")
     for path in (ROOT / "pages").glob("*.py"):
         if path.stem != "__init__":
             assert f'"pages/{path.name}"' in menu, path

@@ -7,10 +7,10 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibrate import SOLVABLE, Answer, Recipe, solve, verdict_on
+from dpcore.privacy.calibration.solve import SOLVABLE, Answer, Recipe, solve, verdict_on
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
-from dpcore.privacy.verdict import Verdict
 
 NEEDED = {
     "sigma": ("q", "steps"),

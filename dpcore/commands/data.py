@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 from dpcore.commands import Parser
-from dpcore.data.catalog import DATASETS, available, data_root, dataset_of, missing
+from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing
 from dpcore.data.download import download
-from dpcore.data.install import import_folder
+from dpcore.data.importing import import_folder
 
 
 def parser() -> Parser:

@@ -10,8 +10,8 @@ import numpy as np
 from dpcore import check
 from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.arrays import FloatArray, IntArray
-from dpcore.privacy.verdict import outward, unavailable, verdict
+from dpcore.privacy.report.verdict import outward, unavailable, verdict
+from dpcore.privacy.types import FloatArray, IntArray
 
 
 def parser() -> Parser:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpcore.commands import Parser
 from dpcore.commands.train import STATUS, said, told
-from dpcore.runs.here import begun
+from dpcore.runs.in_process import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
 from dpcore.runs.resume import rest_of
@@ -95,7 +95,7 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> None:
 
 
 def _resume(store: Store, arguments: argparse.Namespace) -> int:
-    from dpcore.training.engine import train  # late: loading torch takes seconds
+    from dpcore.training.loop import train  # late: loading torch takes seconds
 
     try:
         with rest_of(store, arguments.id) as rest:

@@ -11,11 +11,11 @@ from dpcore import check
 from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
-from dpcore.privacy.band import Band, certified
+from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.risk import Between, Risks, risks_of
-from dpcore.privacy.statement import statement
-from dpcore.privacy.tradeoff import Gaussian
+from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
+from dpcore.privacy.report.statement import statement
+from dpcore.privacy.tradeoff.functions import Gaussian
 
 
 def parser() -> Parser:

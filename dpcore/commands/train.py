@@ -11,11 +11,11 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, number, whole
-from dpcore.data.catalog import DATASETS, available
+from dpcore.data.catalogue import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.verdict import outward
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.privacy.verdict import outward
-from dpcore.runs.here import begun, recorded
+from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
@@ -36,7 +36,7 @@ from dpcore.training.config import (
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.seeds import in_words, summary, with_seeds
+from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
 NOT_COVERED = (
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep: Callable[[Finished], None]) -> int:
     """Train one configuration; its exit status."""
-    from dpcore.training.engine import train  # late: loading torch takes seconds, and the settings may be bad
+    from dpcore.training.loop import train  # late: loading torch takes seconds, and the settings may be bad
 
     def noted(event: Event) -> None:
         if isinstance(event, Finished):

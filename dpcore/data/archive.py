@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from dpcore.data.catalog import DATASETS, CifarFile
+from dpcore.data.catalogue import DATASETS, CifarFile
 
 ROOM = 2  # a member may be so many times its pixels: the real ones are 1.01 times
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.data.catalog import Dataset, in_debian_folder, missing, raw_folder
-from dpcore.data.install import install
+from dpcore.data.catalogue import Dataset, in_debian_folder, missing, raw_folder
+from dpcore.data.importing import install
 
 SILENCE = 10.0  # seconds without an answer after which a mirror counts as unreachable
 PATIENCE = 300.0  # seconds for a package manager

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.data import cifar, idx
-from dpcore.data.catalog import CifarFile, Dataset, File
+from dpcore.data.catalogue import CifarFile, Dataset, File
 
 Part = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # images (n, ...) and labels (n,)
 

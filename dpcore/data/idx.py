@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalog import File, IdxFile
+from dpcore.data.catalogue import File, IdxFile
 
 
 def find(folder: Path, file: File) -> Path | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalog import DATASETS, Dataset, raw_folder, sample_path
-from dpcore.data.load import Images, split_of
+from dpcore.data.catalogue import DATASETS, Dataset, raw_folder, sample_path
+from dpcore.data.loading import Images, split_of
 
 
 def first_of_each(labels: NDArray[np.uint8], count: int) -> NDArray[np.int64]:

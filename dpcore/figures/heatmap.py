@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from dpcore.figures.labels import short
 from dpcore.figures.style import layout
 from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.grid import Grid
+from dpcore.privacy.calibration.epsilon_grid import Grid
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
@@ -35,7 +35,7 @@ def contour(grid: Grid, level: float) -> FloatArray:
 
     Between two sigmas log epsilon is taken as linear in log sigma; beside an infinite epsilon the finite end counts.
 
-    >>> from dpcore.privacy.grid import epsilon_grid
+    >>> from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
     >>> contour(epsilon_grid([2.0, 4.0, 8.0], [10_000], 0.01, 1e-5, "gdp"), 1.0).round(1).tolist()
     [3.8]
     """

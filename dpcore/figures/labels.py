@@ -7,7 +7,7 @@ import numpy as np
 
 from dpcore.figures.style import MARKS, Style
 from dpcore.privacy.accountants import Kind
-from dpcore.privacy.verdict import outward
+from dpcore.privacy.report.verdict import outward
 
 LABEL_HEIGHT = 18  # pixels of a line
 LARGE = 1e6  # from here on with a power of ten

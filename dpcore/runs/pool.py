@@ -19,7 +19,7 @@ from dpcore import check
 from dpcore.runs.record import Run, Status, StoreError, is_dead, state_directory, worker_name
 from dpcore.runs.store import Store
 
-TRAIN = "dpcore.training.engine:train"
+TRAIN = "dpcore.training.loop:train"
 INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Checkpointed, Event, Started, Stepped
-from dpcore.training.label import label_of
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from dpcore.training.label import Label, read_label, write_label
+from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 
 if TYPE_CHECKING:
-    from dpcore.training.engine import Run
+    from dpcore.training.loop import Run
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
 WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way to have it so

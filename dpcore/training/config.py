@@ -7,9 +7,9 @@ from typing import Any
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.training.charge import claimed_mechanism, mechanism_of, planned_steps, steps_of, unaccounted, uses_at
-from dpcore.training.clipping import CLIPPINGS
+from dpcore.training.accounting import claimed_mechanism, mechanism_of, planned_steps, steps_of, unaccounted, uses_at
 from dpcore.training.combinations import check_combination
+from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.optimizers import OPTIMIZERS
 
 __all__ = ["CLIPPINGS", "RunConfig", "claimed_mechanism", "mechanism_of", "unaccounted", "uses_at"]

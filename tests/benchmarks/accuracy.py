@@ -21,9 +21,9 @@ import torch
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.training.config import RunConfig, mechanism_of, unaccounted
-from dpcore.training.engine import train
 from dpcore.training.events import Evaluated, Finished, Stepped
-from dpcore.training.seeds import summary
+from dpcore.training.loop import train
+from dpcore.training.progress.seed_summary import summary
 from tests.benchmarks.recipes import RECIPES
 
 RESULTS = Path(__file__).parent / "results"

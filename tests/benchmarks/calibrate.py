@@ -22,9 +22,9 @@ import numpy as np
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibrate import sigma_for, steps_for
-from dpcore.privacy.grid import epsilon_grid
-from dpcore.privacy.targets import AdvantageTarget, EpsilonTarget
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import sigma_for, steps_for
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget
 from tests.benchmarks.timing import milliseconds
 
 DELTA = 1e-5

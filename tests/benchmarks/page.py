@@ -18,13 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pages.parts import blas  # noqa: E402, F401, I001  # as the app does
+from pages.parts.shell import threads  # noqa: E402, F401, I001  # as the app does
 from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tradeoff_figure  # noqa: E402
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
-from dpcore.privacy.statement import odds  # noqa: E402
-from pages.parts import compute, words  # noqa: E402
-from pages.parts.verdicts import headline, verdict_table  # noqa: E402
+from dpcore.privacy.report.statement import odds  # noqa: E402
+from pages.parts.results import cache  # noqa: E402
+from pages.parts.shell import words  # noqa: E402
+from pages.parts.results.verdict_table import headline, verdict_table  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
 
@@ -61,10 +62,10 @@ WATCH = """([slider, drawn]) => {
 def recomputed(q: float, sigma: float, steps: int) -> None:
     """Everything that the page computes: all curves at 100 points, both figures as JSON, the table and the headline."""
     mechanism = Mechanism.constant(q, sigma, steps)
-    curves = {name: compute.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
+    curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
     curves_figure(curves, epochs_at(mechanism, horizons(mechanism))).to_json()
-    tradeoff_figure(compute.band(mechanism), [gaussian_line(compute.mu(mechanism))]).to_json()
-    odds(compute.risks(mechanism, 1e-5))
+    tradeoff_figure(cache.band(mechanism), [gaussian_line(cache.mu(mechanism))]).to_json()
+    odds(cache.risks(mechanism, 1e-5))
     verdict_table(curves)
     headline(curves[CERTIFIED], words.after(f"{steps * q:g}", steps), "1e-5")
 

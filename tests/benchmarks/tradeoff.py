@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for both: more threads wai
 
 import numpy as np
 
-from dpcore.privacy.band import certified
+from dpcore.privacy.certified.tradeoff_bounds import certified
 from dpcore.privacy.mechanism import Mechanism
 from tests.benchmarks.timing import milliseconds
 

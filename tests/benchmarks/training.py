@@ -31,9 +31,9 @@ from opacus import PrivacyEngine
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from dpcore.training.captured import prepared
 from dpcore.training.config import RunConfig
-from dpcore.training.engine import Run
+from dpcore.training.cuda_graph import prepared
+from dpcore.training.loop import Run
 from dpcore.training.models import build
 
 Step = Callable[[], None]

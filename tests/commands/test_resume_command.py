@@ -10,10 +10,11 @@ from dpcore.__main__ import main
 from dpcore.runs.record import Status, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
-from dpcore.training import checkpoint, pace
+from dpcore.training import checkpoint
 from dpcore.training.config import RunConfig
-from dpcore.training.engine import train
 from dpcore.training.events import Checkpointed, Event, Finished, Started
+from dpcore.training.loop import train
+from dpcore.training.progress import report_times
 
 CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
 
@@ -22,10 +23,10 @@ CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, em
 def home(tmp_path, monkeypatch):
     """A store of its own, and a checkpoint with every evaluation, of which there is one after every step."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(pace, "SAVE", 0.0)
-    monkeypatch.setattr(pace, "FIRST", 0.0)
-    monkeypatch.setattr(pace, "EVALUATE", 0.0)
-    monkeypatch.setattr(pace, "SHARE", 1.0)
+    monkeypatch.setattr(report_times, "SAVE", 0.0)
+    monkeypatch.setattr(report_times, "FIRST", 0.0)
+    monkeypatch.setattr(report_times, "EVALUATE", 0.0)
+    monkeypatch.setattr(report_times, "SHARE", 1.0)
 
 
 def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list[Event]]:

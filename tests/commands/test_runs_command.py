@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from printed import printed
 
 from dpcore.__main__ import main
 from dpcore.runs import store as store_module
@@ -17,6 +16,7 @@ from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import FILE, Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started, to_json
+from tests.commands.printed import printed
 
 ROOT = Path(__file__).parents[2]
 Output = pytest.CaptureFixture[str]

@@ -8,10 +8,10 @@ from dpcore.__main__ import main
 from dpcore.commands.train import NOT_COVERED, closing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training import engine
+from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started
-from dpcore.training.seeds import with_seeds
+from dpcore.training.progress.seed_summary import with_seeds
 
 SA = RunConfig(acceptance="sa", public=500, batch=100, epochs=0.1)
 QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.02", "--source", "sample", "--device", "cpu"]
@@ -66,7 +66,7 @@ def test_any_error_fails_the_run_with_status_1_one_line_and_its_traceback(capsys
         yield Started(config.examples, config.steps, config.q, "cpu", 1, "test double")
         raise IndexError("past the end")
 
-    monkeypatch.setattr(engine, "train", train)
+    monkeypatch.setattr(loop, "train", train)
     assert main(QUICK) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "dpcore: IndexError: past the end"
     with Store() as store:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from idx_folders import tiny
 
-from dpcore.data import catalog
-from dpcore.data.catalog import DATASETS, Dataset
+from dpcore.data import catalogue
+from dpcore.data.catalogue import DATASETS, Dataset
+from tests.data.idx_folders import tiny
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Tiny:
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data root, and no Debian package."""
     monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
-    monkeypatch.setattr(catalog, "DEBIAN_FOLDER", tmp_path / "debian")
+    monkeypatch.setattr(catalogue, "DEBIAN_FOLDER", tmp_path / "debian")
     return tmp_path / "root"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcore.data.catalog import DATASETS, Dataset, IdxFile
+from dpcore.data.catalogue import DATASETS, Dataset, IdxFile
 
 SHAPES = ((12, 28, 28), (12,), (5, 28, 28), (5,))
 

@@ -12,20 +12,20 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from idx_folders import write
 
 from dpcore.__main__ import main
 from dpcore.data import cifar
-from dpcore.data.catalog import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
-from dpcore.data.install import import_folder
-from dpcore.data.load import load
+from dpcore.data.catalogue import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
+from dpcore.data.importing import import_folder
+from dpcore.data.loading import load
 from dpcore.runs import pool
 from dpcore.runs.store import Store
 from dpcore.training import config as settings
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
-from dpcore.training.engine import Run, train
 from dpcore.training.events import Finished
+from dpcore.training.loop import Run, train
+from tests.data.idx_folders import write
 from tests.pages.train_page import opened, press
 
 EACH = 20  # images in a batch

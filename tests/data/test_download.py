@@ -7,12 +7,12 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from idx_folders import write
 
 from dpcore.__main__ import main
 from dpcore.data import download as module
-from dpcore.data.catalog import DATASETS, available, raw_folder
+from dpcore.data.catalogue import DATASETS, available, raw_folder
 from dpcore.data.download import download, sources_of
+from tests.data.idx_folders import write
 
 
 @pytest.fixture

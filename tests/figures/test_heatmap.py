@@ -6,7 +6,7 @@ import pytest
 from dpcore.figures import heatmap_figure
 from dpcore.figures.heatmap import POINTS, Mark, contour
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.grid import Grid, epsilon_grid
+from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.mechanism import Mechanism
 
 Q, DELTA = 0.01, 1e-5

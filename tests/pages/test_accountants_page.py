@@ -16,8 +16,9 @@ from dpcore.figures.labels import marked
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from pages.parts import compute, words
-from pages.parts.settings import RATES
+from pages.parts.controls.mechanism import RATES
+from pages.parts.results import cache
+from pages.parts.shell import words
 
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
 NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 400, "1e-400", "0x10"]
@@ -269,8 +270,8 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
 
 def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    curves = {name: compute.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    rows = list(csv.DictReader(io.StringIO(compute.tidy_csv(mechanism, curves))))
+    curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
+    rows = list(csv.DictReader(io.StringIO(cache.tidy_csv(mechanism, curves))))
     assert {row["accountant"] for row in rows} == set(ACCOUNTANTS)
     assert len(rows) == 100 * len(ACCOUNTANTS)
     band = [row for row in rows if row["accountant"] == "pld"]

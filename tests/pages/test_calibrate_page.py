@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibrate import sigma_for
+from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.risk import risks
+from dpcore.privacy.report.attack_risk import risks
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.targets import EpsilonTarget
-from pages.parts import heat, solve
-from pages.parts.controls import show
+from pages.parts.calibrate import epsilon_map, question
+from pages.parts.controls.number import show
 from tests.pages.test_accountants_page import charts, sentences
 
 PAGE = Path(__file__).parents[2] / "pages" / "calibrate.py"
@@ -71,7 +71,7 @@ def test_moving_the_target_moves_the_answer_and_what_it_spends():
     assert float(re.search(r"epsilon ≤ ([\d.]+)", spoken(page))[1]) <= 1
 
 
-@pytest.mark.parametrize("solved", solve.SOLVE)
+@pytest.mark.parametrize("solved", question.SOLVE)
 def test_every_quantity_can_be_solved_and_its_answer_never_overshoots(solved: str):
     page = opened(solve=solved)
     name, value = answer(page)
@@ -84,7 +84,7 @@ def test_every_quantity_can_be_solved_and_its_answer_never_overshoots(solved: st
     assert "overshoots" in spoken(page)
 
 
-@pytest.mark.parametrize("by", solve.BY)
+@pytest.mark.parametrize("by", question.BY)
 def test_every_accountant_keeps_the_target_by_its_own_count(by: str):
     _, sigma = answer(opened(by=by))
     spent = ACCOUNTANTS[by].curve(Mechanism.constant(Q, sigma, STEPS), STEPS, 1e-5).epsilon[0]
@@ -171,7 +171,7 @@ def test_steps_that_are_no_whole_number_of_epochs_are_said():
     assert not opened(**FAST).info
 
 
-@pytest.mark.parametrize("solved", solve.SOLVE)
+@pytest.mark.parametrize("solved", question.SOLVE)
 def test_the_answer_can_be_loaded_and_then_spends_the_target(solved: str):
     page = opened(solve=solved, **FAST)
     _, value = answer(page)
@@ -222,7 +222,7 @@ def test_a_sigma_too_small_to_certify_leaves_the_page_alive(sigma: str):
 
 def test_who_counts_is_chosen_by_title_and_the_address_holds_the_id():
     page = opened(by="rdp")
-    assert page.selectbox(key="by").options == [ACCOUNTANTS[name].title for name in solve.BY]
+    assert page.selectbox(key="by").options == [ACCOUNTANTS[name].title for name in question.BY]
     page.selectbox(key="by").set_value("gdp").run()
     assert page.query_params["by"] == "gdp"
 
@@ -267,11 +267,11 @@ def test_the_map_shows_the_target_the_current_point_and_the_answer():
 
 
 def test_where_the_map_is_slow_a_proven_bound_is_painted_first(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(heat, "PATIENCE", 0.0)
+    monkeypatch.setattr(epsilon_map, "PATIENCE", 0.0)
     painted: list[np.ndarray] = []
-    draw = heat.heatmap_figure
+    draw = epsilon_map.heatmap_figure
     monkeypatch.setattr(
-        heat, "heatmap_figure", lambda grid, *_, **more: painted.append(grid.epsilon) or draw(grid, *_, **more)
+        epsilon_map, "heatmap_figure", lambda grid, *_, **more: painted.append(grid.epsilon) or draw(grid, *_, **more)
     )
     opened(by="gdp")
     assert len(painted) == 2

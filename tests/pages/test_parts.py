@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 from dpcore.figures.labels import marked
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.verdict import outward
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.verdict import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
-from pages.parts import compute, history, presets, settings, words
-from pages.parts.controls import Quantity, grid, read, show
-from pages.parts.form import baseline_of
-from pages.parts.verdicts import HEADS, headline, verdict_table
+from pages.parts.controls import mechanism, presets
+from pages.parts.controls.number import Quantity, grid, read, show
+from pages.parts.results import cache
+from pages.parts.results.verdict_table import HEADS, headline, verdict_table
+from pages.parts.shell import words
+from pages.parts.train import run_history
+from pages.parts.train.form import baseline_of
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)
@@ -49,7 +52,7 @@ def test_what_is_shown_is_what_is_read(value: float):
     assert read(ANY, show(value)) == pytest.approx(value, rel=1e-11)
 
 
-@pytest.mark.parametrize("quantity", [value for value in vars(settings).values() if isinstance(value, Quantity)])
+@pytest.mark.parametrize("quantity", [value for value in vars(mechanism).values() if isinstance(value, Quantity)])
 def test_every_slider_stop_and_default_is_accepted(quantity: Quantity):
     stops = grid(quantity.low, quantity.high, quantity.whole, quantity.coarse)
     assert len(stops) >= 10
@@ -60,13 +63,13 @@ def test_every_slider_stop_and_default_is_accepted(quantity: Quantity):
 
 
 def test_the_caches_are_bounded_and_tell_accountants_apart():
-    caches = [each for each in vars(compute).values() if hasattr(each, "cache_info")]
+    caches = [each for each in vars(cache).values() if hasattr(each, "cache_info")]
     assert len(caches) >= 8
     for cached in caches:
         assert 0 < cached.cache_info().maxsize <= 1024
-    values = {name: float(compute.curve(name, MECHANISM, 1e-5).epsilon[-1]) for name in ACCOUNTANTS}
+    values = {name: float(cache.curve(name, MECHANISM, 1e-5).epsilon[-1]) for name in ACCOUNTANTS}
     assert len(set(values.values())) == len(ACCOUNTANTS)
-    assert compute.curve("rdp", MECHANISM, 1e-5) is compute.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)
+    assert cache.curve("rdp", MECHANISM, 1e-5) is cache.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)
 
 
 def test_an_accountant_that_gives_up_is_a_curve_with_a_note(monkeypatch: pytest.MonkeyPatch):
@@ -79,31 +82,31 @@ def test_an_accountant_that_gives_up_is_a_curve_with_a_note(monkeypatch: pytest.
         profile = curve
 
     monkeypatch.setitem(ACCOUNTANTS, "rdp", Failing())
-    for curve in (compute.curve("rdp", Mechanism.constant(0.3, 7.7, 3), 1e-5), compute.profile("rdp", MECHANISM)):
+    for curve in (cache.curve("rdp", Mechanism.constant(0.3, 7.7, 3), 1e-5), cache.profile("rdp", MECHANISM)):
         assert np.all(np.isinf(curve.epsilon))
         assert curve.note == "The numerics gave up."
 
 
 def test_mu_adds_over_releases_in_squares():
-    assert compute.mu(Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2)))) == pytest.approx(
+    assert cache.mu(Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2)))) == pytest.approx(
         math.sqrt(3 * 0.01 * math.expm1(0.25) + 2 * 0.01 * math.expm1(1.0))
     )
-    assert compute.mu(Mechanism.constant(0.5, 0.01, 1)) == math.inf
+    assert cache.mu(Mechanism.constant(0.5, 0.01, 1)) == math.inf
 
 
 def test_each_presets_name_is_known_and_its_texts_are_accepted():
     for name, preset in presets.PRESETS.items():
         for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):
-            read(getattr(settings, key.upper()), getattr(preset, key))
-        assert preset.optimizer in settings.OPTIMIZERS, name
-        assert preset.schedule in settings.SCHEDULES, name
+            read(getattr(mechanism, key.upper()), getattr(preset, key))
+        assert preset.optimizer in mechanism.OPTIMIZERS, name
+        assert preset.schedule in mechanism.SCHEDULES, name
         assert preset.source
 
 
 def test_the_first_preset_is_what_the_pages_begin_with():
     preset = next(iter(presets.PRESETS.values()))
     for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):
-        quantity = getattr(settings, key.upper())
+        quantity = getattr(mechanism, key.upper())
         assert read(quantity, quantity.default) == read(quantity, getattr(preset, key))
 
 
@@ -115,7 +118,7 @@ def test_rounded_bounds_never_claim_more_than_the_band(lower: float, width: floa
 
 
 def test_a_verdict_stands_in_the_row_of_its_accountant():
-    curves = {name: compute.curve(name, MECHANISM, 1e-5) for name in ACCOUNTANTS}
+    curves = {name: cache.curve(name, MECHANISM, 1e-5) for name in ACCOUNTANTS}
     rows = verdict_table(curves).split("<tr>")[2:]
     assert len(rows) == len(ACCOUNTANTS)
     assert "Certified: the exact epsilon lies between" in rows[-1]
@@ -143,12 +146,12 @@ def test_a_bound_on_a_chart_is_never_rounded_down(value: float):
 
 def test_every_kind_has_words():
     assert set(words.KINDS) == {kind.value for kind in Kind}
-    assert set(words.SCHEDULES) | {"constant"} == set(settings.SCHEDULES)
+    assert set(words.SCHEDULES) | {"constant"} == set(mechanism.SCHEDULES)
 
 
 def test_every_schedule_has_a_slider_of_rates_that_it_takes():
-    assert {"constant", *settings.RATES} == set(settings.SCHEDULES)
-    for name, (default, low, high) in settings.RATES.items():
+    assert {"constant", *mechanism.RATES} == set(mechanism.SCHEDULES)
+    for name, (default, low, high) in mechanism.RATES.items():
         stops = grid(low, high)
         assert len(stops) >= 10
         assert low <= float(default) <= high
@@ -169,18 +172,18 @@ def test_a_history_reads_each_event_once(tmp_path: Path):
         run = store.submit(RunConfig())
         store.claim("test:1")
         store.append(run, Stepped(5, 0.1, 2.0, 0.5, (1.0,) * 5, 10.0))
-        assert history.history_of(store, run).step == 5
+        assert run_history.history_of(store, run).step == 5
         store.append(run, Evaluated(7, 0.2, 0.5, 1.0, (0.5,) * 10))
-        known = history.history_of(store, run)
+        known = run_history.history_of(store, run)
         assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
-        assert history.history_of(store, run) is known
+        assert run_history.history_of(store, run) is known
 
 
 def test_histories_are_bounded(tmp_path: Path):
     with Store(tmp_path) as store:
-        for _ in range(history.KEPT + 5):
-            history.history_of(store, store.submit(RunConfig()))
-    assert len(history._histories) <= history.KEPT
+        for _ in range(run_history.KEPT + 5):
+            run_history.history_of(store, store.submit(RunConfig()))
+    assert len(run_history._histories) <= run_history.KEPT
 
 
 def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
@@ -191,6 +194,6 @@ def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
         store.append(run, Finished(config.steps, 10.0, 0.9))
         store.end(run, Status.FINISHED)
         past = store.runs()
-    assert history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
-    assert history.seconds_for(RunConfig(model="mlp"), past) is None
-    assert history.seconds_for(RunConfig(private=False), past) is None
+    assert run_history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
+    assert run_history.seconds_for(RunConfig(model="mlp"), past) is None
+    assert run_history.seconds_for(RunConfig(private=False), past) is None

@@ -16,8 +16,9 @@ from dpcore import figures
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff import Gaussian
-from pages.parts import attack, compute, presets
+from dpcore.privacy.tradeoff.functions import Gaussian
+from pages.parts.controls import presets
+from pages.parts.results import attack_table, cache
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
 ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Table 1, arXiv 1911.11607
@@ -129,14 +130,14 @@ def test_figure_2_holds_the_certified_delta_between_its_bounds_and_the_clt_below
 
 def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
     mechanism = Mechanism.constant(256 / 60_000, 1.1, 14_063)
-    growing = compute.growing(mechanism)
+    growing = cache.growing(mechanism)
     assert list(growing)[-1] == mechanism.steps
     assert growing[mechanism.steps] is mechanism
     for steps, each in growing.items():
         assert each.steps == steps
-        assert compute.mu(each) == pytest.approx(compute.mu(mechanism))
+        assert cache.mu(each) == pytest.approx(cache.mu(mechanism))
     assert max(each.releases[0].q for each in growing.values()) <= 1
-    gaps = [np.abs(compute.band(each).lower.beta(0.1) - Gaussian(compute.mu(each)).beta(0.1)) for each in
+    gaps = [np.abs(cache.band(each).lower.beta(0.1) - Gaussian(cache.mu(each)).beta(0.1)) for each in
             growing.values()]  # fmt: skip
     assert gaps[-1] < 0.2 * gaps[0]  # the theorem at work
     page = opened(view="steps", n="60000", batch="256", sigma="1.1", epochs="60")
@@ -252,7 +253,7 @@ def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
     page.run()
     assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    text = compute.tradeoff_csv(attack.narrow(compute.band(mechanism), compute.mu(mechanism)))
+    text = cache.tradeoff_csv(attack_table.narrow(cache.band(mechanism), cache.mu(mechanism)))
     rows = list(csv.DictReader(io.StringIO(text)))
     curves = {name: [row for row in rows if row["curve"] == name] for name in {row["curve"] for row in rows}}
     assert {row["kind"] for row in curves["CLT's G_mu"]} == {"approximate"}
@@ -278,8 +279,8 @@ def test_the_statement_opens_with_the_numbers_of_the_page(form: str):
 
 def test_a_rounded_bound_never_claims_more_than_is_proven():
     mechanism = Mechanism.constant(256 / 60_000, 1.1, 14_063)
-    found = compute.risks(mechanism, 1e-5)
-    said = re.findall(r"\*\*([\d.]+) %", attack.headline(found, "After 60 epochs"))
+    found = cache.risks(mechanism, 1e-5)
+    said = re.findall(r"\*\*([\d.]+) %", attack_table.headline(found, "After 60 epochs"))
     assert float(said[0]) <= 100 * found.error.lower
     assert float(said[1]) >= 100 * found.error.upper
     assert math.isclose(float(said[0]), 100 * found.error.lower, rel_tol=1e-3)

@@ -15,7 +15,7 @@ from dpcore.training.config import RunConfig, claimed_mechanism
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts import words
+from pages.parts.shell import words
 from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
 
 

@@ -13,7 +13,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from pages.parts import shown
+from pages.parts.train import run_picker
 from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
 
 
@@ -48,7 +48,7 @@ def test_a_schedule_that_runs_out_names_its_rate_and_opens_its_controls(store: S
 
 def test_a_run_of_another_day_carries_its_date(store: Store):
     run = store.run(recorded(store, CONFIG, 20))
-    today, before = shown._label(run), shown._label(replace(run, created=run.created - 3 * 86_400))
+    today, before = run_picker._label(run), run_picker._label(replace(run, created=run.created - 3 * 86_400))
     assert re.match(r"\d\d:\d\d:\d\d MNIST", today)
     assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d MNIST", before)
 
@@ -75,10 +75,10 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
     run = recorded(store, CONFIG, 40)
     page = opened(run, by="rdp")
     assert "step 40 of 79, 20 steps/s, 2 s left on cpu" in progress(page)[0]
-    shown = metrics(page)
-    assert shown["Test accuracy"] == "66.0 %"
-    assert shown["Gradients clipped"] == "97 %"
-    spent = [shown[f"Epsilon, {ACCOUNTANTS[name].title}"].removeprefix("≤ ") for name in ("pld", "rdp")]
+    run_picker = metrics(page)
+    assert run_picker["Test accuracy"] == "66.0 %"
+    assert run_picker["Gradients clipped"] == "97 %"
+    spent = [run_picker[f"Epsilon, {ACCOUNTANTS[name].title}"].removeprefix("≤ ") for name in ("pld", "rdp")]
     assert 0 < float(spent[0]) < float(spent[1])
 
 

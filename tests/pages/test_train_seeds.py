@@ -9,8 +9,8 @@ from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Stepped
-from dpcore.training.seeds import in_words, with_seeds
-from pages.parts import words
+from dpcore.training.progress.seed_summary import in_words, with_seeds
+from pages.parts.shell import words
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
 
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]

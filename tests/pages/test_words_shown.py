@@ -5,7 +5,8 @@ import pytest
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from pages.parts import attack, compute, words
+from pages.parts.results import attack_table, cache
+from pages.parts.shell import words
 from tests.pages import test_tradeoff_page as tradeoff
 from tests.pages.test_accountants_page import opened, sentences, table
 
@@ -48,14 +49,14 @@ def test_where_nothing_is_certified_nothing_is_said_of_a_grey_curve(sigma: str):
 
 def test_a_tiny_delta_says_that_the_band_is_coming(monkeypatch: pytest.MonkeyPatch):
     told: list[str] = []
-    monkeypatch.setattr(compute, "slow", lambda mechanism, delta: told.append(words.COMING) or True)
+    monkeypatch.setattr(cache, "slow", lambda mechanism, delta: told.append(words.COMING) or True)
     page = opened()
     assert told
     assert words.COMING not in [each.value for each in page.caption]  # it has come
     monkeypatch.undo()
     mechanism = Mechanism.constant(0.01, 4.0, 100)
-    assert not compute.slow(mechanism, 1e-12)
-    assert compute.slow(mechanism, 1e-40)
+    assert not cache.slow(mechanism, 1e-12)
+    assert cache.slow(mechanism, 1e-40)
 
 
 def test_the_two_accountants_are_chosen_by_title_and_the_address_holds_their_ids():
@@ -72,5 +73,5 @@ def test_growing_lengths_without_a_certificate_are_neither_drawn_nor_saved():
     assert tradeoff.sentences(page) == []
     assert not [name for name in tradeoff.names(page) if name.startswith("Certified")]
     mechanism = Mechanism.constant(0.01, 0.04, 100)
-    assert {each.name for each in attack.grown(mechanism)} == {"CLT's G_mu"}
+    assert {each.name for each in attack_table.grown(mechanism)} == {"CLT's G_mu"}
     assert words.NO_BAND in [each.value for each in page.markdown]

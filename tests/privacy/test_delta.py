@@ -12,12 +12,12 @@ from dpcore.__main__ import main
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.mma import checked
-from dpcore.privacy.band import certified
-from dpcore.privacy.lattice import SMALLEST_SIGMA
-from dpcore.privacy.less_noise import same_epsilon
+from dpcore.privacy.calibration.same_epsilon import same_epsilon
+from dpcore.privacy.calibration.targets import EpsilonTarget, MuTarget
+from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
+from dpcore.privacy.certified.tradeoff_bounds import certified
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.risk import risks_of
-from dpcore.privacy.targets import EpsilonTarget, MuTarget
+from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.training.config import RunConfig
 
 LEAST = check.SMALLEST_DELTA

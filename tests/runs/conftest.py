@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from live_workers import processes
 
 from dpcore.runs.store import Store
+from tests.runs.live_workers import processes
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from live_workers import processes
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
@@ -16,6 +15,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
+from tests.runs.live_workers import processes
 
 Eventually = Callable[..., None]
 ROOT = Path(__file__).parents[2]

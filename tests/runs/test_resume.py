@@ -7,9 +7,9 @@ import pytest
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
+from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
-from dpcore.training.label import Label, write_label
 
 CONFIG = RunConfig()
 STARTED = Started(10_000, 98, 0.05, "cpu", 26_010, "book-keeping")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dpcore.training import engine as module
-from dpcore.training.noise import GaussianNoise
+from dpcore.training import loop as module
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.training.book_keeping import BookKeeping
-from dpcore.training.cores import Cores
-from dpcore.training.gradients import Engine
+from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
-from dpcore.training.per_example import PerExample
 
 SHAPES = {  # name -> (module, shape of one input)
     "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from small_runs import CNN
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from dpcore.training import captured
-from dpcore.training.captured import StaticStep
-from dpcore.training.engine import Run
+from dpcore.training import cuda_graph
+from dpcore.training.cuda_graph import StaticStep
+from dpcore.training.loop import Run
+from tests.training.small_runs import CNN
 
 STEPS = 6
 CHANGING = dataclasses.replace(
@@ -55,7 +55,7 @@ class Recorder(TorchDispatchMode):
 
 def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:
     """What `captured.recording` does, without CUDA."""
-    for _ in range(captured.WARM):
+    for _ in range(cuda_graph.WARM):
         step()
     recorder = Recorder(generators)
     with recorder:

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from dpcore.training.config import RunConfig
-from dpcore.training.cores import Cores
-from dpcore.training.engine import Run
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.loop import Run
 from dpcore.training.models import build
-from dpcore.training.noise import GaussianNoise
 from dpcore.training.optimizers.base import Optimizer, State
-from dpcore.training.streams import streams_of
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.streams import streams_of
 
 SMALL = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu")
 CNN = dataclasses.replace(SMALL, model="cnn")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import torch
-from small_runs import CNN, SMALL, run_of, ticking
 
 from dpcore.training import checkpoint
-from dpcore.training.engine import Run, train
 from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
+from dpcore.training.loop import Run, train
 from dpcore.training.optimizers import OPTIMIZERS
+from tests.training.small_runs import CNN, SMALL, run_of, ticking
 
 METHODS = {
     **{optimizer: {"optimizer": optimizer} for optimizer in OPTIMIZERS},

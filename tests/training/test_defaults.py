@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from dpcore.data.catalog import DATASETS
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.training.config import RunConfig, mechanism_of, models_for
 from dpcore.training.defaults import defaults
-from dpcore.training.engine import train
 from dpcore.training.events import Finished
+from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
 
 ALL = [(dataset, *rest) for dataset in DATASETS for rest in itertools.product(models_for(dataset), OPTIMIZERS)]

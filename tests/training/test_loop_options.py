@@ -8,17 +8,17 @@ import pytest
 import torch
 from numpy.random import SeedSequence
 from scipy import stats
-from small_runs import SMALL, module_of, run_of, ticking
 
-from dpcore.training.acceptance import Annealing
-from dpcore.training.average import Average
-from dpcore.training.cores import Cores
-from dpcore.training.engine import train
+from dpcore.training.descent.annealing import Annealing
+from dpcore.training.descent.learning_rate import lr_of
+from dpcore.training.descent.weight_average import Average
 from dpcore.training.events import Evaluated, Finished, Stepped, from_json, to_json
-from dpcore.training.noise import GaussianNoise
-from dpcore.training.projection import outer_sum, principal_directions, private_projection
-from dpcore.training.rates import lr_of
-from dpcore.training.seeds import summary, with_seeds
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.loop import train
+from dpcore.training.progress.seed_summary import summary, with_seeds
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.releases.dp_pca import outer_sum, principal_directions, private_projection
+from tests.training.small_runs import SMALL, module_of, run_of, ticking
 
 EPOCHS = dataclasses.replace(SMALL, batch=100, epochs=40.0, lr=0.1)  # 100 steps an epoch
 
@@ -176,7 +176,9 @@ def test_one_image_moves_the_sum_by_at_most_one():
 
 def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monkeypatch):
     seen = []
-    monkeypatch.setattr("dpcore.training.projection.principal_directions", lambda total, k: seen.append(total) or total)
+    monkeypatch.setattr(
+        "dpcore.training.releases.dp_pca.principal_directions", lambda total, k: seen.append(total) or total
+    )
     x = rows(d=60)
     noise = GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1))
     private_projection(x, 4, 7.0, noise)

@@ -4,9 +4,9 @@ import dataclasses
 import json
 
 import pytest
-from small_runs import SMALL
 
 from dpcore.training.config import RunConfig
+from tests.training.small_runs import SMALL
 
 
 @pytest.mark.parametrize(

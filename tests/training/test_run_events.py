@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from small_runs import CNN, SMALL, module_of, run_of, ticking
 from torch.nn import functional as F
 
-from dpcore.data.load import Images, Split, load
-from dpcore.training import engine as module
-from dpcore.training.clipping import Flat
-from dpcore.training.engine import train
+from dpcore.data.loading import Images, Split, load
+from dpcore.training import loop as module
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
+from dpcore.training.gradients.clipping import Flat
+from dpcore.training.loop import train
+from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 
 @pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])

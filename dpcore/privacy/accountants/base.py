@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by

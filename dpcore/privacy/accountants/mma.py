@@ -13,8 +13,8 @@ import numpy as np
 from dpcore import check
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
 
 NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
 

@@ -6,9 +6,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind
-from dpcore.privacy.arrays import FloatArray, IntArray
-from dpcore.privacy.compose import epsilons
-from dpcore.privacy.lattice import (
+from dpcore.privacy.certified.compose import epsilons
+from dpcore.privacy.certified.lattice import (
     NODES,
     SMALLEST_SIGMA,
     START,
@@ -21,6 +20,7 @@ from dpcore.privacy.lattice import (
     steps_of,
 )
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
 
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
 NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere

@@ -7,8 +7,8 @@ import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.accountants.naive import amplified, per_use
-from dpcore.privacy.arrays import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
 
 
 @final

@@ -1,0 +1,121 @@
+"""Bringing full data sets into the data root: everything is checked first, and arrives at once or not at all."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpcore.data import idx
+from dpcore.data.archive import unpacked
+from dpcore.data.catalogue import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
+from dpcore.data.files import checked
+
+ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
+
+
+def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
+    """Check the data set's files in the folder and put them, uncompressed, where torchvision looks; that place.
+
+    Errors: ValueError naming the first file that is missing, truncated or not the one it should be, or a root that
+    cannot be written; the root is then as it was.
+    """
+    target = raw_folder(dataset, root)
+    contents = [(file.name, checked(folder, file)) for file in dataset.files]
+    with _staging(root or data_root()) as staging:
+        for name, raw in contents:
+            (staging / name).write_bytes(raw)
+        _swap(staging, target)
+    return target
+
+
+def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
+    """Install every data set found under a folder: in torchvision's layout, or files side by side; gzipped or not.
+
+    Instead of a folder it takes CIFAR-10's archive (cifar-10-python.tar.gz), which may also lie in the folder.
+    Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
+    """
+    archive = folder / ARCHIVE
+    if archive.is_file() and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
+        return [*(_import(folder, root) if _found(folder) else []), *import_folder(archive, root)]
+    with unpacked(folder) as place:
+        return _import(place, root)
+
+
+def _import(folder: Path, root: Path | None) -> list[Dataset]:
+    found = _found(folder)
+    if not found:
+        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
+    for dataset, place in found:  # all of them before the first is installed
+        for file in dataset.files:
+            checked(place, file)
+    for dataset, place in found:
+        install(dataset, place, root)
+    return [dataset for dataset, _ in found]
+
+
+def _found(folder: Path) -> list[tuple[Dataset, Path]]:
+    """The data sets under the folder, each with the place of its files."""
+    found = []
+    for dataset in DATASETS.values():
+        places = [folder / dataset.folder / "raw", folder / dataset.folder]
+        if folder.name == dataset.folder or dataset.batches:  # the names of batches tell whose they are
+            places += [folder / "raw", folder]
+        if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
+            places.append(folder)
+        place = next((place for place in places if _has_any(place, dataset)), None)
+        if place:
+            found.append((dataset, place))
+    if not found and _has_any(folder, next(iter(DATASETS.values()))):
+        found.append((_recognised(folder), folder))
+    return found
+
+
+def _recognised(folder: Path) -> Dataset:
+    """Whose files lie side by side in a folder that does not say: the names are the same, the contents tell."""
+    families = [dataset for dataset in DATASETS.values() if dataset.idx]
+    for dataset in families:
+        for file in dataset.idx:
+            path = idx.find(folder, file)
+            if path and idx.is_file_of(path, file):
+                return dataset
+    titles = " or ".join(dataset.title for dataset in families)
+    raise ValueError(
+        f"Expected the IDX files in {folder} to be those of {titles}; every one is truncated or another's."
+    )
+
+
+def _has_any(folder: Path, dataset: Dataset) -> bool:
+    return any(idx.find(folder, file) for file in dataset.files)
+
+
+@contextmanager
+def _staging(root: Path) -> Iterator[Path]:
+    """A fresh folder in the root, gone afterwards."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".incoming-", dir=root))
+    except OSError as error:
+        raise ValueError(f"Expected the data root {root} to be a writable folder; {error}.") from error
+    try:
+        inner = staging / "raw"
+        inner.mkdir()
+        yield inner
+    except OSError as error:
+        raise ValueError(f"Expected the data root {root} to take the files; {error}.") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(staged: Path, target: Path) -> None:
+    """Put the staged folder in the target's place; what was there goes with the staging folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = staged.with_name("old")
+    if target.exists():
+        target.rename(aside)
+    try:
+        staged.rename(target)
+    except OSError:
+        if aside.exists():
+            aside.rename(target)
+        raise

@@ -1,0 +1,80 @@
+"""The images and labels of a data set as arrays; free of torch."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore import check
+from dpcore.data import files
+from dpcore.data.catalogue import (
+    SOURCES,
+    Dataset,
+    data_root,
+    dataset_of,
+    in_debian_folder,
+    missing,
+    raw_folder,
+    sample_path,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images with their labels."""
+
+    images: NDArray[np.uint8]  # (n, 28, 28), or (n, 3, 32, 32) in colour
+    labels: NDArray[np.uint8]  # (n,) from 0
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A data set: what is trained on and what is tested on."""
+
+    train: Images
+    test: Images
+
+
+def load(name: str, source: str) -> Split:
+    """The training and test part of a data set.
+
+    "sample" is the bundled one: 10,000 and 2,000 images, every class equally often. "full" is read from the data root,
+    in torchvision's layout but without torchvision, whose import alone takes longer than the first epoch of some runs;
+    or from Debian's package if that is installed. ValueError if the source is not here or not intact.
+
+    >>> split = load("mnist", "sample")
+    >>> split.train.images.shape, len(split.test)
+    ((10000, 28, 28), 2000)
+    """
+    dataset = dataset_of(name)
+    check.one_of(SOURCES, source=source)
+    if source == "sample":
+        if not dataset.sampled:
+            raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
+        return _sample(sample_path(dataset))
+    faults = missing(dataset)
+    if not faults:
+        return split_of(dataset, raw_folder(dataset))
+    if in_debian_folder(dataset) and dataset.debian_folder:
+        return split_of(dataset, dataset.debian_folder)
+    raise ValueError(
+        f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; "
+        "run 'python -m dpcore data download' or 'data import DIR'."
+    )
+
+
+def split_of(dataset: Dataset, folder: Path) -> Split:
+    """The data set read from a folder of its files, gzipped or not, each one checked."""
+    train, test = files.parts_of(dataset, folder)
+    return Split(Images(*train), Images(*test))
+
+
+def _sample(path: Path) -> Split:
+    with np.load(path) as parts:
+        return Split(
+            Images(parts["train_images"], parts["train_labels"]), Images(parts["test_images"], parts["test_labels"])
+        )

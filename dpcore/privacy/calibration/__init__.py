@@ -1,0 +1,1 @@
+"""Calibration: which noise, sampling rate or number of steps keeps a budget."""

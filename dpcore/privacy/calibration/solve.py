@@ -1,0 +1,203 @@
+"""The inverse question: which sigma, how many steps, which sampling rate or batch keep a budget.
+
+What is fixed makes a function from the argument to a mechanism; an accountant makes that a cost; `frontier` finds the
+last argument within the budget. By the certified accountant the cost is the upper end of its band.
+"""
+
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from dpcore import check
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.calibration.answer import Answer, Search, answered
+from dpcore.privacy.calibration.budget_search import Axis
+from dpcore.privacy.calibration.targets import Reading, Target
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.verdict import Verdict, verdict
+from dpcore.privacy.schedule import SCHEDULES, scheduled
+
+SIGMAS = (0.01, 1000.0)  # where an answer is looked for
+Q_RANGE = (1e-9, 1.0)
+MOST_STEPS = 10**7
+SOLVABLE = ("sigma", "steps", "q", "batch")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How sigma changes over the steps, given the first one; see `schedule`."""
+
+    name: str = "constant"
+    rate: float = 0.0
+    level_steps: int = 0  # 0: one epoch, round(1/q)
+
+    def __post_init__(self) -> None:
+        check.one_of(SCHEDULES, schedule=self.name)
+        check.in_range(0, inf, ends="[)", rate=self.rate)
+        check.whole(0, level_steps=self.level_steps)
+
+    def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
+        """The mechanism whose first sigma is this one."""
+        return scheduled(self.name, q, sigma, steps, self.rate, self.level_steps)
+
+
+CONSTANT = Recipe()
+
+
+def sigma_for(
+    target: Target,
+    q: float,
+    steps: int,
+    *,
+    accountant: str = CERTIFIED,
+    recipe: Recipe = CONSTANT,
+    examples: int | None = None,
+) -> Answer:
+    """The smallest (first) sigma, to six digits, that keeps the target over `steps` steps.
+
+    **Guarantees:** the answer's cost was measured and is at most the target; at least 0.999 of it, unless the cost
+    jumps there; and a sigma at most 0.1 % smaller was measured and overshoots. Looks between 0.01 and 1000.
+    `examples` n only serves to warn of delta >= 1/n. Errors: ValueError for bad input or a target out of reach.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> answer = sigma_for(EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
+    >>> round(answer.value, 2), answer.reading.value <= 3, str(answer.reading.kind)
+    (1.57, True, 'certified')
+    """
+    check.in_range(0, 1, ends="(]", q=q)
+    check.whole(1, MAX_STEPS, steps=steps)
+    search = Search(
+        "sigma", Axis(*SIGMAS, rising=False), lambda sigma: recipe.mechanism(q, sigma, steps), target, accountant
+    )
+    return answered(search, examples, f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or")
+
+
+def steps_for(
+    target: Target,
+    q: float,
+    sigma: float,
+    *,
+    accountant: str = CERTIFIED,
+    recipe: Recipe = CONSTANT,
+    examples: int | None = None,
+) -> Answer:
+    """The most steps, up to 10^7, that keep the target: one more was measured and overshoots.
+
+    Notes say where they are no whole number of epochs. Errors and `examples` as for `sigma_for`.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> steps_for(EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, accountant="rdp").value
+    9375
+    """
+    check.in_range(0, 1, ends="(]", q=q)
+    check.positive(sigma=sigma)
+    search = Search(
+        "steps",
+        Axis(1, MOST_STEPS, whole=True),
+        lambda steps: recipe.mechanism(q, sigma, int(steps)),
+        target,
+        accountant,
+    )
+    return answered(search, examples, f"One step already costs {{cost}}, above {target}; raise sigma, lower q, or")
+
+
+def q_for(
+    target: Target,
+    sigma: float,
+    steps: int,
+    *,
+    accountant: str = CERTIFIED,
+    recipe: Recipe = CONSTANT,
+    examples: int | None = None,
+) -> Answer:
+    """The largest sampling rate q, to six digits, that keeps the target over `steps` steps.
+
+    Guarantees, errors and `examples` as for `sigma_for`. A schedule without `level_steps` changes its epochs with q.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> round(q_for(EpsilonTarget(1.0, 1e-5), sigma=4.0, steps=10_000, accountant="rdp").value, 5)
+    0.00968
+    """
+    check.positive(sigma=sigma)
+    check.whole(1, MAX_STEPS, steps=steps)
+    search = Search("q", Axis(*Q_RANGE), lambda q: recipe.mechanism(q, sigma, steps), target, accountant)
+    words = f"Even q={Q_RANGE[0]:g} costs {{cost}} in {steps} steps, above {target}; raise sigma, lower the steps, or"
+    return answered(search, examples, words)
+
+
+def batch_for(
+    target: Target,
+    examples: int,
+    sigma: float,
+    steps: int,
+    *,
+    accountant: str = CERTIFIED,
+    recipe: Recipe = CONSTANT,
+) -> Answer:
+    """The largest whole expected batch q n of n `examples` that keeps the target over `steps` steps.
+
+    One more was measured and overshoots. Errors as for `sigma_for`.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> batch_for(EpsilonTarget(1.0, 1e-5), 60_000, sigma=4.0, steps=10_000, accountant="rdp").value
+    581
+    """
+    check.whole(1, examples=examples)
+    check.positive(sigma=sigma)
+    check.whole(1, MAX_STEPS, steps=steps)
+    axis = Axis(1, examples, whole=True)
+    search = Search("batch", axis, lambda batch: recipe.mechanism(batch / examples, sigma, steps), target, accountant)
+    words = f"Even a batch of 1 costs {{cost}} in {steps} steps, above {target}; raise sigma, lower the steps, or"
+    return answered(search, examples, words)
+
+
+def solve(
+    solved: str,
+    target: Target,
+    *,
+    q: float,
+    sigma: float,
+    steps: int,
+    examples: int | None = None,
+    accountant: str = CERTIFIED,
+    recipe: Recipe = CONSTANT,
+) -> Answer:
+    """The answer for the quantity named: sigma, steps, q or batch, which needs `examples`; its own value is not read.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp").value
+    9375
+    """
+    check.one_of(SOLVABLE, solve=solved)
+    match solved:
+        case "sigma":
+            return sigma_for(target, q, steps, accountant=accountant, recipe=recipe, examples=examples)
+        case "steps":
+            return steps_for(target, q, sigma, accountant=accountant, recipe=recipe, examples=examples)
+        case "q":
+            return q_for(target, sigma, steps, accountant=accountant, recipe=recipe, examples=examples)
+    if examples is None:
+        raise ValueError("Expected examples to be given to solve batch.")
+    return batch_for(target, examples, sigma, steps, accountant=accountant, recipe=recipe)
+
+
+def verdict_on(answer: Answer) -> Verdict:
+    """What the number of an answer is worth, judged by the certified accountant on the same mechanism.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).status.value
+    'claims_less'
+    """
+    certified = answer.reading
+    if certified.kind is not Kind.CERTIFIED:
+        certified = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
+    found = verdict(*(_curve(each, answer.mechanism.steps) for each in (answer.reading, certified)))
+    return replace(found, text=found.text.replace("exact epsilon", f"exact {answer.target.word}"))
+
+
+def _curve(reading: Reading, steps: int) -> Curve:
+    """One point; the verdict looks at its height only, whatever it measures."""
+    lower = None if reading.lower is None else np.array([reading.lower])
+    return Curve(np.array([steps]), np.array([0.5]), np.array([reading.value]), lower, reading.kind, reading.note)

@@ -1,0 +1,190 @@
+"""What a calibration aims at: an epsilon at a delta, an attacker's advantage, or a mu; and how much of it is spent."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpcore import check
+from dpcore.privacy.accountants import Accountant, Curve, Kind
+from dpcore.privacy.accountants.gdp import Gdp, mu_of
+from dpcore.privacy.certified.tradeoff_bounds import certified
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.attack_risk import advantage, granted, mu_above
+from dpcore.privacy.tradeoff.functions import Gaussian
+
+PAIRS = 240  # deltas at which an accountant's pairs are taken
+LARGEST_DELTA = 0.999
+SMALLEST_DELTA = 1e-9
+
+
+class Reading(NamedTuple):
+    """What a mechanism spends of a target: a number, with its proven lower bound if it is certified."""
+
+    value: float  # never too small where the kind is upper or certified
+    lower: float | None
+    kind: Kind
+    note: str = ""
+
+
+class Target(ABC):
+    """A budget; subclasses are final and frozen."""
+
+    @property
+    @abstractmethod
+    def word(self) -> str:
+        """What is bounded: epsilon, advantage or mu."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """The number that must not be exceeded."""
+
+    @property
+    @abstractmethod
+    def at(self) -> float | None:
+        """The delta at which it is stated, if any."""
+
+    @abstractmethod
+    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        """What the whole mechanism spends, by this accountant."""
+
+    def __str__(self) -> str:
+        return f"{self.word}={self.size:g}"
+
+
+@final
+@dataclass(frozen=True)
+class EpsilonTarget(Target):
+    """At most this epsilon at this delta; epsilon finite and above 0, delta in (0, 1).
+
+    >>> print(EpsilonTarget(3.0, 1e-5))
+    epsilon=3
+    >>> EpsilonTarget(0.0, 1e-5)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected epsilon=0.0 to be finite and above 0.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        check.positive(epsilon=self.epsilon)
+        check.delta(delta=self.delta)
+
+    @property
+    def word(self) -> str:
+        return "epsilon"
+
+    @property
+    def size(self) -> float:
+        return self.epsilon
+
+    @property
+    def at(self) -> float:
+        return self.delta
+
+    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        curve = accountant.curve(mechanism, mechanism.steps, self.delta)
+        lower = None if curve.lower is None else float(curve.lower[0])
+        return Reading(float(curve.epsilon[0]), lower, curve.kind, curve.note)
+
+
+@final
+@dataclass(frozen=True)
+class AdvantageTarget(Target):
+    """At most this advantage, an attacker's largest true-positive less false-positive rate; in (0, 1).
+
+    It is delta(0) of the whole mechanism, the total variation distance.
+
+    >>> from dpcore.privacy.accountants import ACCOUNTANTS
+    >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: 2 Phi(1/2) - 1
+    >>> [round(AdvantageTarget(0.1).reading(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "rdp")]
+    [0.38, 0.54]
+    """
+
+    advantage: float
+
+    def __post_init__(self) -> None:
+        check.in_range(0, 1, ends="()", advantage=self.advantage)
+
+    @property
+    def word(self) -> str:
+        return "advantage"
+
+    @property
+    def size(self) -> float:
+        return self.advantage
+
+    @property
+    def at(self) -> None:
+        return None
+
+    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        if accountant.kind is Kind.CERTIFIED:
+            band = certified(mechanism)
+            return Reading(advantage(band.lower), advantage(band.upper), accountant.kind, band.note)
+        if isinstance(accountant, Gdp):
+            return Reading(advantage(Gaussian(mu_of(mechanism))), None, *_trust(accountant, mechanism))
+        curve = _pairs(accountant, mechanism, SMALLEST_DELTA)
+        each = curve.delta + (1 - curve.delta) * np.tanh(curve.epsilon / 2)  # delta(0) of one pair
+        return Reading(float(each.min()), None, curve.kind, curve.note)
+
+
+@final
+@dataclass(frozen=True)
+class MuTarget(Target):
+    """At most this mu: f >= G_mu wherever both errors are at least delta; delta in (0, 1), mu above 0.
+
+    >>> from dpcore.privacy.accountants import ACCOUNTANTS
+    >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
+    >>> [round(MuTarget(1.0, 1e-5).reading(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "gdp")]
+    [1.0, 1.07]
+    """
+
+    mu: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        check.positive(mu=self.mu)
+        check.delta(delta=self.delta)
+        most = -2 * float(ndtri(self.delta))
+        if self.mu >= most:
+            raise ValueError(
+                f"Expected mu={self.mu!r} below {most:.3g}: errors of at least delta={self.delta:g} tell no more."
+            )
+
+    @property
+    def word(self) -> str:
+        return "mu"
+
+    @property
+    def size(self) -> float:
+        return self.mu
+
+    @property
+    def at(self) -> float:
+        return self.delta
+
+    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        if accountant.kind is Kind.CERTIFIED:
+            band = certified(mechanism)
+            lower, upper = mu_above(band.upper, self.delta), mu_above(band.lower, self.delta)
+            return Reading(upper, lower, accountant.kind, band.note)
+        if isinstance(accountant, Gdp):
+            return Reading(mu_of(mechanism), None, *_trust(accountant, mechanism))
+        curve = _pairs(accountant, mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
+        return Reading(mu_above(granted(curve.epsilon, curve.delta), self.delta), None, curve.kind, curve.note)
+
+
+def _trust(accountant: Gdp, mechanism: Mechanism) -> tuple[Kind, str]:
+    return accountant.kind_of(mechanism), accountant.note_of(mechanism)
+
+
+def _pairs(accountant: Accountant, mechanism: Mechanism, least: float) -> Curve:
+    """Epsilon of the whole mechanism at deltas from `least` up: all that an accountant promises."""
+    few, many = np.geomspace(least, 0.01, PAIRS // 2), np.linspace(0.01, LARGEST_DELTA, PAIRS // 2)
+    return accountant.profile(mechanism, np.unique(np.concatenate([few, many])))

@@ -1,0 +1,122 @@
+"""The law of all steps together: where `compose` answers for one delta, this answers for every loss at once.
+
+Without a tilt the Fourier transform gives all probabilities to the same absolute error, about 1e-13, instead of tiny
+ones to full relative precision: that is enough for the error rates of an attacker.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len
+from scipy.signal import lfilter
+
+from dpcore.privacy.certified import log_moments
+from dpcore.privacy.certified.compose import POSITION
+from dpcore.privacy.certified.log_moments import Moments
+from dpcore.privacy.certified.step_law import Loss
+from dpcore.privacy.certified.tilted import ROUNDING, Spectrum, log_one_plus, spectrum
+from dpcore.privacy.types import FloatArray, IntArray
+
+
+class Tail(NamedTuple):
+    """What lies at or above each positive loss on the lattice."""
+
+    loss: FloatArray  # (K,)
+    mass: FloatArray  # (K,) finite mass under the numerator
+    other: FloatArray  # (K,) mass under the denominator times e^loss, so that neither overflows
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """The loss of many steps: start + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
+
+    `error` bounds what rounding, wrapping around and the mass left out can change in the mass of any range of nodes;
+    `misplaced` bounds how far a node lies from where it is said to be.
+    """
+
+    start: float
+    mesh: float
+    mass: FloatArray  # (N,)
+    infinite: float
+    error: float
+    misplaced: float
+
+    def pairs(self) -> tuple[FloatArray, FloatArray]:
+        """(epsilon, delta(epsilon)) at 0 and at each positive loss, delta not too small; both (K + 1,).
+
+        delta weighs the mass by 1 - e^(epsilon - loss), which rises from 0 to 1: it errs no more than a range.
+        """
+        tail = self._tail()
+        falling = np.exp(-tail.loss[:1])  # no loss lies between 0 and the first positive one
+        mass, other = np.append(tail.mass[:1], tail.mass), np.append(falling * tail.other[:1], tail.other)
+        summing = mass.size * ROUNDING * mass  # sums of so many terms, relative to themselves
+        delta = np.clip(self.infinite + mass - other + summing + self.error, 0.0, 1.0)
+        return np.append(0.0, tail.loss) + self.misplaced, delta
+
+    def tests(self) -> tuple[FloatArray, FloatArray]:
+        """(type I error, power) of the tests that reject where the loss is at least a positive node; both (K,).
+
+        The type I error is not too small, the power not too large: an attacker can do at least that.
+        """
+        tail = self._tail()
+        summing = tail.mass.size * ROUNDING
+        power = np.clip(tail.mass * (1 - summing) - self.error, 0.0, 1.0)
+        alpha = np.exp(self.misplaced - tail.loss) * (tail.other * (1 + summing) + self.error)
+        return np.clip(alpha, 0.0, 1.0), power
+
+    def _tail(self) -> Tail:
+        first = int(np.clip(np.floor(-self.start / self.mesh) + 1, 0, self.mass.size - 1))
+        loss = np.asarray(self.start + self.mesh * np.arange(first, self.mass.size), dtype=np.float64)
+        back = self.mass[first:][::-1]
+        mass, other = np.cumsum(back)[::-1], lfilter([1.0], [1.0, -np.exp(-self.mesh)], back)[::-1]
+        return Tail(loss, np.maximum(mass, 0.0), np.maximum(other, 0.0))
+
+
+def total(losses: Sequence[Loss], uses: IntArray, moments: Moments) -> Total:
+    """The law of (L,) uses of the losses, which have a common mesh and are dominated by those of the moments.
+
+    Errors: RuntimeError if the lattice would be too long.
+    """
+    mesh = losses[0].mesh
+    # ln of the finite mass of one use: all but the infinite. A sum of it would err by 1e-16, times the steps.
+    finite = np.array([np.log1p(-loss.infinite) for loss in losses])
+    low, high = (float(end[0]) for end in moments.reach(uses[None], 0.0, finite))
+    nodes = int((high - low) / mesh) + 8
+    if nodes > log_moments.LONGEST:
+        raise RuntimeError(f"A lattice of {nodes} nodes for all steps together is too long.")
+    period = int(next_fast_len(nodes, real=True) or nodes)
+    spectra = [spectrum(loss, 0.0, period) for loss in losses]
+    mass, error = _masses(spectra, uses, period)
+    origin = float(uses @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
+    shift = int(np.floor((low - origin) / mesh))
+    log_finite = float(uses @ finite)  # what is left is infinite
+    return Total(
+        origin + shift * mesh,
+        mesh,
+        np.roll(mass, -shift % period) * np.exp(log_finite),
+        -float(np.expm1(log_finite)),
+        error + 2 * np.exp(-log_moments.TAIL),
+        POSITION * float(uses @ np.abs(moments.ends).max(axis=1)),
+    )
+
+
+def _masses(spectra: Sequence[Spectrum], uses: IntArray, period: int) -> tuple[FloatArray, float]:
+    """Probabilities on the circle (period,), and the error of the sum over any arc of it."""
+    excess = np.stack([each.excess for each in spectra])  # (L, period // 2 + 1)
+    log_size = np.stack([log_one_plus(each) for each in excess])
+    kept = np.flatnonzero(uses @ log_size > -log_moments.CUT)
+    angle = np.stack([np.angle(1 + each[kept]) for each in excess])
+    transform = np.zeros(excess.shape[1], dtype=np.complex128)
+    transform[kept] = np.exp(uses @ (log_size[:, kept] + 1j * angle))
+    mass = np.asarray(irfft(transform, period))
+    # The transform of an arc is at most 1 / sin: an error of one frequency changes the arc's sum by no more.
+    arc = np.full(excess.shape[1], 1.0)
+    arc[1:] = 2 / (period * np.sin(pi / period * np.arange(1, arc.size)))
+    rest = np.array([each.rest for each in spectra])
+    each_factor = np.minimum(8 * rest, 1.0)[:, None] * np.exp(-log_size[:, kept])  # as in `tilt`
+    rounding = ROUNDING * np.abs(transform[kept]) * (uses @ each_factor + 64) @ arc[kept]
+    inverse = ROUNDING * np.sqrt(period * float(mass @ mass)) * np.log2(period)  # by Cauchy and Schwarz
+    return mass, float(rounding + np.exp(-log_moments.CUT) * arc.sum() + inverse)

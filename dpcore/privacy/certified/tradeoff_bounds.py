@@ -1,0 +1,115 @@
+"""The certified trade-off function of composed sampled Gaussians: proven curves below and above the exact one."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcore.privacy.certified.composed_loss import total
+from dpcore.privacy.certified.lattice import (
+    NODES,
+    SMALLEST_SIGMA,
+    Steps,
+    deviation,
+    extent,
+    lattice_of,
+    merged,
+    steps_of,
+)
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff.functions import Pairs, Points
+from dpcore.privacy.types import FloatArray
+
+SMALLEST = np.array([1e-9])  # probabilities below are left to `accountants.pld`, which keeps their relative precision
+LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it
+NARROW = 4e-4  # aim: widest gap between the curves
+CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 20)])
+GAP = 0.056  # seen: the gap over mu (mesh / standard deviation of one step's loss)^2, where many steps are alike
+LARGE = 5.0  # mu beyond which the curves are close whatever the mesh
+WIDEST = 0.17  # first mesh at most, in those standard deviations
+COARSE = 2**12  # nodes of one step to begin with, at most
+ROUNDS = 4
+SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, the mesh is not the reason
+
+
+class Band(NamedTuple):
+    """Two trade-off functions with the exact one between them; `note` says why there is nothing, "" otherwise."""
+
+    lower: Pairs
+    upper: Points
+    note: str = ""
+
+
+def certified(mechanism: Mechanism) -> Band:
+    """The band of the whole mechanism, under add/remove adjacency, symmetric.
+
+    The dominating law's pairs give the curve below, since all its pairs hold for the mechanism; tests on the dominated
+    law give the curve above, since an attacker on the mechanism can do at least as well.
+    Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; the laws are `loss`'s.
+    Edge cases: sigma below 0.05 gives the two trivial curves and a note.
+
+    >>> band = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
+    >>> float(band.lower.beta(0.05).round(3)), float(band.upper.beta(0.05).round(3))
+    (0.74, 0.741)
+    """
+    smallest = min(release.sigma for release in mechanism.releases)
+    if smallest < SMALLEST_SIGMA:
+        return _nothing(f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all.")
+    steps = steps_of(mechanism, np.array([mechanism.steps]))
+    above, below = merged(steps, up=True), merged(steps, up=False)
+    whole = deviation(above, 0)  # about mu
+    first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE))))
+    mesh = max(first * whole / np.sqrt(above.uses[0].sum()), extent(above, SMALLEST) / COARSE)
+    finest = extent(above, SMALLEST) / NODES
+    band, before = None, np.inf
+    for _ in range(ROUNDS):
+        try:
+            band = _band(above, below, mesh)
+        except RuntimeError:
+            break
+        gap = float(np.max(band.lower.power(CHECKED) - band.upper.power(CHECKED)))
+        merging = below is not above and gap > SHRUNK * before  # a finer mesh does not close what it opens
+        if gap <= NARROW or mesh <= finest or merging:
+            break
+        before = gap
+        mesh = max(mesh * np.clip(0.78 * np.sqrt(NARROW / gap), 0.1, 0.7), finest)
+    return band or _nothing("the lattice would be too long.")
+
+
+def _nothing(note: str) -> Band:
+    return Band(Pairs([], []), Points([], []), note)
+
+
+def _band(above: Steps, below: Steps, mesh: float) -> Band:
+    """The band on one mesh."""
+    lattice = lattice_of(above, SMALLEST, mesh)
+    other = lattice if below is above else lattice_of(below, SMALLEST, mesh)
+    remove = total([each.remove for each in lattice.laws], above.uses[0], lattice.remove)
+    add = total([each.add for each in lattice.laws], above.uses[0], lattice.add)
+    lower = total([each.lower for each in other.laws], below.uses[0], other.remove)
+    epsilon, delta = _thinned(*remove.pairs())
+    pairs = Pairs(epsilon, np.maximum(delta, _one_way(epsilon, *add.pairs())))
+    alpha, power = lower.tests()
+    return Band(pairs, Points(*_thinned(alpha[::-1], power[::-1])))
+
+
+def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> FloatArray:
+    """Delta of one direction at (n,) epsilons: convex in e^epsilon, it is nowhere above the chords between its pairs.
+
+    `Pairs` assumes symmetry, which one direction alone does not have.
+    """
+    inside = np.minimum(epsilon, known[-1])
+    after = np.clip(np.searchsorted(known, inside), 1, known.size - 1)
+    low, high = known[after - 1], known[after]
+    share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)
+    between = delta[after - 1] + share * (delta[after] - delta[after - 1])
+    return np.where(epsilon < known[0], 1.0, between)
+
+
+def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A few of many nodes: evenly spaced, and evenly spread over the values of y."""
+    even = np.linspace(0, x.size - 1, LINES).astype(int)
+    levels = np.linspace(float(y.min()), float(y.max()), LINES)
+    rising = y if y[-1] >= y[0] else y[::-1]
+    spread = np.minimum(np.searchsorted(rising, levels), x.size - 1)
+    kept = np.unique(np.concatenate([even, spread if rising is y else x.size - 1 - spread]))
+    return x[kept], y[kept]

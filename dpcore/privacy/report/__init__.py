@@ -1,0 +1,1 @@
+"""What the numbers mean: verdicts, attack risks, and statements in words."""

@@ -1,0 +1,126 @@
+"""What an attacker can do, in numbers that follow from a trade-off function."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpcore import check
+from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff.functions import EPSILONS, Pairs, Tradeoff
+from dpcore.privacy.types import FloatArray
+
+RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
+EVEN = 0.5  # the attacker's prior that nobody can be blamed for
+
+
+class Between(NamedTuple):
+    """Proven bounds of a number."""
+
+    lower: float
+    upper: float
+
+
+class Risks(NamedTuple):
+    """What the certified trade-off function promises about any attacker."""
+
+    advantage: Between  # largest true-positive less false-positive rate
+    error: Between  # smallest sum of type I and type II error
+    true_positives: dict[float, Between]  # false-positive rate -> largest true-positive rate
+    mu: Between  # smallest mu with f >= G_mu wherever both errors are at least `least`
+    least: float
+    sure: float  # most that someone 50 % sure can become, except with probability delta (upper bound)
+    note: str  # why there is nothing to tell; "" otherwise
+
+
+def risks(mechanism: Mechanism, delta: float) -> Risks:
+    """The numbers of the whole mechanism, each between proven bounds; attacks with an error below delta are left out.
+
+    >>> risks(Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5).advantage  # 2 Phi(1/2) - 1 = 0.38292
+    Between(lower=0.382..., upper=0.383...)
+    """
+    return risks_of(certified(mechanism), delta)
+
+
+def risks_of(band: Band, delta: float) -> Risks:
+    """The numbers of a certified band."""
+    check.delta(delta=delta)
+    gain = Between(advantage(band.upper), advantage(band.lower))
+    rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}
+    mu = Between(mu_above(band.upper, delta), mu_above(band.lower, delta))
+    error = Between(1 - gain.upper, 1 - gain.lower)
+    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN, delta), band.note)
+
+
+def advantage(f: Tradeoff) -> float:
+    """Largest true-positive less false-positive rate: the total variation distance, delta(0).
+
+    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> round(advantage(Gaussian(1.0)), 4)
+    0.3829
+    """
+    return float(f.delta(0.0))
+
+
+def bayes_risk(f: Tradeoff, prior: float) -> float:
+    """Smallest chance of a wrong guess for an attacker who holds participation for `prior` probable.
+
+    By duality min(prior, 1 - prior) (1 - delta(epsilon)), with e^epsilon the prior odds, above 1.
+
+    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> round(bayes_risk(Gaussian(1.0), 0.5), 4), round(bayes_risk(Gaussian(0.0), 0.1), 4)
+    (0.3085, 0.1)
+    """
+    check.in_range(0, 1, prior=prior)
+    rare = min(prior, 1 - prior)
+    return 0.0 if rare == 0 else float(rare * (1 - f.delta(np.log1p(-rare) - np.log(rare))))
+
+
+def mu_above(f: Tradeoff, least: float) -> float:
+    """Smallest mu with f >= G_mu wherever both errors are at least `least`: the tightest Gaussian guarantee, no CLT.
+
+    f is linear between its corners and G_mu convex, so that it is enough to look at the corners. Without a `least`,
+    subsampling would count for nothing: with chance q^T the example is in every batch, and far below that error rate
+    f falls towards that of sqrt(T)/sigma.
+    Source: arXiv 1905.02383, Definition 2.6. Edge cases: where no attack errs that much, mu where alpha = beta.
+
+    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> round(mu_above(Gaussian(0.7), 1e-5), 6)
+    0.7
+    """
+    check.in_range(0, 1, least=least)
+    alpha, power = f.corners(least)
+    with np.errstate(invalid="ignore"):  # infinity less infinity, where alpha = power = 0
+        mu = ndtri(power) - ndtri(alpha)
+    return max(float(np.max(mu[~np.isnan(mu)], initial=0.0)), 0.0)
+
+
+def posterior(f: Tradeoff, prior: float, chance: float) -> float:
+    """Most that someone `prior` sure of participation can become, except with probability `chance` over the release.
+
+    P(loss > e) <= delta(epsilon) / (1 - e^(epsilon - e)) for every epsilon < e, by Markov's inequality for the
+    hockey stick; the smallest e for which this is `chance` multiplies the odds by e^e at most.
+    **Guarantees:** not too small where f is not above the true curve.
+
+    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> round(posterior(Gaussian(0.25), 0.5, 1e-5), 3)
+    0.759
+    """
+    check.in_range(0, 1, prior=prior)
+    check.in_range(0, 1, ends="()", chance=chance)
+    share = f.delta(EPSILONS) / chance
+    with np.errstate(divide="ignore"):
+        worst = np.where(share < 1, EPSILONS - np.log1p(-np.minimum(share, 1.0)), np.inf)
+    factor = np.exp(-np.min(worst))
+    return float(prior / (prior + (1 - prior) * factor)) if prior > 0 else 0.0
+
+
+def granted(epsilon: FloatArray, delta: FloatArray) -> Pairs:
+    """What an accountant's pairs allow together, the infinite ones aside.
+
+    >>> float(granted(np.array([1.0, np.inf]), np.array([0.01, 0.001])).beta(0.1).round(4))
+    0.7182
+    """
+    finite = np.isfinite(epsilon)
+    return Pairs(epsilon[finite], delta[finite])

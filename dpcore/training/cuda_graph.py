@@ -1,0 +1,149 @@
+"""A training step that is recorded once, as a CUDA graph, and then played: no Python and no waiting between kernels.
+
+A recording repeats the same operations on the same memory, but a Poisson batch has another size each time. So the
+positions drawn go into a buffer with room to spare, filled up with positions whose factor is set to 0. All else that
+differs between steps goes into the same buffer: how many positions are drawn, sigma, the learning rate, how many steps
+the optimizer has done. So no number of a step is part of the recording.
+
+**Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
+ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum.
+Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dpcore.training.dp_step import Descent, Recorded
+from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+
+if TYPE_CHECKING:
+    from dpcore.training.loop import Run
+
+SPARE = 6.0  # standard deviations of the batch size above its mean that still fit: one batch in 1e9 does not
+MULTIPLE = 32  # products of matrices like such sizes
+WARM = 3  # steps before the recording, in which libraries set themselves up
+
+
+class StaticStep:
+    """A whole step as a function without arguments or results, on memory that stays where it is."""
+
+    def __init__(self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float) -> None:
+        self._engine, self._descent, self._data = engine, descent, data
+        self.room = room(len(data[0]), q)
+        new = engine.parameters.new_zeros
+        self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, lr, steps
+        self._places = torch.arange(self.room, device=self._inputs.device)
+        self._figures = new(3, self.room)  # losses, norms, whether clipped
+        self._play: Callable[[], None] = self._run
+
+    def takes(self, drawn: NDArray[np.int64]) -> bool:
+        """Whether the step can be played for these positions: they fit, and the optimizer has its scale."""
+        return len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
+
+    def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
+        """Take one step: losses, norms and whether clipped, as 0 or 1; (B,) each."""
+        descent, done = self._descent, self._descent.state.count + 1
+        inputs = np.zeros(self.room + 4)
+        # a drawn position fills up: what is not finite there is not finite in the batch itself
+        inputs[: self.room] = drawn[0] if len(drawn) else 0
+        inputs[: len(drawn)] = drawn
+        inputs[self.room :] = len(drawn), sigma, lr, done
+        self._inputs.copy_(moved(inputs, self._inputs.device))
+        self._play()
+        descent.state = descent.state._replace(count=done)
+        return self._figures[:, : len(drawn)].clone().unbind()  # the next step overwrites the figures themselves
+
+    def record(self, noise: GaussianNoise) -> None:
+        """Play from now on; parameters, noise and the optimizer's state are as before, also after an exception."""
+        descent, parameters = self._descent, self._engine.parameters.clone()
+        state, stream = descent.snapshot(), noise.states()
+        descent.state = descent.state._replace(count=max(state.count, descent.optimizer.wait))
+        try:
+            self._play = recording(self._run, noise.generators)
+        except Exception:
+            noise.renew()
+            raise
+        finally:
+            self._engine.parameters.copy_(parameters)
+            descent.restore(state)
+            noise.restore(stream)
+
+    def _run(self) -> None:
+        """What is recorded. It leaves nothing behind in memory of its own: the recording owns that."""
+        x, y = self._data
+        rows = self._inputs[: self.room].long()
+        drawn, sigma, lr, done = self._inputs[self.room :].unbind()
+        padding = self._places >= drawn
+        found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
+        for figure, values in zip(self._figures, found[1:], strict=True):
+            figure.copy_(values)
+
+
+def prepared(run: Run) -> tuple[StaticStep | None, str]:
+    """The run's recorded step if it can have one, and what to say of it behind the engine's name.
+
+    Edge cases: on the CPU, where there is nothing to record, nothing is said.
+    """
+    if run.device.type == "cpu":
+        return None, ""
+    why = obstacle(run)
+    if not why:
+        try:
+            step = StaticStep(run.engine, run.descent, run.train, run.config.q)
+            step.record(run.noise)
+            return step, ", captured"
+        except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
+            why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+    return None, f"; not captured: {why}"
+
+
+def obstacle(run: Run) -> str:
+    """What keeps the run's step from being recorded, as a phrase; empty if nothing does."""
+    if run.device.type != "cuda":
+        return f"no CUDA graphs on {run.device.type}"
+    if not isinstance(run.engine, BookKeeping):
+        return "gradients are formed example by example"
+    return "each proposal waits for its public loss" if run.annealing else ""
+
+
+def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:
+    """What plays the step's operations, drawing from the generators; the step itself runs a few times before."""
+    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    for generator in generators:
+        graph.register_generator_state(generator)
+    stream.wait_stream(torch.cuda.current_stream())
+    try:
+        with torch.cuda.stream(stream):  # puts back the present stream, which a failed recording does not always
+            for _ in range(WARM):
+                step()
+            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+                step()
+    finally:
+        torch.cuda.current_stream().wait_stream(stream)
+    return graph.replay
+
+
+def room(examples: int, q: float) -> int:
+    """Positions that the buffer holds: nearly every batch of Poisson(q) sampling fits, at q = 1 the whole data.
+
+    >>> room(60_000, 512 / 60_000), room(100, 1.0)
+    (672, 100)
+    """
+    most = examples * q + SPARE * math.sqrt(examples * q * (1 - q))
+    return min(examples, math.ceil(most / MULTIPLE) * MULTIPLE)
+
+
+def moved(values: NDArray[Any], device: torch.device) -> Tensor:
+    """The array on the device. To CUDA it goes by page-locked memory, and the calling thread does not wait."""
+    tensor = torch.from_numpy(values)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

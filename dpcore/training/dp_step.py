@@ -1,0 +1,124 @@
+"""One private step, apart from where its batch comes from and whether it is kept."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dpcore.training.config import RunConfig
+from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
+from dpcore.training.gradients.clipping import CLIPPINGS, Flat
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.base import State, begin
+from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
+
+
+class Recorded(NamedTuple):
+    """What a step that is recorded reads from its device, where another step writes numbers down."""
+
+    padding: Tensor  # (B,) which rows only fill the batch up
+    count: Tensor  # () steps, this one included
+
+
+class Descent:
+    """Clipped sum, noise, division by the expected batch, optimizer.
+
+    **Guarantees:** with D = scale(state) public, what is released of a batch is the sum of clip(g_i / D) plus noise of
+    std sigma C: one sampled Gaussian of multiplier sigma over the clipping's sensitivity. D times the release is what
+    the optimizer sees. Source of the D: AdaDPS, Li et al. 2022, arXiv 2202.05963, here with a D from noisy history.
+
+    Parameters, sum and state are changed in place, a piece of the noise at a time: each piece goes through noise,
+    history and step while it is in a core's cache. The pieces do not depend on how many cores there are.
+    """
+
+    def __init__(self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores) -> None:
+        self.optimizer = OPTIMIZERS[config.optimizer](config)
+        self.clipping = CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
+        self.state = begin(self.optimizer, engine.parameters)
+        scaling = config.private and self.optimizer.scale is not None
+        self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
+        self._engine, self._noise, self._cores = engine, noise, cores
+        self._batch = config.batch  # q n: the realised batch is not public
+        self._noisy = config.private and config.sigma > 0
+        self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
+        self._parameters = noise.pieces(engine.parameters)
+        self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
+
+    def take(self, x: Tensor, y: Tensor, sigma: Number, lr: Number, *, recorded: Recorded | None = None) -> ClippedSum:
+        """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the sum."""
+        optimizer, state, engine = self.optimizer, self.state, self._engine
+        plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
+        transform = optimizer.transform(state) if optimizer.transform else None
+        found = engine.clipped_sum(
+            x, y, self.clipping, self._inverse if self._scaled else None, transform, recorded and recorded.padding
+        )
+        if optimizer.peek and plain is not None:
+            optimizer.peek(plain, state._replace(count=state.count + 1))
+        self._move(found.shares, sigma * self.clipping.clip_norm, lr, recorded and recorded.count)
+        return found
+
+    def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
+        """Add up, add noise, divide, absorb, step. The shares of the sum (cores, d) are used up."""
+        optimizer, cores = self.optimizer, self._cores
+        (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
+        self.state = self.state._replace(count=self.state.count + 1)
+
+        def absorb(i: int) -> Tensor | None:
+            for other in others:
+                gradients[i].add_(other[i])
+            if self._noisy:
+                self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
+            own = self._piece(i)
+            optimizer.absorb(gradients[i].mul_(1 / self._batch), own)
+            return optimizer.averaged(own).sum() if optimizer.averaged else step(i)
+
+        def step(i: int) -> None:
+            own = self._piece(i)
+            scale = self._rescaled(i, own) if optimizer.averaged else None
+            if not isinstance(lr, Tensor):
+                optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
+                return
+            change = torch.zeros_like(gradients[i])  # what is recorded must not hold a rate
+            optimizer.step(change, gradients[i], own if count is None else own._replace(count=count), 1.0, scale)
+            self._parameters[i].add_(change.mul_(lr))
+
+        pieces = range(len(gradients))
+        sums = cores.map(absorb, pieces)
+        if optimizer.averaged:
+            torch.div(torch.stack(sums).sum(), shares.shape[1], out=self.state.mean)  # type: ignore[arg-type]
+            cores.map(step, pieces)
+
+    @property
+    def _scaled(self) -> bool:
+        """Whether the next step has a D."""
+        return self._inverse is not None and self.state.count >= self.optimizer.wait
+
+    def _piece(self, i: int) -> State:
+        """The i-th piece of the state."""
+        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+
+    def _rescaled(self, i: int, own: State) -> Tensor | None:
+        """D of a piece for the next step, None for ones; 1 / D^2 is kept."""
+        optimizer = self.optimizer
+        if not optimizer.scale or self.state.count < optimizer.wait:
+            return None
+        scale = optimizer.scale(own)
+        if self._inverses:
+            torch.pow(scale, -2, out=self._inverses[i])
+        return scale
+
+    def snapshot(self) -> State:
+        """A copy of the optimizer's state."""
+        return self.state._replace(
+            mean=self.state.mean.clone(), vectors=tuple(vector.clone() for vector in self.state.vectors)
+        )
+
+    def restore(self, state: State) -> None:
+        """Take on a state, in place."""
+        for own, other in zip((self.state.mean, *self.state.vectors), (state.mean, *state.vectors), strict=True):
+            own.copy_(other)
+        self.state = self.state._replace(count=state.count)
+        for i in range(len(self._parameters)):
+            self._rescaled(i, self._piece(i))

@@ -1,0 +1,87 @@
+"""Clipped sums where every layer is known: one forward and one backward pass, and no per-example gradient is formed."""
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+from dpcore.training.gradients import layers
+from dpcore.training.gradients.clipped_sum import Engine, Treatment
+from dpcore.training.gradients.core_threads import Cores
+
+CHUNK = 320  # examples a core works on at once
+CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
+CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
+
+
+@final
+class BookKeeping(Engine):
+    """One forward and one backward pass through known layers."""
+
+    name = "book-keeping"
+
+    def __init__(self, module: nn.Sequential, cores: Cores) -> None:
+        super().__init__(module, cores)
+        unfolds = any(isinstance(child, nn.Conv2d) for child in module)
+        self.chunk = CHUNK_ELSEWHERE if not self.parameters.is_cpu else CHUNK_CONV if unfolds else CHUNK
+        self._layers = [KNOWN[type(child)](child) for child in module]
+        counts = [len(list(child.parameters())) for child in module]
+        ends = [sum(counts[: i + 1]) for i in range(len(counts))]
+        self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+        self._first = next(i for i, count in enumerate(counts) if count)
+
+    def _logits(self, x: Tensor) -> Tensor:
+        x = channels_last(x)
+        for layer in self._layers:
+            x, _ = layer.forward(x)
+        return x
+
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        x = channels_last(x)
+        kept = []
+        for layer in self._layers:
+            x, keep = layer.forward(x)
+            kept.append(keep)
+        losses, g = cross_entropy(x, y)
+        inverse = treatment.inverse
+        squares, books = [], []
+        for i in reversed(range(self._first, len(self._layers))):
+            layer, slot, keep = self._layers[i], self._slots[i], kept.pop()
+            if isinstance(layer, layers.ParametricLayer):
+                square, add_sum = layer.book(keep, g, inverse and inverse[slot])
+                squares.append(square)
+                books.append((add_sum, sums[slot]))
+            if i > self._first:
+                g = layer.backward(keep, g)
+        stacked = torch.stack(squares)
+        factors = treatment.factors(stacked)
+        for factor in factors:
+            add_sum, own = books.pop(0)  # and what the layer kept is free for the next one
+            add_sum(factor, own, beta)
+        return losses, stacked, factors
+
+
+KNOWN = {
+    nn.Linear: layers.Linear,
+    nn.Conv2d: layers.Conv2d,
+    nn.Tanh: lambda module: layers.Tanh(),
+    nn.ReLU: lambda module: layers.ReLU(),
+    nn.MaxPool2d: layers.MaxPool2d,
+    nn.Flatten: lambda module: layers.Flatten(),
+}
+
+
+def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Each example's loss (B,), and its gradient at the logits (B, classes)."""
+    logarithms = torch.log_softmax(logits, 1)
+    g = logarithms.exp()
+    rows = torch.arange(len(y), device=y.device)
+    g[rows, y] -= 1.0
+    return -logarithms[rows, y], g
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
+    return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x

@@ -1,0 +1,159 @@
+"""Clipped sums of per-example gradients, a batch cut into parts for the cores and for memory."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from dpcore.training.gradients.clipping import Clipping
+from dpcore.training.gradients.core_threads import Cores
+
+FEWEST = 64  # examples that are worth waking a core for
+
+Result = TypeVar("Result")
+Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
+
+
+class ClippedSum(NamedTuple):
+    """What one batch gives."""
+
+    shares: Tensor  # (cores, d) sums of factor * gradient over each core's share, overwritten by the next call
+    losses: Tensor  # (B,)
+    norms: Tensor  # (B,) norms before clipping, of what is clipped
+    clipped: Tensor  # (B,) whether any factor is below 1
+
+    @property
+    def total(self) -> Tensor:
+        """The sum over the batch (d,)."""
+        return self.shares[0] if len(self.shares) == 1 else self.shares.sum(0)
+
+
+class Treatment(NamedTuple):
+    """What is done to the gradient of each example."""
+
+    clipping: Clipping
+    inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
+    transform: Transform | None
+    padding: Tensor | None  # (B,) which rows only fill the batch up
+
+    def factors(self, squares: Tensor) -> Tensor:
+        """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
+        factors = self.clipping.factors(squares)
+        return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
+
+
+class Engine(ABC):
+    """A module whose parameters lie in one vector, and the clipped sums of its per-example gradients."""
+
+    name: str  # of the method, and why where it is the slow one
+    chunk: int  # examples at once
+    transforms = False  # whether it can put functions of the gradients in their place
+
+    def __init__(self, module: nn.Module, cores: Cores) -> None:
+        weights = list(module.parameters())
+        names = [name for name, _ in module.named_parameters()]
+        self.module = module
+        self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
+        self.groups = len(list(groupby(names, key=owner)))  # layers with parameters
+        self._shapes = [weight.shape for weight in weights]
+        for weight, view in zip(weights, views(self.parameters, self._shapes), strict=True):
+            weight.data = view
+        module.requires_grad_(False)
+        self._cores = cores
+        self._totals = self.parameters.new_empty(cores.count, len(self.parameters))  # (cores, d)
+        self._sums = [views(total, self._shapes) for total in self._totals]
+
+    def clipped_sum(
+        self,
+        x: Tensor,
+        y: Tensor,
+        clipping: Clipping,
+        inverse: Tensor | None = None,
+        transform: Transform | None = None,
+        padding: Tensor | None = None,
+    ) -> ClippedSum:
+        """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
+
+        `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
+        factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
+        `transform`, which only the vmap engine can apply, puts functions of the gradients in their place.
+        Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
+        Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
+        """
+        assert transform is None or self.transforms, f"{self.name} forms no gradients to transform"
+        treatment = Treatment(clipping, None if inverse is None else views(inverse, self._shapes), transform, padding)
+        return self._fitting(lambda: self._sum(x, y, treatment))
+
+    def _sum(self, x: Tensor, y: Tensor, treatment: Treatment) -> ClippedSum:
+        losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
+        clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
+        padding = treatment.padding
+        busy, parts = self._parts(len(x))
+
+        def add_share(core: int) -> None:
+            for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
+                own = treatment if padding is None else treatment._replace(padding=padding[part])
+                losses[part], squares, factors = self._add(x[part], y[part], own, self._sums[core], min(i, 1))
+                norms[part] = squares.sum(0).sqrt_()
+                clipped[part] = (factors < 1).any(0)
+
+        self._cores.map(add_share, range(busy))
+        shares = self._totals[:busy] if busy else self._totals[:1].zero_()
+        return ClippedSum(shares, losses, norms, clipped)
+
+    def logits(self, x: Tensor) -> Tensor:
+        """The network's outputs (B, classes)."""
+        return self._fitting(
+            lambda: torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._parts(len(x))[1]))
+        )
+
+    def _fitting(self, work: Callable[[], Result]) -> Result:
+        """The work's result, in smaller parts from now on where a GPU's memory does not hold larger ones.
+
+        Nothing random is drawn in here, so what is done twice is drawn once. A recording cannot begin again.
+        """
+        while True:
+            try:
+                return work()
+            except torch.OutOfMemoryError:
+                recorded = self.parameters.is_cuda and torch.cuda.is_current_stream_capturing()
+                if self.chunk == 1 or recorded:
+                    raise
+            self.chunk //= 2  # out here the exception no longer holds the parts that were too large
+
+    def _parts(self, size: int) -> tuple[int, list[slice]]:
+        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk."""
+        busy = min(self._cores.count, -(-size // FEWEST))
+        count = busy * -(-size // (busy * self.chunk)) if busy else 0
+        return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
+
+    @abstractmethod
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """sums <- beta sums + clipped gradients, shaped as the parameters.
+
+        Gives losses (B,), squared norms (groups, B) and factors (groups, B).
+        """
+
+    @abstractmethod
+    def _logits(self, x: Tensor) -> Tensor:
+        """The outputs for a part of a batch."""
+
+
+def views(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+    """The vector (d,) cut into views of these shapes."""
+    parts = vector.split([shape.numel() for shape in shapes])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+def owner(name: str) -> str:
+    """The layer that a parameter belongs to.
+
+    >>> owner("3.weight")
+    '3'
+    """
+    return name.rpartition(".")[0]

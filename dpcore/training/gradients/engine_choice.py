@@ -1,0 +1,51 @@
+"""Which engine a module gets, and why."""
+
+from torch import nn
+
+from dpcore.training.gradients import layers
+from dpcore.training.gradients.book_keeping import KNOWN, BookKeeping
+from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.per_example import PerExample
+
+BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
+
+
+def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False) -> Engine:
+    """The fastest engine that is exact for the module, and takes transforms if it must.
+
+    Errors: ValueError for BatchNorm, which mixes examples, for layers that keep statistics of them, and for parameters
+    that are not to be trained.
+    """
+    for child in module.modules():
+        if isinstance(child, BATCH_NORM):
+            raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
+        if getattr(child, "track_running_stats", False):
+            raise ValueError(f"Expected no {type(child).__name__} with running statistics: noise does not cover them.")
+    if not all(weight.requires_grad for weight in module.parameters()):
+        raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
+    why = unknown(module) or ("every example's gradient is transformed" if transforms else "")
+    return PerExample(module, why) if why else BookKeeping(module, cores)  # type: ignore[arg-type]
+
+
+def unknown(module: nn.Module) -> str:
+    """What keeps the module from the book-keeping engine, as a phrase; empty if nothing does."""
+    if not isinstance(module, nn.Sequential):
+        return f"{type(module).__name__} is not a Sequential"
+    for child in module:
+        if type(child) not in KNOWN:
+            return f"no book-keeping for {type(child).__name__}"
+        if isinstance(child, nn.Conv2d) and not plain(child):
+            return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
+        if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
+            return "no book-keeping for a dilated or ceil_mode MaxPool2d"
+        if isinstance(child, nn.Flatten) and (child.start_dim, child.end_dim) != (1, -1):
+            return "no book-keeping for a partial Flatten"
+    weights = [weight for child in module for weight in child.parameters()]
+    return "" if len(weights) == len(set(map(id, weights))) else "layers share parameters"
+
+
+def plain(conv: nn.Conv2d) -> bool:
+    """Whether the convolution is one that the book-keeping layer computes."""
+    usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
+    return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)

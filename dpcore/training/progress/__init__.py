@@ -1,0 +1,1 @@
+"""When a run reports, and what its reports add up to."""

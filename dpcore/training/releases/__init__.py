@@ -1,0 +1,1 @@
+"""What a run releases once, before its first step."""

@@ -1,0 +1,160 @@
+"""Answers side by side: by every accountant, and what the same epsilon allows each of them."""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from typing import NamedTuple
+
+import streamlit as st
+
+from dpcore.figures.labels import short
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.calibration.same_epsilon import same_epsilon
+from dpcore.privacy.calibration.solve import Answer, Recipe, verdict_on
+from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.report.verdict import Status, Verdict, outward
+from pages.parts.calibrate import question
+from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
+from pages.parts.controls.mechanism import Setting
+from pages.parts.results import cache
+from pages.parts.results.table import Row, csv_text, sign, verdict_rows
+from pages.parts.shell.menu import SEEN
+
+COUNTED_BY = "Counted by"
+COUNTED = ("moments", "gdp", CERTIFIED)  # who promises, who takes less noise for it, and who may
+
+LESS_NOISE = (
+    "The moments accountant promises an epsilon at the sigma of the sliders. Whoever counts less can take less noise "
+    "and name the same epsilon: [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, do so by the central "
+    "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
+    "what is true of each."
+)
+PAPER = {
+    "n": "60000", "sampling": "batch", "batch": "256", "length": "epochs", "delta": "1e-5", "schedule": "constant",
+}  # fmt: skip
+ARROW = ":material/arrow_forward:"
+ELSEWHERE = {  # a link would not do: a page's query does not change a value that the session has
+    "pages/accountants.py": "Open in Accountants",
+    "pages/tradeoff.py": "in Trade-off",
+    "pages/train.py": "in Train",
+}
+FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
+    "Figure 4, top: sigma 1.3, epoch 20": {"sigma": "1.3", "epochs": "20"},
+    "Figure 4, bottom: sigma 0.7, epoch 70": {"sigma": "0.7", "epochs": "70"},
+}
+
+
+class Counted(NamedTuple):
+    """A sigma that one accountant takes for the promised epsilon, and what is true of it."""
+
+    accountant: str
+    sigma: float
+    epsilon: float
+    mu: float  # of the central limit theorem
+    exact: tuple[float, float]  # certified
+    kind: Kind
+    verdict: Verdict
+
+
+def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
+    """Draw the answer: large, what it spends, what that is worth, and the ways to load it."""
+    st.header(question.headline(found), anchor=False)
+    st.markdown(question.sentence(found))
+    verdict = judged(asked, by)
+    if verdict is not None and by != CERTIFIED:
+        st.html(f"<p>{sign(verdict.status)} {escape(verdict.text)}</p>")
+    st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
+    for note in found.notes:
+        grave = note == found.reading.note or note.startswith("delta=")
+        (st.warning if grave else st.info)(note)
+    ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    fields = question.loaded(found, setting)
+    ways.button("Use this answer", type="primary", on_click=load, args=(fields,), key="use")
+    if SEEN in st.session_state:  # without the app there are no other pages
+        for page, label in ELSEWHERE.items():
+            ways.button(label, type="tertiary", icon=ARROW, on_click=load, args=(fields, page), key=f"to_{page}")
+
+
+def show_less_noise(setting: Setting) -> None:
+    """Draw paper 004's comparison at the current setting, with its own settings as presets."""
+    st.markdown(LESS_NOISE)
+    row = st.container(horizontal=True, gap="small")
+    for name, fields in FIGURE_4.items():
+        row.button(name, on_click=load, args=(PAPER | fields,))
+    counted = less_noise(setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting))
+    if isinstance(counted, str):
+        st.info(counted)
+    else:
+        st.html(less_noise_table(counted))
+
+
+def answers_table(asked: Asked) -> str:
+    """An HTML table with the answer by every accountant, what it spends by its own count, kind and verdict."""
+    heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
+    return verdict_rows(COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
+
+
+def answers_csv(asked: Asked) -> str:
+    """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict."""
+    header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
+    return csv_text(header, [_told(asked, name) for name in ACCOUNTANTS])
+
+
+@lru_cache(maxsize=256)
+def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe) -> tuple[Counted, ...] | str:
+    """The moments accountant's sigma and promise, and the sigmas at which others give it; or why there are none."""
+    first, *others = COUNTED
+    try:
+        same = same_epsilon(q, sigma, steps, delta, promised_by=first, accountants=tuple(others), recipe=recipe)
+        mechanism, promise = recipe.mechanism(q, sigma, steps), same.promise
+        target = EpsilonTarget(promise.value, delta)
+        own = Answer("sigma", sigma, target, promise, None, first, mechanism)
+        return tuple(_counted(each) for each in (own, *same.answers))
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+
+
+def less_noise_table(counted: Sequence[Counted]) -> str:
+    """An HTML table: who counts, its sigma, how much less noise that is, mu, what is certified there, verdict."""
+    heads = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
+    return verdict_rows(COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
+
+
+def _told(asked: Asked, name: str) -> list[object]:
+    found, verdict = answer(asked, name), judged(asked, name)
+    if isinstance(found, str) or verdict is None:
+        return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
+    low, reading = found.reading.lower, found.reading
+    told = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
+    return [name, asked.solve, *("" if each is None else each for each in told), found.note]
+
+
+def _answer_row(asked: Asked, name: str) -> Row:
+    found, verdict = answer(asked, name), judged(asked, name)
+    if isinstance(found, str) or verdict is None:
+        return Row(name, ("–", "–"), ACCOUNTANTS[name].kind, Status.NOT_AVAILABLE, str(found))
+    cells = value_of(found), f"{found.reading.value:.4f}"
+    return Row(name, cells, found.reading.kind, verdict.status, verdict.text)
+
+
+def _counted(found: Answer) -> Counted:
+    exact = spent(found.target, CERTIFIED, found.mechanism)
+    return Counted(
+        found.accountant,
+        float(found.value),
+        found.reading.value,
+        cache.mu(found.mechanism),
+        (exact.lower or 0.0, exact.value),
+        found.reading.kind,
+        verdict_on(found),
+    )
+
+
+def _less_row(each: Counted, before: float) -> Row:
+    exact = "no bound"  # some sigmas are too small to certify
+    if math.isfinite(each.exact[1]):
+        exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
+    less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
+    cells = (f"{each.sigma:.4g}", less, short(each.mu), f"{each.epsilon:.3f}", exact)
+    return Row(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)

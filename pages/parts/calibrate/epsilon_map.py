@@ -1,0 +1,181 @@
+"""The map of epsilon over sigma and epochs: its axes, its cells in cached strips, its data, and what a click loads."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from dpcore.figures import heatmap_figure
+from dpcore.figures.heatmap import Mark
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants.base import FloatArray
+from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
+from dpcore.privacy.calibration.solve import Recipe
+from dpcore.privacy.report.statement import plain
+from pages.parts.calibrate.question import epochs_text, recipe_of
+from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.number import show
+from pages.parts.results.table import csv_text
+from pages.parts.shell import words
+
+CELLS = 40  # along each axis
+FEW = 14  # sigmas where every one takes long: a schedule, certified
+STRIP = 8  # sigmas computed at once; between strips a reader's next move is heard
+SIGMAS = (0.5, 10.0)
+EPOCHS = (1.0, 300.0)
+WHOLE = 5  # epochs, from which on the map has whole ones only
+MOST_STEPS = 10**7
+BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
+KEY = "map"
+AXES = "map_axes"  # of the map that is on the screen
+FIRST = "rdp"  # painted first where the map takes long: a proven bound, and quick
+PATIENCE = 0.1  # seconds until then
+WAITING = "So far by RDP, a proven upper bound."
+ALT = "Map of epsilon over epochs and sigma, both logarithmic, with contours; the target's contour is thick."
+
+
+class Axes(NamedTuple):
+    """The grid of a map; hashable."""
+
+    sigmas: tuple[float, ...]
+    steps: tuple[int, ...]
+    q: float
+    delta: float
+    recipe: Recipe
+
+    @property
+    def epochs(self) -> FloatArray:
+        """Epochs at each number of steps."""
+        return np.array(self.steps) * self.q
+
+
+def show_map(setting: Setting, by: str, target: float | None, answer: Mark | None) -> None:
+    """Draw the map with the current point and the answer; a click on it loads a cell. Then its numbers."""
+    axes = axes_of(setting, by)
+    st.session_state[AXES] = axes
+    marks = [Mark(setting.epochs, setting.sigma, "now"), *([answer] if answer else [])]
+    place, told = st.empty(), st.empty()
+    parts: list[Grid] = []
+    started, slow = time.perf_counter(), False
+    for part in strips(axes, by):
+        parts.append(part)
+        if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
+            slow = True
+            first = joined(list(strips(axes, FIRST)))
+            place.plotly_chart(heatmap_figure(first, axes.epochs, target=target, marks=marks), key="first_map", alt=ALT)
+        if slow:
+            told.caption(f"{WAITING} {sum(len(each.sigmas) for each in parts)} of {len(axes.sigmas)} sigmas are done.")
+    grid = joined(parts)
+    figure = heatmap_figure(grid, axes.epochs, target=target, marks=marks)
+    place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)
+    told.caption(caption(grid, axes, by, target))
+    table = st.expander("The numbers on the map", key="map_numbers", on_change="rerun")
+    if table.open:
+        table.dataframe(map_table(grid, axes), hide_index=True)
+    data = lambda: map_csv(grid, axes, by)  # noqa: E731  # only when it is pressed
+    st.download_button("Download the map (CSV)", data, "epsilon_map.csv", "text/csv", key="download", on_click="ignore")
+
+
+def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
+    """What the map shows, by whom, and what kind of numbers they are."""
+    kinds = Counter(grid.kinds)
+    told = [words.KINDS[kind] if len(kinds) == 1 else f"{words.KINDS[kind]} ({count} sigmas)"
+            for kind, count in kinds.items()]  # fmt: skip
+    thick = "" if target is None else "The thick line is the target. "
+    return (
+        f"Epsilon at delta = {plain(axes.delta)} and q = {axes.q:.4g} by {ACCOUNTANTS[by].title}: {', '.join(told)}. "
+        f"{thick}Click a point to load its sigma and epochs, here and on the other pages."
+    )
+
+
+def axes_of(setting: Setting, by: str) -> Axes:
+    """The axes that hold the current point; they stay where they are while it moves within them."""
+    constant = setting.schedule == "constant"
+    sigmas = _spread(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
+    most, now = MOST_STEPS * setting.q, setting.epochs
+    if constant:
+        low, high = EPOCHS[0], min(EPOCHS[1], most)
+        epochs = _spread((min(low, high / 100), high), min(now, most), CELLS)
+        epochs = [round(each) if each >= WHOLE else each for each in epochs]
+    else:  # the noise of a longer one may run out, and every epoch more is a level more
+        epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
+    steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MOST_STEPS) for each in epochs}
+    return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
+
+
+def strips(axes: Axes, by: str) -> Iterator[Grid]:
+    """The map, a few sigmas at a time."""
+    for start in range(0, len(axes.sigmas), STRIP):
+        yield strip(axes._replace(sigmas=axes.sigmas[start : start + STRIP]), by)
+
+
+@lru_cache(maxsize=128)
+def strip(axes: Axes, by: str) -> Grid:
+    """A few sigmas of the map; +inf with a note where the accountant gives up."""
+    try:
+        return epsilon_grid(axes.sigmas, axes.steps, axes.q, axes.delta, by, recipe=axes.recipe)
+    except RuntimeError as error:
+        rows, kind = len(axes.sigmas), ACCOUNTANTS[by].kind
+        nothing = np.full((rows, len(axes.steps)), np.inf)
+        return Grid(np.array(axes.sigmas), np.array(axes.steps), nothing, None, (kind,) * rows, (str(error),) * rows)
+
+
+def joined(parts: list[Grid]) -> Grid:
+    """The strips as one map."""
+    lowers = [part.lower for part in parts if part.lower is not None]
+    return Grid(
+        np.concatenate([part.sigmas for part in parts]),
+        parts[0].steps.copy(),
+        np.concatenate([part.epsilon for part in parts]),
+        np.concatenate(lowers) if len(lowers) == len(parts) else None,
+        tuple(kind for part in parts for kind in part.kinds),
+        tuple(note for part in parts for note in part.notes),
+    )
+
+
+def clicked() -> None:
+    """Load the cell that was clicked into the controls; for a callback."""
+    state: Any = st.session_state.get(KEY)
+    points = state.selection.points if state else []
+    axes = st.session_state.get(AXES)
+    if axes and points:
+        st.session_state.update(cell(axes, float(points[0]["x"]), float(points[0]["y"])))
+
+
+def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
+    """The fields of the cell nearest to a point.
+
+    >>> cell(Axes((1.0, 2.0), (100, 200), 0.01, 1e-5, Recipe()), 1.9, 1.1)
+    {'sigma': '1', 'length': 'epochs', 'epochs': '2', 'steps': '200'}
+    """
+    nearest = min(axes.sigmas, key=lambda each: abs(math.log(each / sigma)))
+    steps = min(axes.steps, key=lambda each: abs(math.log(each * axes.q / epochs)))
+    return {"sigma": show(nearest), "length": "epochs", "epochs": epochs_text(steps, axes.q), "steps": show(steps)}
+
+
+def map_csv(grid: Grid, axes: Axes, by: str) -> str:
+    """One row a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
+    rows: list[list[object]] = []
+    for i, sigma in enumerate(grid.sigmas.tolist()):
+        lower = [""] * len(axes.steps) if grid.lower is None else grid.lower[i].tolist()
+        cells = zip(axes.steps, axes.epochs.tolist(), grid.epsilon[i].tolist(), lower, strict=True)
+        rows += [[by, grid.kinds[i].value, axes.q, axes.delta, sigma, *each] for each in cells]
+    return csv_text(["accountant", "kind", "q", "delta", "sigma", "steps", "epochs", "epsilon", "lower"], rows)
+
+
+def map_table(grid: Grid, axes: Axes) -> dict[str, Any]:
+    """The map as columns: sigma, then epsilon after each number of epochs."""
+    columns = {f"{epochs:.4g} epochs": grid.epsilon[:, i] for i, epochs in enumerate(axes.epochs.tolist())}
+    return {"sigma": grid.sigmas, **columns}
+
+
+def _spread(ends: tuple[float, float], now: float, count: int) -> list[float]:
+    """Values of three digits, evenly spread in logarithms over the ends, moved outwards where `now` lies beyond."""
+    low = min(ends[0], now / BEYOND) if now < ends[0] else ends[0]
+    high = max(ends[1], now * BEYOND) if now > ends[1] else ends[1]
+    return sorted({float(f"{each:.3g}") for each in np.geomspace(low, high, count).tolist()})

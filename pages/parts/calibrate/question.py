@@ -1,0 +1,235 @@
+"""The inverse question on a page: what to solve, for which target, by whom; its answer, and the way to load it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import streamlit as st
+
+from dpcore import check
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.calibration.solve import Answer, Recipe, solve, verdict_on
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.statement import plain
+from dpcore.privacy.report.verdict import Verdict, outward
+from pages.parts.controls.choice import FIRST_THE_BAND, accountant_choice, choice_of
+from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.number import Quantity, epochs_text, keep, number, show
+from pages.parts.shell import words
+
+SOLVE = ("sigma", "steps", "batch", "q")
+TARGETS = ("epsilon", "advantage", "mu")
+BY = FIRST_THE_BAND
+GO = "go"  # the page that was asked for
+DIGITS = 6  # of what is spent, rounded up
+
+EPSILON = Quantity(
+    "target_epsilon", "Target epsilon", "3", 0.1, 100,
+    lambda epsilon: check.positive(target_epsilon=epsilon), "more private", "more accurate",
+)  # fmt: skip
+ADVANTAGE = Quantity(
+    "target_advantage", "Target advantage", "0.2", 0.01, 0.99,
+    lambda advantage: check.in_range(0, 1, ends="()", target_advantage=advantage), "more private", "more accurate",
+    help="The best attacker's true-positive less false-positive rate: 0 is blind guessing, 1 is certainty.",
+    stops=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
+)  # fmt: skip
+MU = Quantity(
+    "target_mu", "Target mu", "1", 0.05, 8,
+    lambda mu: check.positive(target_mu=mu), "more private", "more accurate",
+    help="As hard to attack as telling a normal distribution from one shifted by mu, where both errors are at least "
+    "delta.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be solved; the solved quantity itself is 0, so that it makes no difference to a cache."""
+
+    solve: str
+    target: Target
+    recipe: Recipe
+    n: int
+    q: float
+    sigma: float
+    steps: int
+
+
+def solve_controls() -> tuple[str, str]:
+    """Draw what to solve for and by whom: (solved quantity, accountant)."""
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    solve = choice_of(row, "Solve for", SOLVE, "solve")
+    with row.container(width=250):
+        by = accountant_choice("Counted by", "by")
+    return solve, by
+
+
+def told(solve: str) -> str:
+    """Why one of the controls does not change the answer."""
+    same = {
+        "q": "The sampling rate (or the batch)",
+        "batch": "The batch (or its rate)",
+        "steps": "The number of steps (or epochs)",
+    }
+    name = same.get(solve, "Sigma")
+    return f"{name} is solved for: its slider only says where you are now, and where the map has its mark."
+
+
+def recipe_of(setting: Setting) -> Recipe:
+    """How sigma changes over the steps."""
+    return Recipe(setting.schedule, setting.rate)
+
+
+def target_controls(delta: float) -> Target:
+    """Draw the target; ValueError says in a sentence why there is no such target."""
+    kind = choice_of(st, "Target", TARGETS, "target")
+    if kind == "advantage":
+        return AdvantageTarget(number(ADVANTAGE))
+    return MuTarget(number(MU), delta) if kind == "mu" else EpsilonTarget(number(EPSILON), delta)
+
+
+def asked_of(solve: str, target: Target, setting: Setting) -> Asked:
+    """The question that the controls ask."""
+    known = {"q": setting.q, "sigma": setting.sigma, "steps": setting.mechanism.steps}
+    known["q" if solve == "batch" else solve] = 0
+    q, sigma, steps = known["q"], known["sigma"], int(known["steps"])
+    return Asked(solve, target, recipe_of(setting), setting.n, q, sigma, steps)
+
+
+@lru_cache(maxsize=512)
+def answer(asked: Asked, by: str) -> Answer | str:
+    """The answer by one accountant, or the sentence that says why there is none and what to change."""
+    try:
+        return solve(
+            asked.solve,
+            asked.target,
+            q=asked.q,
+            sigma=asked.sigma,
+            steps=asked.steps,
+            examples=asked.n,
+            accountant=by,
+            recipe=asked.recipe,
+        )
+    except (ValueError, RuntimeError) as error:
+        return str(error)
+
+
+@lru_cache(maxsize=512)
+def judged(asked: Asked, by: str) -> Verdict | None:
+    """What the answer is worth, by the certified accountant; None where there is no answer."""
+    found = answer(asked, by)
+    return None if isinstance(found, str) else verdict_on(found)
+
+
+@lru_cache(maxsize=512)
+def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
+    """What a mechanism spends of a target by one accountant; infinite, with a note, where it has no answer."""
+    try:
+        return target.reading(ACCOUNTANTS[by], mechanism)
+    except RuntimeError as error:
+        return Reading(math.inf, None, ACCOUNTANTS[by].kind, str(error))
+
+
+def value_of(found: Answer) -> str:
+    """The solved number as it would be typed.
+
+    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> value_of(solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp"))
+    '9,375'
+    """
+    return f"{found.value:,}" if found.solved in ("steps", "batch") else show(found.value)
+
+
+def headline(found: Answer) -> str:
+    """The answer in a few large words."""
+    first, steps = found.mechanism.releases[0], found.mechanism.steps
+    said = f"{found.solved} = {value_of(found)}"
+    if found.solved == "steps":
+        return f"{said}, or {epochs_text(steps, first.q)} epochs"
+    return f"{said}, or q = {first.q:.4g}" if found.solved == "batch" else said
+
+
+def sentence(found: Answer) -> str:
+    """What the answer keeps, what it spends and what kind of number that is; never rounded past the target."""
+    target, reading = found.target, found.reading
+    where = "" if target.at is None else f" at delta = {plain(target.at)}"
+    least = show(min(upward(reading.value), target.size))
+    text = f"It gives **{target.word} {_sign(reading.kind)} {least}**, within the target of {target.size:g}{where}"
+    if reading.kind is Kind.CERTIFIED and reading.lower is not None:
+        low = outward(reading.lower, math.floor)
+        text += f" (certified: the exact {target.word} lies between {low} and {least})."
+    else:
+        text += f" ({ACCOUNTANTS[found.accountant].title}: {words.KINDS[reading.kind]})."
+    return f"{text} {_beyond(found)}".strip()
+
+
+def upward(value: float) -> float:
+    """A positive number in six significant digits, never below itself.
+
+    >>> upward(2.99907241), upward(0.2)
+    (2.99908, 0.2)
+    """
+    unit = DIGITS - 1 - math.floor(math.log10(value)) if value > 0 else 0
+    near = round(value, unit)
+    return near if near >= value else round(near + 10.0**-unit, unit)
+
+
+def fixed(found: Answer) -> str:
+    """What was held fixed, in one line."""
+    first, steps = found.mechanism.releases[0], found.mechanism.steps
+    held = {"sigma": f"sigma = {first.sigma:.6g}", "q": f"q = {first.q:.4g}", "steps": f"T = {steps:,} steps"}
+    held.pop("q" if found.solved == "batch" else found.solved)
+    epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
+    return f"At {' and '.join(held.values())}{epochs}."
+
+
+def standing(setting: Setting, target: Target, by: str) -> str:
+    """What the controls as they stand spend of the target."""
+    now = spent(target, by, setting.mechanism)
+    here = (
+        f"Where the sliders are now (sigma = {setting.sigma:g}, q = {setting.q:.4g}, {setting.mechanism.steps:,} steps)"
+    )
+    if math.isinf(now.value):
+        return f"{here}, there is no {target.word} by this accountant."
+    held = "over the target" if now.value > target.size else "within the target"
+    return f"{here}, {target.word} {_sign(now.kind)} {outward(now.value, math.ceil)}: {held}."
+
+
+def loaded(found: Answer, setting: Setting) -> dict[str, str]:
+    """The fields of the answer, as texts: they give the same mechanism on every page."""
+    first, steps = found.mechanism.releases[0], found.mechanism.steps
+    fields = {"n": show(setting.n), "sigma": show(first.sigma), "delta": show(setting.delta)}
+    batch = max(1, round(first.q * setting.n))  # the nearest one, for a page that knows no q
+    exact = batch / setting.n == first.q
+    fields |= {"sampling": "batch" if exact else "q", "batch": show(batch), "q": show(first.q)}
+    fields |= {"length": "epochs", "epochs": epochs_text(steps, first.q), "schedule": setting.schedule}
+    if setting.schedule != "constant":
+        fields[f"rate_{setting.schedule}"] = show(setting.rate)
+    return fields
+
+
+def load(fields: Mapping[str, str], go: str = "") -> None:
+    """Set the controls, here and on the page to go to next, if any; for a callback."""
+    for key, text in fields.items():
+        st.session_state[key] = text
+        keep(key, text)
+    st.session_state[GO] = go
+
+
+def move_on() -> None:
+    """Go where `load` was told to."""
+    if go := st.session_state.pop(GO, ""):
+        st.switch_page(go, query_params={})  # None would be refused: the controls hold on to the address
+
+
+def _beyond(found: Answer) -> str:
+    if found.beyond is None:
+        return ""
+    next_one = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
+    return f"{found.solved} = {next_one} was measured too, and overshoots."
+
+
+def _sign(kind: Kind) -> str:
+    """Whether a number is a bound."""
+    return "≤" if kind in (Kind.CERTIFIED, Kind.UPPER) else "≈"

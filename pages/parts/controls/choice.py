@@ -1,0 +1,101 @@
+"""One of a list, or several: as buttons, pills or a menu; the address bar holds what was chosen."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from pages.parts.controls.number import ARRIVED, keep, recall
+
+FIRST_THE_BAND = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+
+
+def choice(label: str, options: Sequence[str], key: str) -> str:
+    """One of a list of options; the first is the default, the URL holds the others."""
+    recall(key, options[0])
+    chosen = st.selectbox(label, options, key=key, bind="query-params", persist_state="session")
+    keep(key, chosen)
+    return chosen
+
+
+def choice_by_title(label: str, options: Sequence[str], key: str, title: Callable[[str], str]) -> str:
+    """The same for ids: the reader sees their titles, the URL holds the ids."""
+    _from_address(key, options, [options[0]], several=False)
+    chosen = st.selectbox(label, options, key=key, format_func=title, persist_state="session")
+    _to_address(key, [chosen], [options[0]])
+    keep(key, chosen)
+    return chosen
+
+
+def accountant_choice(label: str, key: str) -> str:
+    """One accountant; the certified one is the default."""
+    return choice_by_title(label, FIRST_THE_BAND, key, titled)
+
+
+def accountant_pills(place: Any) -> list[str]:
+    """The accountants to draw over the certified band."""
+    options, default = [name for name in ACCOUNTANTS if name != CERTIFIED], list(DEFAULT_ACCOUNTANTS)
+    _from_address("accountants", options, default, several=True)
+    chosen = place.pills(
+        "Accountants, over the certified band",
+        options,
+        selection_mode="multi",
+        format_func=titled,
+        key="accountants",
+        persist_state="session",
+    )
+    _to_address("accountants", chosen, default)
+    keep("accountants", chosen)
+    return chosen
+
+
+def choice_of(
+    place: Any,
+    label: str,
+    options: tuple[str, ...],
+    key: str,
+    changed: Callable[[], None] | None = None,
+    show_label: bool = True,
+) -> str:
+    """One of a few options as buttons; the first is the default, the URL holds the others."""
+    recall(key, options[0])
+    chosen = place.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        on_change=changed,
+        label_visibility="visible" if show_label else "collapsed",
+        bind="query-params",
+        persist_state="session",
+    )
+    keep(key, chosen)
+    return chosen
+
+
+def titled(accountant: str) -> str:
+    """An accountant's title."""
+    return ACCOUNTANTS[accountant].title
+
+
+def _from_address(key: str, options: Sequence[str], default: Sequence[str], *, several: bool) -> None:
+    """Give the widget that comes next its first value: Streamlit's own binding would put titles into the address."""
+    kept = st.session_state.get(f"{key}_kept")
+    if key in st.session_state or (kept is not None and st.session_state.get(ARRIVED) and key not in st.query_params):
+        st.session_state.setdefault(key, kept)
+        return
+    asked = st.query_params.get_all(key)
+    known = [each for each in options if each in asked]
+    if not known and asked != [""]:
+        known = list(default)
+    st.session_state[key] = known if several else (known or default)[0]
+
+
+def _to_address(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
+    """A default is left out; nothing chosen, where something is the default, is an empty entry."""
+    wanted = [] if sorted(chosen) == sorted(default) else [*chosen] or [""]
+    if st.query_params.get_all(key) != wanted:
+        st.query_params[key] = wanted

@@ -1,0 +1,243 @@
+"""The controls that make a mechanism: sampling, noise, length, delta and schedule, all in the URL."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpcore import check
+from dpcore.figures import schedule_figure
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
+from dpcore.training.defaults import defaults
+from dpcore.training.optimizers import OPTIMIZERS
+from pages.parts.controls import presets
+from pages.parts.controls.choice import choice, choice_by_title, choice_of
+from pages.parts.controls.number import Quantity, epochs_text, number, read, show
+from pages.parts.shell import words
+from pages.parts.shell.layout import SMALL
+
+DEFAULTS = defaults("mnist", "cnn", "sgd")
+
+N = Quantity(
+    "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,
+    lambda n: check.whole(1, 10**12, n=n), "fewer people", "more people", whole=True,
+)  # fmt: skip
+BATCH = Quantity(
+    "batch", "Expected batch", str(DEFAULTS.batch), 1, 65536,
+    lambda batch: check.whole(1, 10**12, batch=batch), "more private", "faster, steadier",
+    help="Every example joins a step with probability q = batch / n (Poisson sampling).", whole=True,
+)  # fmt: skip
+Q = Quantity(
+    "q", "Sampling rate q", f"{DEFAULTS.batch}/{DEFAULTS.examples}", 1e-5, 1,
+    lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "faster, steadier",
+    help="The probability with which an example joins a step. A fraction such as 256/60000 is fine.",
+)  # fmt: skip
+SIGMA = Quantity(
+    "sigma", "Noise multiplier sigma", show(DEFAULTS.sigma), 0.3, 100,
+    lambda sigma: check.positive(sigma=sigma), "more accurate", "more private",
+    help="Standard deviation of the noise on the summed gradient, in units of the clipping norm C.",
+)  # fmt: skip
+EPOCHS = Quantity(
+    "epochs", "Epochs", show(DEFAULTS.epochs), 0.1, 1000,
+    lambda epochs: check.positive(epochs=epochs), "more private", "more accurate",
+)  # fmt: skip
+STEPS = Quantity(
+    "steps", "Steps T", str(DEFAULTS.steps), 1, 1e6,
+    lambda steps: check.whole(1, MAX_STEPS, steps=steps), "more private", "more accurate", whole=True,
+)  # fmt: skip
+DELTA = Quantity(
+    "delta", "Delta", "1e-5", 1e-12, 0.1,
+    lambda delta: check.delta(delta=delta), "stricter", "laxer",
+    help="The probability that the promise of epsilon fails outright. Keep it below 1/n.", coarse=True,
+)  # fmt: skip
+CLIP_NORM = Quantity(
+    "clip_norm", "Clipping norm C", show(DEFAULTS.clip_norm), 0.01, 100,
+    lambda clip_norm: check.positive(clip_norm=clip_norm), "clips more", "clips less", coarse=True,
+)  # fmt: skip
+RATES = {  # schedule -> (default rate, lowest and highest on the slider)
+    "exponential": ("0.0138", 1e-4, 1.0),
+    "time": ("0.05", 1e-4, 1.0),
+    "step": ("0.6", 0.01, 2.0),
+    "polynomial": ("3.5277", 0.1, 20.0),
+    "delayed": ("0.05", 1e-4, 1.0),
+    "linear": ("0.01", 1e-5, 0.5),
+}
+OPEN = "schedule_open"  # set once a value behind the expander was at fault
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the controls say: a mechanism, and what is needed to speak about it."""
+
+    mechanism: Mechanism
+    n: int
+    q: float
+    sigma: float
+    delta: float
+    schedule: str
+    rate: float
+
+    @property
+    def epochs(self) -> float:
+        """Expected uses of each example over the whole mechanism."""
+        return self.mechanism.steps * self.q
+
+    @property
+    def after(self) -> str:
+        """The length in words."""
+        return words.after(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
+
+
+def setting_in(column: Any, beside: Any) -> Setting:
+    """The controls and the schedule's chart in a column; values that do not go together stop the page, told beside."""
+    with column:
+        try:
+            setting = mechanism_controls()
+        except ValueError as error:
+            beside.error(str(error))
+            st.stop()
+        if setting.schedule != "constant":
+            figure = schedule_figure(setting.mechanism)
+            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+            if len(setting.mechanism.releases) == 1:
+                st.caption(words.UNCHANGED)
+    return setting
+
+
+def mechanism_controls() -> Setting:
+    """Draw the controls; ValueError says in a sentence which values do not go together."""
+    with st.container(gap="xsmall"):
+        return _controls()
+
+
+def _controls() -> Setting:
+    top = st.container(gap="xsmall")
+    try:
+        return _setting()
+    finally:
+        with top:  # drawn last: what the URL says is known once the fields are there
+            _preset()
+
+
+def _setting() -> Setting:
+    n = int(number(N))
+    q = _rate(n)
+    sigma = number(SIGMA)
+    steps = _steps(q)
+    delta = number(DELTA)
+    with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
+        schedule, rate = noise_schedule()
+        number(CLIP_NORM)
+        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
+        st.caption(words.NEUTRAL)
+    check.in_range(0, 1, ends="(]", q=q)
+    level = max(1, round(1 / q))
+    if schedule != "constant" and steps > level * MAX_LEVELS:
+        shown = f"epochs={steps * q:,.4g}"
+        raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
+    try:
+        mechanism = scheduled(schedule, q, sigma, steps, rate, level)
+    except ValueError as error:
+        open_on("rate=" in str(error), OPEN)
+        raise ValueError(words.on_schedule(str(error))) from None
+    return Setting(mechanism, n, q, sigma, delta, schedule, rate)
+
+
+def _preset() -> None:
+    texts = {quantity.key: st.session_state.get(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
+    custom = (st.session_state.get("sampling"), st.session_state.get("length")) != ("batch", "epochs")
+    chosen = st.session_state.get("preset", presets.CUSTOM)
+    matches = presets.CUSTOM if custom else presets.current(texts | _schedule_texts(), chosen)
+    st.session_state["preset"] = matches
+    options = [presets.CUSTOM, *presets.PRESETS]
+    st.selectbox("Start from", options, key="preset", on_change=lambda: presets.apply(st.session_state["preset"]))
+    if matches in presets.PRESETS:
+        st.caption(f"Source: {presets.PRESETS[matches].source}.")
+
+
+PRESET_FIELDS = (N, BATCH, SIGMA, EPOCHS, DELTA, CLIP_NORM)
+
+
+def _schedule_texts() -> dict[str, str]:
+    name = st.session_state.get("schedule", "constant")
+    rate = st.session_state.get(f"rate_{name}", RATES[name][0]) if name in RATES else ""
+    return {"optimizer": st.session_state.get("optimizer", "sgd"), "schedule": name, "rate": rate}
+
+
+def _rate(n: int) -> float:
+    """The sampling rate, given as itself or as an expected batch."""
+    mode = _mode("sampling", ("batch", "q"), lambda: _carry_rate(n))
+    if mode == "q":
+        q = number(Q, label=False)
+        st.caption(f"Expected batch q·n = {q * n:,.4g} of {n:,} examples")
+        return q
+    batch = number(BATCH, label=False)
+    if batch > n:
+        raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
+    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {batch / n:.4g}")
+    return batch / n
+
+
+def _steps(q: float) -> int:
+    """The number of steps, given as itself or as epochs (rounded up, as training does)."""
+    mode = _mode("length", ("epochs", "steps"), lambda: _carry_length(q))
+    if mode == "steps":
+        steps = int(number(STEPS, label=False))
+        st.caption(f"{steps * q:,.4g} epochs: each example is used that often, on average")
+        return steps
+    epochs = number(EPOCHS, label=False)
+    if epochs > MAX_STEPS * q:
+        raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
+    steps = math.ceil(epochs / q - 1e-9)
+    st.caption(f"{steps:,} steps of the expected batch")
+    return steps
+
+
+def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> str:
+    """Which of two quantities is given; the other is derived. Changing it carries the value over."""
+    return choice_of(st, f"{options[0]} or {options[1]}".capitalize(), options, key, carry, show_label=False)
+
+
+def _carry_rate(n: int) -> None:
+    texts = st.session_state
+    if texts["sampling"] == "q":
+        texts["q"] = f"{texts.get('batch', BATCH.default)}/{n}"
+    else:
+        q = _read_or(Q, DEFAULTS.q)
+        texts["batch"] = show(max(1, round(q * n)))
+
+
+def _carry_length(q: float) -> None:
+    if st.session_state["length"] == "steps":
+        st.session_state["steps"] = show(math.ceil(_read_or(EPOCHS, DEFAULTS.epochs) / q - 1e-9))
+    else:
+        st.session_state["epochs"] = show(_read_or(STEPS, DEFAULTS.steps) * q)
+
+
+def _read_or(quantity: Quantity, otherwise: float) -> float:
+    try:
+        return read(quantity, st.session_state.get(quantity.key, quantity.default))
+    except ValueError:
+        return otherwise
+
+
+def noise_schedule() -> tuple[str, float]:
+    """Draw the noise schedule and its rate, 0 for the constant one."""
+    name = choice("Noise schedule", SCHEDULES, "schedule")
+    if name == "constant":
+        return name, 0.0
+    st.caption(words.SCHEDULES[name])
+    default, low, high = RATES[name]
+    accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
+    return name, number(Quantity(f"rate_{name}", "Rate k", default, low, high, accept))
+
+
+def open_on(trouble: bool, key: str) -> None:
+    """Draw the page anew with its expander of this key open, once, where a value in it is at fault."""
+    if trouble and not st.session_state.get(key):
+        st.session_state[key] = True
+        st.rerun()

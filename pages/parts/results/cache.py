@@ -1,0 +1,132 @@
+"""Curves, computed once for each mechanism: bounded caches that every session shares."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from dpcore.figures import epochs_at, horizons
+from dpcore.figures.epsilon import DELTAS
+from dpcore.figures.tradeoff import ALPHA, RATES
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
+from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
+from dpcore.privacy.accountants.gdp import mu_of
+from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.attack_risk import Risks, granted, risks_of
+from dpcore.privacy.tradeoff.functions import Pairs, Tradeoff
+from pages.parts.results.table import csv_text
+
+ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
+TINY = 1e-20  # a delta below takes seconds
+LENGTHS = 5  # mechanisms of growing length
+
+
+@lru_cache(maxsize=512)
+def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
+    """Epsilon by one accountant at the horizons that the charts show; +inf and a note where it has no answer."""
+    steps = horizons(mechanism)
+    return _told(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
+
+
+def slow(mechanism: Mechanism, delta: float) -> bool:
+    """Whether the certified curve may take longer than a blink: many kinds of steps, very many, or a tiny delta."""
+    return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000 or delta < TINY
+
+
+@lru_cache(maxsize=128)
+def profile(name: str, mechanism: Mechanism) -> Curve:
+    """Epsilon by one accountant after the whole mechanism, at each of `DELTAS`."""
+    return _profile(name, mechanism, DELTAS)
+
+
+@lru_cache(maxsize=256)
+def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> list[float]:
+    """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
+    if not steps:
+        return []
+    at = np.array(steps)
+    return _told(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta)).epsilon.tolist()
+
+
+@lru_cache(maxsize=256)
+def mu(mechanism: Mechanism) -> float:
+    """mu of the central limit theorem after the whole mechanism; +inf where it has none."""
+    return mu_of(mechanism)
+
+
+@lru_cache(maxsize=256)
+def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
+    """Epsilon by one accountant after the whole mechanism alone."""
+    steps = np.array([mechanism.steps])
+    return _told(name, steps, np.array([delta]), lambda each: each.curve(mechanism, steps, delta))
+
+
+@lru_cache(maxsize=128)
+def band(mechanism: Mechanism) -> Band:
+    """The certified trade-off function of the whole mechanism, between two curves."""
+    return certified(mechanism)
+
+
+@lru_cache(maxsize=256)
+def risks(mechanism: Mechanism, delta: float) -> Risks:
+    """What the certified band says about any attacker."""
+    return risks_of(band(mechanism), delta)
+
+
+@lru_cache(maxsize=128)
+def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
+    """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
+    if name == CERTIFIED:
+        return band(mechanism).lower, Kind.CERTIFIED
+    spent = _profile(name, mechanism, ALL_DELTAS)
+    return granted(spent.epsilon, spent.delta), spent.kind
+
+
+def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
+    """Mechanisms of ever more steps T with the same q sqrt(T), the given one last; empty where sigma or q changes.
+
+    >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
+    [1.0, 0.316, 0.1, 0.032, 0.01]
+    """
+    if len(mechanism.releases) > 1:
+        return {}
+    q, sigma, steps = mechanism.releases[0].q, mechanism.releases[0].sigma, mechanism.steps
+    fewest = max(1, int(np.ceil(q * q * steps - 1e-9)))
+    lengths = np.unique(np.geomspace(fewest, steps, LENGTHS).round().astype(int)).tolist()
+    shorter = {t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]}
+    return shorter | {steps: mechanism}
+
+
+def tradeoff_csv(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> str:
+    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
+    rows: list[list[object]] = []
+    alpha = np.unique(np.concatenate([ALPHA, RATES]))
+    for name, kind, f in curves:
+        columns = (alpha.tolist(), f.beta(alpha).tolist(), f.power(alpha).tolist())
+        rows += [[name, kind.value, *values] for values in zip(*columns, strict=True)]
+    return csv_text(["curve", "kind", "alpha", "beta", "power"], rows)
+
+
+def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:
+    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
+    rows: list[list[object]] = []
+    for name, each in curves.items():
+        lower = [""] * len(each.steps) if each.lower is None else each.lower.tolist()
+        epochs = epochs_at(mechanism, each.steps).tolist()
+        columns = (each.delta.tolist(), each.steps.tolist(), epochs, each.epsilon.tolist(), lower)
+        rows += [[name, each.kind.value, *values] for values in zip(*columns, strict=True)]
+    return csv_text(["accountant", "kind", "delta", "step", "epoch", "epsilon", "lower"], rows)
+
+
+def _profile(name: str, mechanism: Mechanism, deltas: FloatArray) -> Curve:
+    steps = np.full(deltas.shape, mechanism.steps)
+    return _told(name, steps, deltas.copy(), lambda each: each.profile(mechanism, deltas))
+
+
+def _told(name: str, steps: IntArray, deltas: FloatArray, ask: Callable[[Accountant], Curve]) -> Curve:
+    """What an accountant answers; where its numerics give up, +inf everywhere, with the reason as its note."""
+    try:
+        return ask(ACCOUNTANTS[name])
+    except RuntimeError as error:
+        return Curve(steps, deltas, np.full(steps.shape, np.inf), None, ACCOUNTANTS[name].kind, str(error))

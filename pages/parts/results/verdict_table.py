@@ -1,0 +1,52 @@
+"""The table under the chart: what each accountant says at the last epoch, and what that is worth."""
+
+import math
+from collections.abc import Mapping
+
+from dpcore.figures.labels import marked, short
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.report.verdict import Status, Verdict, outward, verdict
+from pages.parts.results.table import Row, verdict_rows
+
+HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
+
+
+def verdict_table(curves: Mapping[str, Curve]) -> str:
+    """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
+    certified = curves[CERTIFIED]
+    return verdict_rows("Accountant", HEADS, [_row(name, curve, certified) for name, curve in curves.items()])
+
+
+def headline(certified: Curve, after: str, delta: str) -> str:
+    """What is certain after the whole mechanism, in one sentence that begins with its length, `words.after`."""
+    after = f"{after} at delta = {delta}"
+    upper, lower = float(certified.epsilon[-1]), certified.lower
+    if lower is None or math.isinf(upper):
+        least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
+        return f"{after}, there is no certified epsilon: {_lowered(certified.note)}{least}"
+    low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
+    return f"{after}, epsilon is certified to lie between **{low}** and **{high}**."
+
+
+def _judged(curve: Curve, certified: Curve) -> Verdict:
+    if certified.lower is None:  # the certified accountant itself gave up
+        return Verdict(Status.UNDECIDED, "There is no certified value to compare with.", math.nan)
+    return verdict(curve, certified)
+
+
+def _row(name: str, curve: Curve, certified: Curve) -> Row:
+    judged, value = _judged(curve, certified), float(curve.epsilon[-1])
+    finite = math.isfinite(value)
+    compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(certified.epsilon[-1]))
+    cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
+    text = judged.text if finite else f"n/a, because {_lowered(curve.note or judged.text)}"
+    return Row(name, cells, curve.kind, judged.status, text)
+
+
+def _lowered(sentence: str) -> str:
+    """The sentence as it reads after a comma, unless it begins with a name or a symbol.
+
+    >>> _lowered("Needs more steps."), _lowered("RDP is infinite.")
+    ('needs more steps.', 'RDP is infinite.')
+    """
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence

@@ -1,0 +1,42 @@
+"""What a run will cost, before it is started: epsilon and time."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.figures.labels import marked
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.runs.record import Run
+from dpcore.training.config import RunConfig, mechanism_of, unaccounted
+from pages.parts.controls.choice import titled
+from pages.parts.controls.number import show
+from pages.parts.results import cache
+from pages.parts.shell import words
+from pages.parts.train.run_history import seconds_for
+
+
+def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
+    """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
+    config, runs = configs[0], len(configs)
+    steps = f"{config.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
+    each = " each" if runs > 1 else ""
+    st.caption(f"{steps}{each}; time: {_time(config, past)}{each}.")
+    mechanism = mechanism_of(config)
+    if mechanism is None:
+        st.warning(unaccounted(config))
+        return
+    names = [name for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
+    ends = [(name, cache.final(name, mechanism, config.delta)) for name in names]
+    listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
+    st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
+    st.caption(words.MARKS)
+    if runs > 1:
+        st.caption(words.several(runs))
+    if config.delta * config.examples >= 1:
+        st.warning(words.delta_warning(config.delta, config.examples))
+
+
+def _time(config: RunConfig, past: Sequence[Run]) -> str:
+    seconds = seconds_for(config, list(past))
+    return "known once a run like it has finished here" if seconds is None else f"about {words.seconds(seconds)}"

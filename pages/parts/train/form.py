@@ -1,0 +1,90 @@
+"""The form of the training page: what to train, how, and with how much noise."""
+
+import math
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore import check
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
+from dpcore.training.defaults import defaults
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.progress.seed_summary import with_seeds
+from pages.parts.controls.choice import choice, choice_by_title
+from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, open_on
+from pages.parts.controls.number import Quantity, number, show
+from pages.parts.shell import words
+from pages.parts.train.method import method_controls, schedule_controls
+from pages.parts.train.run_picker import MOST
+
+TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
+
+SEEDS = Quantity(
+    "seeds", "Runs, one for each seed from 0 on", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
+    help="The same settings with other starting weights, batches and noise: at the end mean and spread are told.",
+    stops=tuple(range(1, MOST + 1)), whole=True,
+)  # fmt: skip
+
+
+def config_form() -> list[RunConfig]:
+    """Draw the form; one configuration a seed. ValueError says in a sentence what does not go together."""
+    with st.container(gap="xsmall"):
+        what, how = st.container(key="halves").columns(2, gap="small", wrap=False)
+        with what:
+            names = tuple(name for name in DATASETS if available(name))
+            dataset = choice_by_title("Dataset", names, "dataset", lambda name: DATASETS[name].title)
+            model = choice("Model", tuple(reversed(models_for(dataset))), "model")
+        with how:
+            source = choice("Images", tuple(reversed(available(dataset))), "source")
+            optimizer = choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
+        sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
+        above = st.expander("Clipping, learning rate, activation, delta, seeds")
+        method = method_controls(model, optimizer) | schedule_controls()
+        usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
+        with above:  # filled last: the method has a say in the learning rate
+            clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
+            activation = choice("Activation", ACTIVATIONS, "activation")
+            delta, seeds = number(DELTA), int(number(SEEDS))
+    chosen = {"dataset": dataset, "source": source, "model": model, "activation": activation, "optimizer": optimizer}
+    numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
+    try:
+        config = RunConfig(**chosen, **numbers, **method)
+    except ValueError as error:
+        open_on("rate=" in str(error), OPEN)
+        raise ValueError(words.on_schedule(str(error))) from None
+    return with_seeds(config, seeds)
+
+
+def baseline_of(config: RunConfig) -> RunConfig:
+    """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
+    plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
+    shrunk = config.lr_end * plain.lr / config.lr
+    epochs = config.steps * config.q  # where stop_epsilon would have ended it
+    plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
+    return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
+
+
+def _rate(usual: RunConfig) -> Quantity:
+    """The learning rate, one for each combination: what suits one of them fails with another."""
+    reading = "" if usual.reading == "scaled" else "_literal"
+    return Quantity(
+        f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}",
+        "Learning rate",
+        show(usual.lr),
+        1e-4,
+        100,
+        lambda lr: check.positive(lr=lr),
+        "slower",
+        "less stable",
+        help="Clipping shortens gradients, so private training takes larger rates than usual.",
+    )
+
+
+def _clip_norm(usual: RunConfig) -> Quantity:
+    """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
+    default = show(usual.clip_norm)
+    if default == CLIP_NORM.default:
+        return CLIP_NORM
+    key = f"{CLIP_NORM.key}_{usual.dataset}_{usual.model}_{usual.optimizer}"
+    return replace(CLIP_NORM, key=key, default=default)

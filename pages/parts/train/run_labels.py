@@ -1,0 +1,140 @@
+"""Runs in words: what each one is, and what tells overlaid ones apart."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+
+from dpcore.data.catalogue import DATASETS
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
+from pages.parts.shell import words
+
+MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
+SAID: dict[str, Callable[[RunConfig], str]] = {  # setting -> a few words on it, the most telling first
+    "dataset": lambda config: DATASETS[config.dataset].title,
+    "optimizer": lambda config: words.OPTIMIZERS[config.optimizer].name,
+    "reading": lambda config: config.reading,
+    "sigma": lambda config: f"sigma {config.sigma:g}",
+    "clipping": lambda config: {"auto_s": "AUTO-S", "per_layer": "per layer"}.get(config.clipping, config.clipping),
+    "acceptance": lambda config: "SA-DPSGD" if config.acceptance == "sa" else "accepts all",
+    "public": lambda config: f"{config.public} public",
+    "schedule": lambda config: f"{config.schedule} noise",
+    "rate": lambda config: f"k {config.rate:g}",
+    "model": lambda config: config.model,
+    "pca": lambda config: f"PCA {config.pca}" if config.pca else "no PCA",
+    "batch": lambda config: f"batch {config.batch}",
+    "lr": lambda config: f"lr {config.lr:g}",
+    "clip_norm": lambda config: f"C {config.clip_norm:g}",
+    "lr_schedule": lambda config: f"{config.lr_schedule} lr",
+    "momentum": lambda config: f"momentum {config.momentum:g}",
+    "activation": lambda config: config.activation,
+    "epochs": lambda config: f"{config.epochs:g} epochs",
+    "stop_epsilon": lambda config: f"to epsilon {config.stop_epsilon:g}" if config.stop_epsilon else "no stop",
+    "ema": lambda config: f"EMA {config.ema:g}" if config.ema else "no EMA",
+    "seed": lambda config: f"seed {config.seed}",
+}
+NAMES = (*SAID, *(field.name for field in fields(RunConfig) if field.name not in {*SAID, "private"}))
+SHARED = ("dataset", "source", "optimizer", "model", "activation", "seed")  # a baseline has these as a private run has
+NOISE = (  # what says nothing of a run without clipping and noise
+    "sigma", "clip_norm", "delta", "clipping", "reading", "schedule", "rate", "level_steps", "pca_sigma",
+    "relevance_sigma", "stop_epsilon", "stop_accountant",
+)  # fmt: skip
+# told where it is not as usual:
+METHOD = ("reading", "clipping", "acceptance", "schedule", "pca", "lr_schedule", "ema", "public")
+OF: dict[str, Callable[[RunConfig], bool]] = {  # setting -> whether a run has any use for it
+    "rate": lambda config: config.schedule != "constant",
+    "level_steps": lambda config: config.schedule != "constant",
+    "lr_end": lambda config: config.lr_schedule != "constant",
+    "lr_epochs": lambda config: config.lr_schedule != "constant",
+}
+PLAIN = RunConfig()
+
+
+def described(config: RunConfig) -> str:
+    """A run in a few words.
+
+    >>> described(RunConfig(clipping="per_layer", ema=0.99))
+    'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
+    """
+    told = [name for name in (*METHOD, "seed") if getattr(config, name) != getattr(PLAIN, name)]
+    pieces = [f"{DATASETS[config.dataset].title} {config.model}", _said("optimizer", config), _noise(config)]
+    return ", ".join([*pieces, *(_said(name, config) for name in told)])
+
+
+def labels_of(configs: Sequence[RunConfig]) -> list[str]:
+    """What differs between the runs, for each of them; a run alone is told by its optimizer and noise.
+
+    A learning rate or clip norm that the optimizer brings along does not count as a difference of its own.
+
+    >>> labels_of([RunConfig(), RunConfig(clipping="auto_s"), RunConfig(private=False)])
+    ['flat', 'AUTO-S', 'no privacy']
+    """
+    if len(configs) == 1:
+        return [_alone(configs[0])]
+    across = [name for name in SHARED if _differ(name, configs)]
+    labels = [""] * len(configs)
+    for private in (True, False):
+        group = [i for i, config in enumerate(configs) if config.private is private]
+        among = _telling([configs[i] for i in group], across)
+        for i in group:
+            labels[i] = _label(configs[i], among)
+    return labels
+
+
+def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:
+    """The settings to name: all that differ, or the first few that tell the runs apart as well."""
+    names = [name for name in NAMES if name in across or _differ(name, configs)]
+    apart = _kinds(configs, names)
+    least = next(k for k in range(len(names) + 1) if _kinds(configs, names[:k]) == apart)
+    return names[: max(MOST, least)]
+
+
+def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
+    return len({tuple(getattr(config, name) for name in names) for config in configs})
+
+
+def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
+    """Whether the runs differ in the setting, beyond what their optimizers bring along."""
+    if name in NOISE and not all(config.private for config in configs):
+        return False
+    users = [config for config in configs if _used(name, config)]
+    values = {getattr(config, name) for config in users or configs}
+    if len(values) > 1 and name in ("lr", "clip_norm"):
+        values = {_chosen(name, config) for config in users}
+    return len(values) > 1
+
+
+def _chosen(name: str, config: RunConfig) -> float | None:
+    """The value, or None where it is the default of what is trained."""
+    trained = (config.dataset, config.model, config.optimizer, config.source)
+    usual = defaults(*trained, private=config.private, reading=config.reading)
+    value = getattr(config, name)
+    return None if value == getattr(usual, name) else value
+
+
+def _label(config: RunConfig, names: Sequence[str]) -> str:
+    """The pieces that are not as usual, or all of them if that leaves none."""
+    names = [name for name in names if _used(name, config)]
+    pieces = [_said(name, config) for name in names if not _plain(name, config)]
+    if not config.private:
+        return ", ".join(["no privacy", *pieces])
+    return ", ".join(pieces or [_said(name, config) for name in names]) or _alone(config)
+
+
+def _used(name: str, config: RunConfig) -> bool:
+    return name not in OF or OF[name](config)
+
+
+def _plain(name: str, config: RunConfig) -> bool:
+    return name in METHOD and getattr(config, name) == getattr(PLAIN, name)
+
+
+def _alone(config: RunConfig) -> str:
+    return _noise(config) if config.optimizer == "sgd" else f"{_said('optimizer', config)}, {_noise(config)}"
+
+
+def _noise(config: RunConfig) -> str:
+    return _said("sigma", config) if config.private else "no privacy"
+
+
+def _said(name: str, config: RunConfig) -> str:
+    return SAID[name](config) if name in SAID else f"{name} {getattr(config, name)}"

@@ -1,0 +1,29 @@
+"""Runs that differ only in their seed: mean and spread, once all of them have ended."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dpcore.runs.record import Run
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+from dpcore.training.progress.seed_summary import in_words
+from pages.parts.train.run_labels import described
+
+Ended = tuple[Run, RunConfig, Finished | None]
+
+
+def told(runs: Sequence[Ended]) -> None:
+    """Say what each configuration with several seeds reached; nothing of one that still goes on."""
+    groups: dict[RunConfig, list[Ended]] = {}
+    for each in runs:
+        groups.setdefault(replace(each[1], seed=0), []).append(each)
+    for config, group in groups.items():
+        seeds = {config.seed for _, config, _ in group}
+        finals = {config.seed: final for _, config, final in group if final}  # a seed that ran twice counts once
+        if len(finals) < 2 or any(run.active for run, _, _ in group):
+            continue
+        early = len(seeds) - len(finals)
+        left_out = f" Left out, for it did not finish: {early} of {len(seeds)} seeds." if early else ""
+        st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")

@@ -1,0 +1,86 @@
+"""What the catalog says is here, is here; and asking costs no torch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
+from dpcore.data.loading import load
+from dpcore.training.config import EXAMPLES
+
+SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_a_sample_holds_a_thousand_training_and_two_hundred_test_images_of_every_class(name):
+    split = load(name, "sample")
+    for part, per_class in ((split.train, 1000), (split.test, 200)):
+        assert part.images.shape == (10 * per_class, 28, 28)
+        assert part.images.dtype == part.labels.dtype == np.uint8
+        assert np.bincount(part.labels).tolist() == [per_class] * 10
+        assert len(np.unique(part.images.reshape(len(part), -1), axis=0)) > 0.99 * len(part)
+    assert len(DATASETS[name].classes) == 10
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_a_sample_says_where_it_comes_from_and_under_which_licence(name):
+    notice = (sample_path(DATASETS[name]).parent / "NOTICE.md").read_text()
+    with np.load(sample_path(DATASETS[name])) as parts:
+        assert str(parts["origin"]) == DATASETS[name].origin
+        assert str(parts["licence"]) == DATASETS[name].licence
+        assert "sample" in str(parts["note"])
+    assert f"{name}.npz" in notice
+    assert DATASETS[name].origin.split(",")[0] in notice
+
+
+def test_a_samples_images_look_like_their_labels():
+    split = load("mnist", "sample")
+    means = np.stack([split.train.images[split.train.labels == digit].mean(0) for digit in range(10)]).reshape(10, -1)
+    pixels = split.test.images.reshape(len(split.test), -1).astype(float)
+    nearest = ((pixels[:, None] - means) ** 2).sum(2).argmin(1)
+    assert (nearest == split.test.labels).mean() > 0.75  # the nearest class mean gets about 80 % of MNIST right
+
+
+def test_the_configurations_example_counts_are_those_of_the_data():
+    for name, dataset in DATASETS.items():
+        if dataset.sampled:
+            assert EXAMPLES[name, "sample"] == len(load(name, "sample").train)
+        counts = [dataset.idx[0].shape[0]] if dataset.idx else [file.count for file in dataset.batches[:-1]]
+        assert EXAMPLES[name, "full"] == sum(counts)
+    assert {name for name, _ in EXAMPLES} == set(DATASETS)
+
+
+def test_an_unknown_data_set_is_named():
+    with pytest.raises(ValueError, match=r"dataset='cifar' to be one of: mnist, fashion_mnist, cifar10"):
+        dataset_of("cifar")
+    with pytest.raises(ValueError, match="source='half'"):
+        load("mnist", "half")
+
+
+def test_the_root_is_the_variable_or_the_cache_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "chosen"))
+    assert data_root() == tmp_path / "chosen"
+    monkeypatch.delenv("DPCORE_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert data_root() == tmp_path / "cache" / "dpcore" / "data"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert data_root() == Path.home() / ".cache" / "dpcore" / "data"
+
+
+def test_without_the_full_set_only_the_sample_is_available(root):
+    assert available("mnist") == ("sample",)
+    with pytest.raises(ValueError, match=r"full MNIST under .*train-images-idx3-ubyte is missing.*data import DIR"):
+        load("mnist", "full")
+
+
+def test_asking_and_loading_import_no_torch():
+    code = (
+        "import sys; from dpcore.data.loading import load; from dpcore.data.catalogue import available\n"
+        "from dpcore.training.defaults import defaults; from dpcore.__main__ import main\n"
+        "available('mnist'); load('mnist', 'sample'); main(['data', 'status'])\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0

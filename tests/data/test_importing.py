@@ -1,0 +1,170 @@
+"""Full data sets arrive checked and whole, or not at all."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from torchvision import datasets as torchvision_datasets
+
+from dpcore.__main__ import main
+from dpcore.data import catalogue
+from dpcore.data.catalogue import available, missing, raw_folder
+from dpcore.data.importing import import_folder, install
+from dpcore.data.loading import load
+from tests.data.idx_folders import tiny, write
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize("layout", ["", "MNIST/raw", "MNIST"])
+def test_an_import_takes_torchvisions_layout_and_flat_folders_gzipped_or_not(root, mnist, tmp_path, layout, gzipped):
+    write(tmp_path / "given" / layout, mnist.contents, gzipped=gzipped)
+    assert import_folder(tmp_path / "given") == [mnist.dataset]
+    assert everything(root) == {f"MNIST/raw/{name}": raw for name, raw in mnist.contents.items()}
+    assert available("mnist") == ("full", "sample")
+    assert len(load("mnist", "full").train) == 12
+
+
+@pytest.mark.parametrize("inner", ["MNIST", "MNIST/raw"])
+def test_an_import_takes_the_folder_within_torchvisions_layout(root, mnist, tmp_path, inner):
+    write(tmp_path / "given" / "MNIST" / "raw", mnist.contents)
+    assert import_folder(tmp_path / "given" / inner) == [mnist.dataset]
+
+
+def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_content(root, mnist, fashion, tmp_path):
+    write(tmp_path / "both" / "MNIST" / "raw", mnist.contents)
+    write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents, gzipped=True)
+    assert import_folder(tmp_path / "both") == [mnist.dataset, fashion.dataset]
+    assert import_folder(write(tmp_path / "flat", fashion.contents)) == [fashion.dataset]
+
+
+def test_torchvision_reads_what_an_import_wrote(root, mnist, tmp_path):
+    import_folder(write(tmp_path / "given", mnist.contents))
+    split = load("mnist", "full")
+    for part, train in ((split.train, True), (split.test, False)):
+        peer = torchvision_datasets.MNIST(root, train=train)
+        assert np.array_equal(peer.data.numpy(), part.images)
+        assert np.array_equal(peer.targets.numpy(), part.labels)
+
+
+def truncated(raw: bytes) -> bytes:
+    return raw[:-2]
+
+
+def flipped(raw: bytes) -> bytes:
+    return raw[:-1] + bytes([raw[-1] ^ 1])
+
+
+def other_magic(raw: bytes) -> bytes:
+    return b"\x00\x00\x0d" + raw[3:]
+
+
+def other_shape(raw: bytes) -> bytes:
+    return raw[:7] + bytes([raw[7] + 1]) + raw[8:]
+
+
+FAULTS = {
+    "truncated": (truncated, r"to hold \d+ bytes uncompressed; it holds \d+"),
+    "changed": (flipped, "to have MD5"),
+    "not IDX": (other_magic, "IDX magic number"),
+    "other shape": (other_shape, "to have shape"),
+    "empty": (lambda raw: b"", "IDX magic number"),
+}
+
+
+@pytest.mark.parametrize("layout", ["", "MNIST/raw"])
+@pytest.mark.parametrize("victim", range(4))
+@pytest.mark.parametrize(("spoil", "words"), FAULTS.values(), ids=FAULTS)
+def test_a_bad_file_is_named_and_leaves_the_root_as_it_was(root, mnist, tmp_path, spoil, words, victim, layout):
+    import_folder(write(tmp_path / "good", mnist.contents))
+    before = everything(root)
+    name = list(mnist.contents)[victim]
+    bad = write(tmp_path / "bad" / layout, mnist.contents | {name: spoil(mnist.contents[name])})
+    with pytest.raises(ValueError, match=f"{name}.*{words}"):
+        import_folder(tmp_path / "bad")
+    assert everything(root) == before
+    assert os.listdir(root) == ["MNIST"]
+    assert bad.exists()
+
+
+def test_a_truncated_gzip_file_is_named(root, mnist, tmp_path):
+    folder = write(tmp_path / "bad" / "MNIST" / "raw", mnist.contents, gzipped=True)
+    path = folder / "train-images-idx3-ubyte.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz to be a readable file"):
+        import_folder(tmp_path / "bad")
+    assert not root.exists()
+
+
+def test_a_missing_file_is_named(root, mnist, tmp_path):
+    folder = write(tmp_path / "given", mnist.contents)
+    (folder / "t10k-labels-idx1-ubyte").unlink()
+    with pytest.raises(ValueError, match=r"Expected t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte\.gz in"):
+        import_folder(folder)
+    assert not root.exists()
+
+
+def test_one_bad_data_set_keeps_the_good_one_out_too(root, mnist, fashion, tmp_path):
+    write(tmp_path / "both" / "MNIST" / "raw", mnist.contents)
+    name = "t10k-images-idx3-ubyte"
+    write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents | {name: truncated(fashion.contents[name])})
+    with pytest.raises(ValueError, match=r"FashionMNIST/raw/t10k-images-idx3-ubyte"):
+        import_folder(tmp_path / "both")
+    assert not root.exists()
+
+
+def test_files_of_no_known_data_set_are_refused(root, mnist, fashion, tmp_path):
+    _, strangers = tiny("mnist", seed=3)
+    with pytest.raises(ValueError, match="to be those of MNIST or Fashion-MNIST"):
+        import_folder(write(tmp_path / "given", strangers))
+
+
+def test_a_damaged_root_is_said_and_mended_by_an_import(root, mnist, tmp_path, capsys):
+    import_folder(write(tmp_path / "good", mnist.contents))
+    path = raw_folder(mnist.dataset) / "train-labels-idx1-ubyte"
+    path.write_bytes(path.read_bytes()[:-1])
+    assert missing(mnist.dataset) == [f"train-labels-idx1-ubyte has {path.stat().st_size} bytes instead of 20"]
+    assert available("mnist") == ("sample",)
+    assert main(["data", "status"]) == 0
+    assert "MNIST: bundled sample here; full set damaged: train-labels-idx1-ubyte has 19" in capsys.readouterr().out
+    import_folder(tmp_path / "good")
+    assert available("mnist") == ("full", "sample")
+
+
+def test_a_file_that_changed_in_the_root_is_noticed_when_loaded(root, mnist, tmp_path):
+    import_folder(write(tmp_path / "good", mnist.contents))
+    path = raw_folder(mnist.dataset) / "train-labels-idx1-ubyte"
+    path.write_bytes(flipped(path.read_bytes()))
+    with pytest.raises(ValueError, match="train-labels-idx1-ubyte to have MD5"):
+        load("mnist", "full")
+
+
+def test_a_root_that_cannot_be_a_folder_is_named(mnist, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "file" / "root"))
+    with pytest.raises(ValueError, match=r"data root .*file/root to be a writable folder"):
+        install(mnist.dataset, write(tmp_path / "given", mnist.contents))
+
+
+def test_an_installed_debian_package_counts_as_the_full_set(root, fashion, tmp_path, capsys):
+    assert catalogue.FASHION_MNIST.debian_folder == tmp_path / "debian" / "fashion-mnist"
+    write(tmp_path / "debian" / "fashion-mnist", fashion.contents, gzipped=True)
+    assert available("fashion_mnist") == ("full", "sample")
+    assert len(load("fashion_mnist", "full").test) == 5
+    main(["data", "status"])
+    assert f"Fashion-MNIST: bundled sample here; full set in {tmp_path}" in capsys.readouterr().out
+
+
+def test_the_command_imports_and_reports_bad_folders_in_one_line(root, mnist, tmp_path, capsys):
+    assert main(["data", "import", str(tmp_path / "nowhere")]) == 2
+    assert main(["data", "import", str(tmp_path)]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 2
+    assert "to be a folder" in errors[0]
+    assert "found none" in errors[1]
+    assert main(["data", "import", str(write(tmp_path / "given", mnist.contents))]) == 0
+    assert capsys.readouterr().out == f"MNIST: checked, now under {root}.\n"

@@ -1,0 +1,123 @@
+"""What the calibrate page is made of, without a page: axes and cells of the map, texts of the answer, tables, files."""
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.calibration.solve import Recipe
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import scheduled
+from pages.parts.calibrate import answers, epsilon_map, question
+from pages.parts.controls.mechanism import EPOCHS, Setting
+from pages.parts.controls.number import read
+
+Q, STEPS = 256 / 10_000, 196  # the page's defaults
+
+
+def setting(sigma: float = 1.23, steps: int = STEPS, **more: object) -> Setting:
+    """What the controls say."""
+    values: dict = {"n": 10_000, "q": Q, "delta": 1e-5, "schedule": "constant", "rate": 0.0} | more
+    mechanism = scheduled(values["schedule"], values["q"], sigma, steps, values["rate"])
+    return Setting(mechanism=mechanism, sigma=sigma, **values)
+
+
+def test_the_map_agrees_with_the_accountant_cell_by_cell():
+    axes = epsilon_map.axes_of(setting(), "gdp")
+    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "gdp")))
+    assert grid.epsilon.shape == (len(axes.sigmas), len(axes.steps)) == (40, 40)
+    for i, j in ((0, 0), (17, 23), (39, 39)):
+        mechanism = Mechanism.constant(Q, axes.sigmas[i], axes.steps[j])
+        assert grid.epsilon[i, j] == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.3, 1.0, 50.0, 1e6])
+@pytest.mark.parametrize("steps", [1, 196, 10**6, 10**9])
+def test_the_map_holds_the_current_point_or_ends_where_none_is_of_use(sigma: float, steps: int):
+    axes = epsilon_map.axes_of(setting(sigma, steps), "rdp")
+    assert axes.sigmas[0] <= max(sigma, 0.05)
+    assert axes.sigmas[-1] >= min(sigma, 1000)
+    assert axes.steps[0] <= steps
+    assert axes.steps[-1] >= min(steps, epsilon_map.MOST_STEPS)
+    assert all(a < b for a, b in zip(axes.sigmas[:-1], axes.sigmas[1:], strict=True))
+
+
+def test_the_map_stays_where_it_is_while_the_current_point_moves_within():
+    assert epsilon_map.axes_of(setting(1.0, 100), "pld") == epsilon_map.axes_of(setting(2.0, 4000), "pld")
+
+
+def test_a_click_loads_the_cell_that_was_clicked():
+    axes = epsilon_map.axes_of(setting(), "rdp")
+    fields = epsilon_map.cell(axes, axes.epochs[12], axes.sigmas[7])
+    assert float(fields["sigma"]) == axes.sigmas[7]
+    assert math.ceil(read(EPOCHS, fields["epochs"]) / Q - 1e-9) == axes.steps[12] == int(fields["steps"])
+
+
+@given(st.integers(1, 10**7), st.floats(1e-6, 1))
+def test_epochs_written_for_steps_are_rounded_up_to_exactly_these(steps: int, q: float):
+    assert math.ceil(float(question.epochs_text(steps, q)) / q - 1e-9) == steps
+
+
+@given(st.floats(1e-9, 1e9))
+def test_what_is_spent_is_never_rounded_down(value: float):
+    assert value <= question.upward(value) <= value * (1 + 1e-4)
+
+
+def test_the_loaded_fields_give_the_answers_mechanism():
+    target = EpsilonTarget(2.0, 1e-5)
+    for solved in question.SOLVE:
+        now = setting(schedule="exponential", rate=0.05)
+        found = question.answer(question.asked_of(solved, target, now), "rdp")
+        assert not isinstance(found, str)
+        fields = question.loaded(found, now)
+        q = float(fields["q"]) if fields["sampling"] == "q" else float(fields["batch"]) / float(fields["n"])
+        steps = math.ceil(float(fields["epochs"]) / q - 1e-9)
+        rate = float(fields["rate_exponential"])
+        assert abs(float(fields["batch"]) / float(fields["n"]) - q) <= 0.5 / 10_000
+        assert scheduled("exponential", q, float(fields["sigma"]), steps, rate) == found.mechanism
+
+
+def test_the_solved_quantity_makes_no_difference_to_the_question():
+    target = MuTarget(1.0, 1e-5)
+    assert question.asked_of("sigma", target, setting(1.0)) == question.asked_of("sigma", target, setting(2.0))
+    assert question.asked_of("steps", target, setting(1.0)) != question.asked_of("steps", target, setting(2.0))
+
+
+def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():
+    axes = epsilon_map.axes_of(setting(), "pld")._replace(sigmas=(1.0, 2.0), steps=(10, 100, 200))
+    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "pld")))
+    rows = list(csv.DictReader(io.StringIO(epsilon_map.map_csv(grid, axes, "pld"))))
+    assert len(rows) == 6
+    assert {row["kind"] for row in rows} == {"certified"}
+    assert all(float(row["lower"]) <= float(row["epsilon"]) for row in rows)
+    assert float(rows[1]["epochs"]) == pytest.approx(100 * Q)
+    alone = ACCOUNTANTS["pld"].curve(Mechanism.constant(Q, 2.0, 100), 100, 1e-5)
+    assert alone.lower[0] <= float(rows[4]["epsilon"])
+    assert float(rows[4]["lower"]) <= alone.epsilon[0]
+
+
+def test_the_csv_of_the_answers_has_a_row_for_each_accountant_and_says_why_one_is_missing():
+    asked = question.asked_of("sigma", AdvantageTarget(0.2), setting())
+    rows = {row["accountant"]: row for row in csv.DictReader(io.StringIO(answers.answers_csv(asked)))}
+    assert set(rows) == set(ACCOUNTANTS)
+    assert float(rows["pld"]["lower"]) <= float(rows["pld"]["spent"]) <= 0.2
+    impossible = question.asked_of("sigma", EpsilonTarget(1e-9, 1e-5), setting())
+    rows = list(csv.DictReader(io.StringIO(answers.answers_csv(impossible))))
+    assert all(row["answer"] == "" and "raise epsilon" in row["note"] for row in rows)
+
+
+def test_an_accountant_that_gives_up_leaves_the_map_empty_and_says_why(monkeypatch: pytest.MonkeyPatch):
+    def gives_up(*_: object, **__: object) -> None:
+        raise RuntimeError("No end of it.")
+
+    monkeypatch.setattr(epsilon_map, "epsilon_grid", gives_up)
+    axes = epsilon_map.Axes((1.0, 2.0), (10, 20), 0.5, 1e-5, Recipe())
+    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "rdp")))
+    assert np.isinf(grid.epsilon).all()
+    assert set(grid.notes) == {"No end of it."}

@@ -1,0 +1,158 @@
+"""The certified band against closed forms, the reference library and itself."""
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as reference
+from scipy.optimize import brentq
+
+from dpcore.privacy import gaussian
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.certified import lattice
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.schedule import scheduled
+from tests import golden
+from tests.privacy.certified.test_step_law import exact_add, exact_remove
+
+PLD = ACCOUNTANTS["pld"]
+
+
+def band(mechanism: Mechanism, delta: float, steps: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    curve = PLD.curve(mechanism, steps or [mechanism.steps], delta)
+    assert curve.lower is not None
+    return curve.lower, curve.epsilon
+
+
+def narrow(lower: np.ndarray, upper: np.ndarray) -> bool:
+    """The promise inside the box: 1 % of epsilon, or 0.01 if larger."""
+    return bool(np.all(upper - lower <= 0.01 * np.maximum(lower, 1.0)))
+
+
+@pytest.mark.parametrize("anchor", golden.EXACT + golden.EXACT_MORE, ids=str)
+def test_the_band_holds_the_reference_value_and_is_narrow(anchor: golden.Anchor) -> None:
+    lower, upper = band(Mechanism.constant(anchor.q, anchor.sigma, anchor.steps), anchor.delta)
+    assert lower[0] - anchor.tolerance <= anchor.epsilon <= upper[0] + anchor.tolerance
+    assert upper[0] - lower[0] <= 0.005 * upper[0]
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-5, 0.1])
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 7.0, 100.0])
+def test_at_q_1_the_band_holds_the_exact_gaussian(sigma: float, delta: float) -> None:
+    steps = [1, 10, 1000]
+    lower, upper = band(Mechanism.constant(1.0, sigma, 1000), delta, steps)
+    exact = gaussian.epsilon_of(delta, np.sqrt(steps) / sigma)
+    assert np.all(lower <= exact * (1 + 1e-9))
+    assert np.all(exact <= upper * (1 + 1e-9))
+    inside = exact <= 100
+    assert narrow(lower[inside], upper[inside])
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-7, 1e-3])
+@pytest.mark.parametrize("sigma", [0.3, 0.7, 2.0, 20.0])
+@pytest.mark.parametrize("q", [1e-5, 1e-3, 0.1, 0.9])
+def test_one_step_agrees_with_its_closed_form(q: float, sigma: float, delta: float) -> None:
+    def excess(epsilon: float) -> float:
+        at = np.array([epsilon])
+        return float(max(exact_remove(q, sigma, at)[0], exact_add(q, sigma, at)[0])) - delta
+
+    exact = brentq(excess, 0.0, 60.0, xtol=1e-13) if excess(0.0) > 0 else 0.0
+    lower, upper = band(Mechanism.constant(q, sigma, 1), delta)
+    assert lower[0] <= exact * (1 + 1e-5) + 1e-12
+    assert exact <= upper[0] * (1 + 1e-5) + 1e-12
+    assert narrow(lower, upper)
+
+
+def bounds_of_reference(releases: tuple[Release, ...], delta: float) -> tuple[float, float]:
+    """dp-accounting's optimistic and pessimistic epsilon of a composition."""
+    both = []
+    for pessimistic in (False, True):
+        total = None
+        for each in releases:
+            one = reference.from_gaussian_mechanism(
+                each.sigma,
+                sampling_prob=each.q,
+                value_discretization_interval=2e-4,
+                pessimistic_estimate=pessimistic,
+                use_connect_dots=pessimistic,
+            ).self_compose(each.count)
+            total = one if total is None else total.compose(one)
+        assert total is not None
+        both.append(float(total.get_epsilon_for_delta(delta)))
+    return both[0], both[1]
+
+
+def test_the_band_agrees_with_the_reference_library_on_a_random_grid() -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(12):
+        q, sigma = float(10 ** generator.uniform(-2.5, 0)), float(generator.uniform(0.8, 4.0))
+        steps, delta = int(10 ** generator.uniform(0, 2.5)), float(10 ** generator.uniform(-8, -3))
+        low, high = bounds_of_reference((Release(q, sigma, steps),), delta)
+        lower, upper = band(Mechanism.constant(q, sigma, steps), delta)
+        assert lower[0] <= high * (1 + 1e-6) + 1e-9
+        assert upper[0] >= low * (1 - 1e-6) - 1e-9
+        assert upper[0] <= high * 1.01 + 0.01
+        assert narrow(lower, upper)
+
+
+def test_different_releases_compose_as_in_the_reference_library() -> None:
+    releases = (Release(1.0, 7.0, 1), Release(0.01, 2.0, 400), Release(0.02, 1.5, 100))
+    low, high = bounds_of_reference(releases, 1e-5)
+    lower, upper = band(Mechanism(releases), 1e-5)
+    assert lower[0] <= high
+    assert low <= upper[0]
+    assert narrow(lower, upper)
+
+
+def test_merging_levels_widens_the_band_around_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = scheduled("exponential", 0.02, 3.0, 300, rate=0.004, level_steps=2)
+    lower, upper = band(mechanism, 1e-5)
+    monkeypatch.setattr(lattice, "LEVELS", 20)
+    merged_lower, merged_upper = band(mechanism, 1e-5)
+    assert len(mechanism.releases) == 150
+    assert merged_lower[0] < lower[0] < upper[0] < merged_upper[0]
+    assert merged_upper[0] - merged_lower[0] < 0.1 * upper[0]
+
+
+def random_box(generator: np.random.Generator) -> tuple[Mechanism, float]:
+    q = float(generator.choice([10 ** generator.uniform(-5, 0), 1.0], p=[0.95, 0.05]))
+    sigma, steps = float(10 ** generator.uniform(np.log10(0.3), 2)), int(10 ** generator.uniform(0, 6))
+    return Mechanism.constant(q, sigma, steps), float(10 ** generator.uniform(-12, -1))
+
+
+def check_box(generator: np.random.Generator, settings: int) -> None:
+    for _ in range(settings):
+        mechanism, delta = random_box(generator)
+        steps = np.unique(np.linspace(max(1, mechanism.steps // 20), mechanism.steps, 20).astype(int))
+        curve = PLD.curve(mechanism, steps, delta)
+        assert curve.lower is not None
+        where = (mechanism, delta, curve.lower, curve.epsilon)
+        assert np.all(np.isfinite(curve.epsilon)), where
+        assert np.all((curve.lower >= 0) & (curve.lower <= curve.epsilon)), where
+        assert np.all(np.diff(curve.lower) >= 0), where
+        assert np.all(np.diff(curve.epsilon) >= 0), where
+        inside = curve.lower <= 100
+        assert narrow(curve.lower[inside], curve.epsilon[inside]), where
+
+
+def test_the_band_is_narrow_and_monotone_at_random_settings() -> None:
+    check_box(np.random.default_rng(0), 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_the_band_is_narrow_and_monotone_at_2000_random_settings(seed: int) -> None:
+    check_box(np.random.default_rng(200 + seed), 200)
+
+
+def test_a_sigma_beyond_reach_is_not_available_and_says_why() -> None:
+    curve = PLD.curve(Mechanism.constant(0.1, 0.01, 10), [0, 10], 1e-5)
+    assert curve.kind is Kind.CERTIFIED
+    assert list(curve.epsilon) == [0.0, np.inf]
+    assert list(curve.lower) == [0.0, 0.0]
+    assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
+
+
+def test_a_band_that_excluded_the_truth_would_be_noticed() -> None:
+    """The checks above have power: a sigma 2 % off leaves the band."""
+    anchor = golden.EXACT[0]
+    lower, upper = band(Mechanism.constant(anchor.q, 1.02 * anchor.sigma, anchor.steps), anchor.delta)
+    assert not lower[0] - anchor.tolerance <= anchor.epsilon <= upper[0] + anchor.tolerance

@@ -1,0 +1,193 @@
+"""Calibration: never past the budget, and as near to it as promised, by every accountant and over the whole box."""
+
+import math
+
+import pytest
+from dp_accounting import GaussianDpEvent, LowerEndpointAndGuess, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import calibrate_dp_mechanism as peer_calibration
+from dp_accounting.pld import PLDAccountant
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcore.privacy import gaussian
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.calibration.solve import SIGMAS, Answer, Recipe, batch_for, q_for, sigma_for, steps_for
+from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.mechanism import Mechanism
+from tests import golden
+
+BUDGET = EpsilonTarget(3.0, 1e-5)
+NAMES = list(ACCOUNTANTS)
+CHEAP = [name for name in NAMES if name != "pld"]
+
+
+def spent(name: str, mechanism: Mechanism, delta: float) -> float:
+    return float(ACCOUNTANTS[name].curve(mechanism, mechanism.steps, delta).epsilon[0])
+
+
+def check_answer(answer: Answer, beyond: Mechanism | None) -> None:
+    """The answer's own mechanism, counted again, keeps the budget; the next one breaks it and is next indeed."""
+    target = answer.target
+    assert isinstance(target, EpsilonTarget)
+    assert spent(answer.accountant, answer.mechanism, target.delta) == answer.reading.value
+    assert 0 <= answer.reading.value <= target.epsilon
+    if beyond is None:
+        assert answer.beyond is None
+        return
+    assert answer.beyond is not None
+    assert spent(answer.accountant, beyond, target.delta) > target.epsilon
+    if answer.solved in ("steps", "batch"):
+        assert isinstance(answer.value, int)
+        assert answer.beyond == answer.value + 1
+        return
+    apart = abs(math.log(answer.beyond / answer.value))
+    assert apart <= 1.001e-3
+    assert answer.reading.value >= 0.999 * target.epsilon or apart <= 1.2e-5
+
+
+def check_sigma(target: EpsilonTarget, q: float, steps: int, name: str) -> Answer:
+    answer = sigma_for(target, q, steps, accountant=name)
+    check_answer(answer, answer.beyond and Mechanism.constant(q, answer.beyond, steps))
+    assert answer.mechanism == Mechanism.constant(q, answer.value, steps)
+    return answer
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sigma_is_the_smallest_by_every_accountant(name: str) -> None:
+    answer = check_sigma(BUDGET, 0.01, 10_000, name)
+    assert answer.accountant == name
+    assert answer.reading.kind == ACCOUNTANTS[name].curve(answer.mechanism, 10_000, 1e-5).kind
+    assert (answer.reading.lower is not None) == (name == "pld")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_are_the_most_by_every_accountant(name: str) -> None:
+    answer = steps_for(BUDGET, 0.01, 2.0, accountant=name)
+    check_answer(answer, Mechanism.constant(0.01, 2.0, int(answer.value) + 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_rate_is_the_largest_by_every_accountant(name: str) -> None:
+    answer = q_for(BUDGET, 4.0, 1000, accountant=name)
+    assert answer.beyond is not None
+    check_answer(answer, Mechanism.constant(answer.beyond, 4.0, 1000))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_batch_is_the_largest_by_every_accountant(name: str) -> None:
+    answer = batch_for(BUDGET, 60_000, 4.0, 1000, accountant=name)
+    check_answer(answer, Mechanism.constant((answer.value + 1) / 60_000, 4.0, 1000))
+    assert answer.mechanism.releases[0].q == answer.value / 60_000
+
+
+@pytest.mark.parametrize("name", ["pld", "rdp", "moments", "gdp"])
+@pytest.mark.parametrize("recipe", [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)])
+def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> None:
+    answer = sigma_for(BUDGET, 0.01, 2000, accountant=name, recipe=recipe)
+    assert answer.beyond is not None
+    assert answer.mechanism == recipe.mechanism(0.01, answer.value, 2000)
+    check_answer(answer, recipe.mechanism(0.01, answer.beyond, 2000))
+    assert answer.value > sigma_for(BUDGET, 0.01, 2000, accountant=name).value
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    target=st.builds(
+        EpsilonTarget,
+        epsilon=st.floats(math.log(0.01), math.log(50)).map(math.exp),
+        delta=st.floats(math.log(1e-12), math.log(1e-2)).map(math.exp),
+    ),
+    q=st.floats(math.log(1e-5), 0).map(math.exp),
+    sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
+    steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
+    name=st.sampled_from(CHEAP),
+)
+def test_no_answer_overshoots_over_the_whole_box(
+    target: EpsilonTarget, q: float, sigma: float, steps: int, name: str
+) -> None:
+    check_all(target, q, sigma, steps, name)
+
+
+def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: str) -> None:
+    """All three answers at one point of the box; a refusal must be true."""
+    try:
+        check_sigma(target, q, steps, name)
+    except ValueError:
+        assert spent(name, Mechanism.constant(q, SIGMAS[1], steps), target.delta) > target.epsilon
+    try:
+        most = steps_for(target, q, sigma, accountant=name)
+    except ValueError:
+        assert spent(name, Mechanism.constant(q, sigma, 1), target.delta) > target.epsilon
+    else:
+        check_answer(most, most.beyond and Mechanism.constant(q, sigma, int(most.beyond)))
+    check_rate(target, sigma, steps, name)
+
+
+def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> None:
+    try:
+        rate = q_for(target, sigma, steps, accountant=name)
+    except ValueError:
+        assert spent(name, Mechanism.constant(1e-9, sigma, steps), target.delta) > target.epsilon
+    else:
+        check_answer(rate, rate.beyond and Mechanism.constant(rate.beyond, sigma, steps))
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    target=st.builds(
+        EpsilonTarget,
+        epsilon=st.floats(math.log(0.01), math.log(50)).map(math.exp),
+        delta=st.floats(math.log(1e-12), math.log(1e-2)).map(math.exp),
+    ),
+    q=st.floats(math.log(1e-5), 0).map(math.exp),
+    sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
+    steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
+)
+def test_no_certified_answer_overshoots_over_the_whole_box(
+    target: EpsilonTarget, q: float, sigma: float, steps: int
+) -> None:
+    check_rate(target, sigma, steps, "pld")
+    try:
+        answer = check_sigma(target, q, steps, "pld")
+    except ValueError:
+        assert spent("pld", Mechanism.constant(q, SIGMAS[1], steps), target.delta) > target.epsilon
+    else:
+        assert answer.reading.kind is Kind.CERTIFIED
+        assert answer.reading.lower is not None
+        assert answer.reading.lower <= answer.reading.value
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "steps"), [(1.0, 1e-5, 1), (3.0, 1e-6, 100), (10.0, 1e-3, 10)])
+def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta: float, steps: int) -> None:
+    exact = math.sqrt(steps) / float(gaussian.mu_of(epsilon, delta))
+    certified = sigma_for(EpsilonTarget(epsilon, delta), 1.0, steps).value
+    assert exact <= certified <= exact * 1.006  # the band is 0.25 % wide, and the answer within 0.1 % of it
+    if steps == 1:
+        naive = sigma_for(EpsilonTarget(epsilon, delta), 1.0, 1, accountant="naive").value
+        assert exact * (1 - 1e-9) <= naive <= exact * 1.001
+
+
+@pytest.mark.parametrize("anchor", [golden.EXACT[0], golden.EXACT[3], golden.EXACT[5], golden.EXACT[9]])
+def test_known_exact_epsilons_are_calibrated_back(anchor: golden.Anchor) -> None:
+    sigma = sigma_for(EpsilonTarget(anchor.epsilon, anchor.delta), anchor.q, anchor.steps).value
+    assert sigma == pytest.approx(anchor.sigma, rel=4e-3)
+
+
+@pytest.mark.parametrize(("epsilon", "q", "steps"), [(2.0, 0.1, 100), (1.0, 0.02, 500)])
+def test_the_certified_sigma_agrees_with_that_of_dp_accounting(epsilon: float, q: float, steps: int) -> None:
+    def event(sigma: float) -> SelfComposedDpEvent:
+        return SelfComposedDpEvent(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)), steps)
+
+    answer = sigma_for(EpsilonTarget(epsilon, 1e-5), q, steps)
+    peer = peer_calibration(
+        lambda: PLDAccountant(value_discretization_interval=1e-3),
+        event,
+        epsilon,
+        1e-5,
+        bracket_interval=LowerEndpointAndGuess(0.5, 1.0),
+        tol=1e-4,
+    )
+    assert peer * (1 - 1e-3) <= answer.value <= peer * 1.005
+    assert answer.reading.lower is not None
+    counted = PLDAccountant(value_discretization_interval=1e-3).compose(event(answer.value)).get_epsilon(1e-5)
+    assert answer.reading.lower <= counted <= answer.reading.value * 1.001

@@ -1,0 +1,228 @@
+"""Budgets other than epsilon, the same epsilon with less noise, and budgets that make no sense or cannot be kept."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from riskcal.calibration.dpsgd import get_advantage_for_dpsgd
+from scipy.special import erf
+
+from dpcore.privacy import renyi
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.calibration.answer import warnings
+from dpcore.privacy.calibration.same_epsilon import same_epsilon
+from dpcore.privacy.calibration.solve import Answer, Recipe, batch_for, q_for, sigma_for, solve, steps_for
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.mechanism import Mechanism
+from tests import golden
+from tests.reference import mu_poisson
+
+ACCOUNTANT_NAMES = list(ACCOUNTANTS)
+PLAIN = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
+EXACT = {"advantage": float(erf(1 / math.sqrt(8))), "mu": 1.0}
+TARGETS = (AdvantageTarget(0.2), MuTarget(0.6, 1e-5))
+BUDGET = EpsilonTarget(3.0, 1e-5)
+
+
+@pytest.mark.parametrize("name", ACCOUNTANT_NAMES)
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_every_accountant_grants_an_advantage_and_a_mu(name: str, target: Target) -> None:
+    for answer in (
+        sigma_for(target, 0.01, 1000, accountant=name),
+        steps_for(target, 0.01, 8.0, accountant=name),
+        q_for(target, 4.0, 100, accountant=name),
+    ):
+        again = target.reading(ACCOUNTANTS[name], answer.mechanism)
+        assert again == answer.reading
+        assert again.value <= target.size
+        assert again.value >= 0.99 * target.size
+        assert (again.lower is not None) == (name == "pld")
+        assert answer.beyond is not None
+
+
+@pytest.mark.parametrize("name", ACCOUNTANT_NAMES)
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_no_bound_is_below_the_exact_number_of_a_plain_gaussian(name: str, target: Target) -> None:
+    reading, exact = target.reading(ACCOUNTANTS[name], PLAIN), EXACT[target.word]
+    if reading.kind in (Kind.UPPER, Kind.CERTIFIED):
+        assert reading.value >= exact
+    if reading.lower is not None:
+        assert reading.lower <= exact
+        assert reading.value - reading.lower < 0.01 * exact
+
+
+@pytest.mark.parametrize(("q", "sigma", "steps"), [(0.01, 1.5, 1000), (0.004, 0.8, 2000)])
+def test_the_certified_advantage_holds_that_of_riskcal(q: float, sigma: float, steps: int) -> None:
+    peer = get_advantage_for_dpsgd(noise_multiplier=sigma, sample_rate=q, num_steps=steps)
+    reading = AdvantageTarget(0.1).reading(ACCOUNTANTS["pld"], Mechanism.constant(q, sigma, steps))
+    assert reading.lower is not None
+    assert reading.lower <= peer * (1 + 1e-6)
+    assert peer <= reading.value * 1.002
+
+
+def test_a_mu_by_the_central_limit_is_its_closed_form() -> None:
+    answer = sigma_for(MuTarget(0.5, 1e-5), 0.01, 10_000, accountant="gdp")
+    assert answer.reading.value == pytest.approx(mu_poisson(0.01, answer.value, 10_000))
+    assert answer.value == pytest.approx(math.log1p(0.25) ** -0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize("row", golden.SAME_EPSILON, ids=str)
+def test_less_noise_at_the_same_epsilon_is_the_papers(row: golden.SameNoise) -> None:
+    steps = row.epochs / golden.SAME_EPSILON_Q
+    orders = renyi.ORDERS[renyi.ORDERS <= 99]  # fractional orders and the classic conversion, as the paper computed
+    total = steps * renyi.log_moments(golden.SAME_EPSILON_Q, row.sigma)[None, renyi.ORDERS <= 99]
+    promised = float(renyi.epsilon_classic(total, orders, np.array([1e-5]))[0])
+    assert promised == pytest.approx(row.epsilon, abs=golden.SAME_EPSILON_MOMENTS_TOLERANCE)
+    answer = sigma_for(EpsilonTarget(row.epsilon, 1e-5), golden.SAME_EPSILON_Q, round(steps), accountant="gdp")
+    assert mu_poisson(golden.SAME_EPSILON_Q, answer.value, steps) == pytest.approx(row.mu, abs=5.1e-3)
+    if row.less is not None:
+        assert answer.value == pytest.approx(row.less, abs=5e-3)
+
+
+def test_the_certified_accountant_allows_less_than_the_central_limit_claims() -> None:
+    same = same_epsilon(golden.SAME_EPSILON_Q, 1.3, 4688, 1e-5)
+    clt, certified = same.answers
+    assert round(clt.value, 2) == 1.06
+    assert (same.promised_by, same.promise.kind) == ("moments", Kind.UPPER)
+    assert clt.value < certified.value < 1.3
+    assert certified.reading.value <= same.promise.value
+    there = BUDGET.reading(ACCOUNTANTS["pld"], clt.mechanism)
+    assert there.lower is not None
+    assert there.lower > same.promise.value  # the central limit's sigma breaks the promise
+
+
+BAD: list[tuple[Callable[[], object], str]] = [
+    *[
+        (lambda value=value: EpsilonTarget(value, 1e-5), f"epsilon={value!r}")
+        for value in (0.0, -1.0, math.nan, math.inf, -math.inf)
+    ],
+    *[(lambda value=value: AdvantageTarget(value), f"advantage={value!r}") for value in (0.0, -0.1, 1.0, math.nan)],
+    *[(lambda value=value: MuTarget(value, 1e-5), f"mu={value!r}") for value in (0.0, -1.0, math.nan, math.inf, 9.0)],
+    *[(lambda value=value: EpsilonTarget(1.0, value), f"delta={value!r} in (0, 1)") for value in (0.0, 1.0, -1e-5)],
+    (lambda: sigma_for(BUDGET, 1.5, 10), "q=1.5 in (0, 1]"),
+    (lambda: sigma_for(BUDGET, 0.1, 0), "steps=0"),
+    (lambda: sigma_for(BUDGET, 0.1, 10, accountant="abadi"), "accountant='abadi' to be one of"),
+    (lambda: sigma_for(BUDGET, 0.1, 10, examples=0), "examples=0"),
+    (lambda: steps_for(BUDGET, 0.1, -2.0), "sigma=-2.0"),
+    (lambda: q_for(BUDGET, 0.0, 10), "sigma=0.0"),
+    (lambda: q_for(BUDGET, 1.0, 0), "steps=0"),
+    (lambda: batch_for(BUDGET, 0, 1.0, 10), "examples=0"),
+    (lambda: Recipe("cosine"), "schedule='cosine' to be one of"),
+    (lambda: Recipe("step", -1.0), "rate=-1.0"),
+    (lambda: sigma_for(BUDGET, 0.1, 100, recipe=Recipe("linear", 0.5)), "rate=0.5"),
+    (lambda: sigma_for(BUDGET, 0.1, 10_000, recipe=Recipe("time", 0.5, 1)), "level_steps=1"),
+    (lambda: same_epsilon(0.01, 1.0, 10, 1e-5, promised_by="abadi"), "promised_by='abadi'"),
+    (lambda: same_epsilon(0.9, 5.0, 10, 1e-5, promised_by="zcdp"), "it gives inf"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_names_the_argument_and_its_value(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        call()
+    assert words in str(caught.value)
+
+
+def test_a_target_out_of_reach_says_what_to_change() -> None:
+    with pytest.raises(ValueError, match=r"^No sigma below 1000 reaches epsilon=0.01 in 40000 steps; lower the steps "):
+        sigma_for(EpsilonTarget(0.01, 1e-5), 1.0, 40_000)
+    with pytest.raises(ValueError, match=r"^One step already costs epsilon=\d.*; raise sigma, lower q, or raise epsil"):
+        steps_for(EpsilonTarget(0.1, 1e-5), 0.5, 1.0)
+    with pytest.raises(ValueError, match=r"^Even a batch of 1 costs epsilon=\d.* raise sigma, lower the steps, or "):
+        batch_for(EpsilonTarget(0.1, 1e-9), 10, 0.5, 100)
+    with pytest.raises(ValueError, match=r"^Even q=1e-09 costs advantage=.* or raise advantage\."):
+        q_for(AdvantageTarget(1e-9), 0.3, 10_000, accountant="mma")
+
+
+def test_an_accountant_without_a_number_says_so() -> None:
+    with pytest.raises(ValueError, match="accountant zcdp has no number: The sampling form does not exist here"):
+        sigma_for(EpsilonTarget(1e-3, 1e-9), 0.5, 1000, accountant="zcdp")
+
+
+@pytest.mark.parametrize("solved", ["steps", "q", "batch"])
+@pytest.mark.parametrize(("accountant", "reason"), [("pld", "sigma=0.01 is below 0.05"), ("gdp", "e^(1/sigma^2)")])
+def test_where_even_the_least_costs_infinity_only_the_reason_and_the_way_out_are_told(
+    solved: str, accountant: str, reason: str
+) -> None:
+    with pytest.raises(ValueError, match="has no number") as caught:
+        solve(solved, BUDGET, q=0.01, sigma=0.01, steps=10, examples=100, accountant=accountant)
+    text = str(caught.value)
+    assert text.startswith(f"The accountant {accountant} has no number: {reason}")
+    assert text.endswith(" Raise sigma.")
+    assert "inf" not in text
+
+
+def test_a_larger_sigma_is_not_advised_where_it_does_not_help() -> None:
+    with pytest.raises(ValueError, match="it needs q sigma < 1") as caught:
+        steps_for(BUDGET, 0.5, 4.0, accountant="zcdp")
+    assert "aise sigma" not in str(caught.value)
+
+
+def test_a_quantity_is_solved_by_its_name_without_its_own_value() -> None:
+    known = {"q": 0.01, "sigma": 4.0, "steps": 1000}
+    for solved, answer in (
+        ("sigma", sigma_for(BUDGET, 0.01, 1000, accountant="rdp")),
+        ("steps", steps_for(BUDGET, 0.01, 4.0, accountant="rdp")),
+        ("q", q_for(BUDGET, 4.0, 1000, accountant="rdp")),
+        ("batch", batch_for(BUDGET, 6000, 4.0, 1000, accountant="rdp")),
+    ):
+        others = known | {"q" if solved == "batch" else solved: 0}
+        assert solve(solved, BUDGET, **others, examples=6000, accountant="rdp").value == answer.value
+    with pytest.raises(ValueError, match="solve='epochs' to be one of: sigma, steps, q, batch"):
+        solve("epochs", BUDGET, **known)
+    with pytest.raises(ValueError, match="Expected examples to be given to solve batch"):
+        solve("batch", BUDGET, **known)
+
+
+def test_a_sigma_that_must_not_be_too_large_either_is_found() -> None:
+    answer = sigma_for(EpsilonTarget(0.5, 1e-5), 0.05, 50, accountant="zcdp")
+    assert answer.reading.value <= 0.5
+    assert answer.value * 0.05 < 1
+
+
+def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
+    whole = q_for(EpsilonTarget(50.0, 1e-5), 50.0, 1)
+    assert (whole.value, whole.beyond) == (1.0, None)
+    assert "Even q=1" in whole.note
+    assert batch_for(EpsilonTarget(50.0, 1e-5), 77, 50.0, 1).value == 77
+    short = steps_for(EpsilonTarget(40.0, 1e-5), 0.1, 5.0, recipe=Recipe("linear", 0.25), accountant="rdp")
+    assert short.value == 40
+    assert "there is no number: Expected rate=0.25" in short.note
+
+
+def test_below_its_smallest_sigma_the_certified_accountant_has_no_number() -> None:
+    answer = sigma_for(EpsilonTarget(0.5, 0.01), 1e-5, 1)
+    assert answer.value == 0.05
+    assert "there is no number: sigma=0.0" in answer.note
+
+
+def test_delta_above_one_record_is_a_warning_not_an_error() -> None:
+    answer = sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=1000)
+    assert "delta=0.001 is not below 1/n=0.001" in answer.note
+    assert sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=999).note == ""
+
+
+@pytest.mark.parametrize(
+    ("q", "steps", "words"),
+    [
+        (0.01, 150, "150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps."),
+        (0.01, 20, "20 steps are 0.2 epochs, not a whole number."),
+        (256 / 60000, 2344, ""),  # 10 epochs are 2343.75 steps
+        (256 / 60000, 2343, ""),
+        (256 / 60000, 2342, "2342 steps are 9.99253 epochs, not a whole number; 9 epochs would be 2109 steps."),
+        (0.5, 3, "3 steps are 1.5 epochs, not a whole number; 1 epoch would be 2 steps."),
+        (1.0, 7, ""),
+        (1e-7, 10_000_002, "10000002 steps are 1 epoch, not a whole number; 1 epoch would be 10000000 steps."),
+        (0.01, 100, ""),
+    ],
+)
+def test_steps_that_are_no_whole_number_of_epochs_are_told(q: float, steps: int, words: str) -> None:
+    assert " ".join(warnings(BUDGET, Mechanism.constant(q, 1.0, steps), None)) == words
+
+
+def test_answers_are_values() -> None:
+    first, again = (sigma_for(BUDGET, 0.01, 1000, accountant="gdp") for _ in range(2))
+    assert isinstance(first, Answer)
+    assert first == again
+    assert hash(first) == hash(again)

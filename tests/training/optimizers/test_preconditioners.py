@@ -1,0 +1,239 @@
+"""The optimizers with a public diagonal D: their formulas, their D, and what they may see."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from dpcore.training.config import RunConfig, mechanism_of
+from dpcore.training.loop import train
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.adppl import allot
+from dpcore.training.optimizers.base import begin
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from tests.training.oracles import batch, one_at_a_time
+from tests.training.small_runs import CNN, SMALL, module_of, noise_of, run_of, scale_after, ticking, walked
+
+PI = ("pi_adam", "pi_rmsprop", "pi_adagrad")
+SCALED = (*PI, "adadp")
+GRADIENTS = [torch.randn(50, generator=torch.Generator().manual_seed(seed)) for seed in range(30)]
+
+
+def of(name: str, **options):
+    return OPTIMIZERS[name](RunConfig(optimizer=name, lr=0.1, **options))
+
+
+def history(name: str, gradients: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """f and s of Table 1 after the gradients, from their definitions as sums."""
+    t, last = len(gradients), gradients[-1]
+    ages = np.arange(t)[::-1][:, None]
+    squares = np.stack(gradients) ** 2
+    if name == "pi_adagrad":
+        return last, squares.sum(0)
+    decay = {"pi_adam": 0.999, "pi_rmsprop": 0.99, "adadp": 0.99}[name]
+    s = ((1 - decay) * decay**ages * squares).sum(0) / (1 - decay**t)
+    if name != "pi_adam":
+        return last, s
+    return (0.1 * 0.9**ages * np.stack(gradients)).sum(0) / (1 - 0.9**t), s
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_steps_and_scales_are_those_of_the_formulas(name):
+    optimizer = of(name)
+    state = begin(optimizer, GRADIENTS[0])
+    assert scale_after(optimizer, state) is None
+    for t in range(1, 31):
+        step, state = walked(optimizer, GRADIENTS[t - 1], state, 0.1)
+        f, s = history(name, [g.double().numpy() for g in GRADIENTS[:t]])
+        spread = np.sqrt(s) + math.sqrt(s.mean())
+        damped = np.sqrt(s) if name == "adadp" else spread
+        torch.testing.assert_close(step.double(), torch.tensor(-0.1 * f / damped), rtol=1e-4, atol=1e-7)
+        scale = scale_after(optimizer, state)
+        if name == "adadp" and t < 20:
+            assert scale is None
+        else:
+            expected = torch.tensor(spread / (2 * math.sqrt(s.mean())))
+            torch.testing.assert_close(scale.double(), expected, rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("gradient", [torch.zeros(50), torch.eye(50)[0] * 1e-12, torch.eye(50)[0] * 1e12])
+def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient):
+    optimizer = of(name)
+    state = begin(optimizer, gradient)
+    for _ in range(25):
+        step, state = walked(optimizer, gradient, state, 0.1)
+    scale = scale_after(optimizer, state)
+    assert scale is not None
+    assert torch.isfinite(step).all()
+    assert torch.isfinite(scale).all()
+    assert scale.min() >= 0.49
+    assert scale.square().mean() <= 1 + 1e-5
+
+
+def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance():
+    optimizer = of("adppl")
+    relevance = torch.linspace(0.1, 5, 50)
+    state = begin(optimizer, GRADIENTS[0])
+    allot(state, relevance)
+    scale = optimizer.scale(state)
+    product = scale.square() * relevance
+    torch.testing.assert_close(product, product[:1].expand(50), rtol=1e-5, atol=0)
+    assert scale.square().sum().item() == pytest.approx(50, rel=1e-5)  # the noise is moved, not lowered
+    for wrong in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="relevance"):
+            allot(state, torch.full((50,), wrong))
+
+
+@pytest.mark.parametrize("name", SCALED)
+@pytest.mark.parametrize("model", ["mlp", "cnn"])
+def test_without_noise_and_bound_it_is_the_run_without_privacy(name, model):
+    options = {"model": model, "optimizer": name, "sigma": 0.0, "clip_norm": 1e9, "lr": 0.01}
+    private = run_of(dataclasses.replace(SMALL, **options))
+    plain = run_of(dataclasses.replace(SMALL, **options, private=False))  # the same batches
+    for step in range(1, 6):
+        private.step(step)
+        plain.step(step)
+    torch.testing.assert_close(private.engine.parameters, plain.engine.parameters, rtol=1e-3, atol=1e-3)
+
+
+def allot_at_random(run) -> None:
+    """Some relevance for each parameter."""
+    size, generator = len(run.engine.parameters), torch.Generator().manual_seed(0)
+    allot(run.descent.state, torch.rand(size, generator=generator) + 0.01)
+    run.descent.restore(run.descent.state)
+
+
+@pytest.mark.parametrize("name", [*SCALED, "adppl"])
+def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(name):
+    config = dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1)
+    noise, scale = noise_of(config, 23, allot_at_random if name == "adppl" else lambda run: None)
+    assert scale is not None
+    assert scale.std() > 0.01
+    assert stats.kstest(noise, "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-3
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.kstest(noise, "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
+
+
+@pytest.mark.parametrize("name", [*SCALED, "adppl"])
+def test_clipping_and_noise_of_a_step_use_the_same_scale_also_after_a_restore(name, monkeypatch):
+    run = run_of(dataclasses.replace(CNN, optimizer=name, lr=0.01, epochs=1))
+    if name == "adppl":
+        allot_at_random(run)
+    for step in range(1, 22):
+        run.step(step)
+    state, inverses, scales = run.descent.snapshot(), [], []
+    clipped_sum, add = run.engine.clipped_sum, GaussianNoise.add
+
+    def clipping(x, y, clipping, inverse=None, *others):
+        inverses.append(inverse.clone())
+        return clipped_sum(x, y, clipping, inverse, *others)
+
+    def noise(own, piece, target, std, scale=None):
+        scales.append(scale.clone())
+        add(own, piece, target, std, scale)
+
+    monkeypatch.setattr(run.engine, "clipped_sum", clipping)
+    monkeypatch.setattr(GaussianNoise, "add", noise)
+    run.step(22)
+    run.descent.restore(state)
+    run.step(23)
+    run.step(24)
+    for inverse, scale in zip(inverses, scales, strict=True):
+        assert scale.std() > 0.01
+        torch.testing.assert_close(inverse, scale**-2, rtol=1e-5, atol=0)
+    assert torch.equal(inverses[0], inverses[1])
+    assert torch.equal(inverses[1], inverses[2]) == (name == "adppl")
+
+
+@pytest.mark.parametrize("name", [*SCALED, "adppl"])
+@pytest.mark.parametrize("clipping", ["flat", "auto_s", "per_layer"])
+def test_neighbouring_batches_move_the_scaled_sum_by_at_most_what_is_charged(name, clipping):
+    run = run_of(dataclasses.replace(CNN, optimizer=name, clipping=clipping, lr=0.01, epochs=1))
+    if name == "adppl":
+        allot_at_random(run)
+    for step in range(1, 23):
+        run.step(step)
+    descent, (x, y) = run.descent, run.train
+    scale = scale_after(descent.optimizer, descent.state)
+    assert scale is not None
+    mechanism = mechanism_of(run.config)
+    assert mechanism is not None
+    bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # what the charge assumes
+    for i in range(3):
+        sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale for n in (70, 71)]
+        assert (sums[1].double() - sums[0].double()).norm() <= bound * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("name", PI)
+def test_the_literal_step_is_that_of_a_loop_over_examples(name):
+    config = dataclasses.replace(CNN, optimizer=name, reading="literal", sigma=0.0, clip_norm=2.0, lr=0.1)
+    run = run_of(config)
+    x, y = batch((1, 28, 28), 7)
+    seen = []
+    for step in range(1, 4):
+        rows = one_at_a_time(module_of(run), x, y).double().numpy()
+        directions = []
+        for row in rows:
+            f, s = history(name, [*seen, row])
+            direction = f / (np.sqrt(s) + 1e-8)
+            directions.append(direction * min(1, 2.0 / np.linalg.norm(direction)))
+        mean = np.sum(directions, 0) / config.batch
+        before = run.engine.parameters.double().numpy().copy()
+        run.descend(step, x, y)
+        moved = run.engine.parameters.double().numpy() - before
+        assert np.linalg.norm(moved + 0.1 * mean) < 0.02 * np.linalg.norm(0.1 * mean)  # signs of nearly zero gradients
+        seen.append(mean)  # R2a: the released direction is what the history is fed with
+
+
+@pytest.mark.parametrize("name", PI)
+def test_the_raw_history_is_that_of_gradients_without_noise_and_the_others_never_see_them(name):
+    config = dataclasses.replace(CNN, optimizer=name, clip_norm=0.5, lr=0.1, sigma=50.0)
+    x, y = batch((1, 28, 28), 70)
+    found = {}
+    for reading in ("raw", "literal"):
+        run = run_of(dataclasses.replace(config, reading=reading))
+        plain = one_at_a_time(module_of(run), x, y).sum(0) / config.batch
+        run.descend(1, x, y)
+        history_now = run.descent.state.vectors[-1]
+        weight = {"pi_adam": 0.001, "pi_rmsprop": 0.01, "pi_adagrad": 1.0}[name]
+        found[reading] = (history_now / weight).sqrt()
+        torch.testing.assert_close(found["raw"], plain.abs(), rtol=1e-3, atol=1e-6)
+        assert (run.descent.optimizer.peek is None) == (reading == "literal")
+    assert found["literal"].norm() > 10 * found["raw"].norm()  # noise of sigma 50
+    assert mechanism_of(run_of(dataclasses.replace(config, reading="raw")).config) is None
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_only_the_raw_reading_sees_more_than_what_was_released(name):
+    assert of(name).peek is None
+    if name in PI:
+        assert of(name, reading="literal").peek is None
+        assert of(name, reading="raw").peek is not None
+
+
+@pytest.mark.parametrize("reading", ["scaled", "literal"])
+@pytest.mark.parametrize("name", PI)
+def test_the_sigmas_that_are_drawn_are_those_that_are_charged(name, reading, batches, stds):
+    config = dataclasses.replace(CNN, optimizer=name, reading=reading, batch=20, epochs=0.01)
+    list(train(config, ticking()))
+    mechanism = mechanism_of(config)
+    assert mechanism is not None
+    (release,) = mechanism.releases
+    assert len(stds) == len(batches) == release.count == config.steps
+    assert {std / config.clip_norm for std in stds} == {release.sigma}
+
+
+def test_the_share_of_examples_that_are_formed_at_once_does_not_change_the_literal_step():
+    x, y = batch((1, 28, 28), 9)
+    moved = []
+    for chunk in (2, 64):
+        run = run_of(dataclasses.replace(CNN, optimizer="pi_adam", reading="literal", sigma=0.0))
+        run.engine.chunk = chunk
+        before = run.engine.parameters.clone()
+        run.descend(1, x, y)
+        moved.append(run.engine.parameters - before)
+    torch.testing.assert_close(moved[0], moved[1], rtol=1e-3, atol=1e-7)

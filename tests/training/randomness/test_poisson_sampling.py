@@ -1,0 +1,148 @@
+"""Poisson batches: inclusion counts single and pairwise, and the batches that must not pass for Poisson."""
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from dpcore.training.loop import Run
+from dpcore.training.randomness.poisson_sampling import poisson_sample
+from tests.training.small_runs import SMALL, run_of
+
+N, Q, STEPS = 40, 0.2, 4000
+LEVEL = 1e-4  # of each test; the seeds are fixed, so a pass stays a pass
+
+
+def poisson(seed: int) -> np.ndarray:
+    """(STEPS, N) whether each example is in each batch."""
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for row in drawn:
+        row[poisson_sample(N, Q, generator)] = True
+    return drawn
+
+
+def shuffled(seed: int) -> np.ndarray:
+    """The usual data loader: an epoch is a permutation cut into batches of q n."""
+    generator = np.random.default_rng(seed)
+    size = round(N * Q)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for start in range(0, STEPS, N // size):
+        order = generator.permutation(N)
+        for step in range(N // size):
+            drawn[start + step, order[step * size : (step + 1) * size]] = True
+    return drawn
+
+
+def fixed_size(seed: int) -> np.ndarray:
+    """q n examples without replacement, afresh for each step."""
+    generator = np.random.default_rng(seed)
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    for row in drawn:
+        row[generator.choice(N, round(N * Q), replace=False)] = True
+    return drawn
+
+
+def coupled(seed: int) -> np.ndarray:
+    """Every example at the right rate, but neighbours together."""
+    generator = np.random.default_rng(seed)
+    return np.repeat(generator.random((STEPS, N // 2)) < Q, 2, axis=1)
+
+
+def chi_square(counts: np.ndarray, trials: int, chance: float) -> float:
+    """Two-sided p-value of counts that should each be Binomial(trials, chance)."""
+    spread = ((counts - trials * chance) ** 2 / (trials * chance * (1 - chance))).sum()
+    below = stats.chi2.cdf(spread, len(counts))
+    return 2 * min(below, 1 - below)
+
+
+def single(drawn: np.ndarray) -> float:
+    """p-value of each example's inclusions."""
+    return chi_square(drawn.sum(0), STEPS, Q)
+
+
+def pairs(drawn: np.ndarray) -> float:
+    """p-value of the joint inclusions of disjoint pairs of examples."""
+    return chi_square((drawn[:, ::2] & drawn[:, 1::2]).sum(0), STEPS, Q**2)
+
+
+def successive(drawn: np.ndarray) -> float:
+    """p-value of each example's inclusion in two batches that follow one another."""
+    return chi_square((drawn[::2] & drawn[1::2]).sum(0), STEPS // 2, Q**2)
+
+
+def sizes(drawn: np.ndarray) -> float:
+    """p-value of the batch sizes, which should be Binomial(n, q)."""
+    return chi_square(drawn.sum(1), N, Q)
+
+
+def of_a_run(before: Callable[[Run], None]) -> np.ndarray:
+    """The batches of a run's steps, of which only the drawing is done; `before` is called ahead of each."""
+    run = run_of(dataclasses.replace(SMALL, batch=2000))
+    assert run.config.q == Q
+    drawn = np.zeros((STEPS, N), dtype=bool)
+    run.train = (torch.arange(run.config.examples),) * 2
+    run.tally.add = lambda step: None
+
+    def seen(step, x, y):
+        drawn[step - 1, x[x < N]] = True
+        return (None,)
+
+    run.descend = seen
+    for step in range(1, STEPS + 1):
+        before(run)
+        run.step(step)
+    return drawn
+
+
+TESTS = {test.__name__: test for test in (single, pairs, successive, sizes)}
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_poisson_batches_pass_every_test_of_independence(test, seed):
+    assert test(poisson(seed)) > LEVEL
+
+
+@pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+def test_the_batches_of_a_run_pass_them_too(test):
+    assert test(of_a_run(lambda run: None)) > LEVEL
+
+
+def test_a_run_that_samples_from_a_stream_that_begins_again_is_told_apart():
+    def again(run):
+        run.batches = np.random.default_rng(0)
+
+    assert successive(of_a_run(again)) < LEVEL
+
+
+def test_shuffled_and_fixed_size_batches_are_told_apart_from_poisson():
+    assert single(shuffled(0)) < LEVEL
+    assert successive(shuffled(0)) < LEVEL
+    assert sizes(shuffled(0)) < LEVEL
+    assert sizes(fixed_size(0)) < LEVEL
+
+
+def test_examples_drawn_together_are_told_apart_by_their_pairs_alone():
+    assert pairs(coupled(0)) < LEVEL
+    assert successive(coupled(0)) > LEVEL
+
+
+def test_a_wrong_rate_is_told_apart():
+    generator = np.random.default_rng(0)
+    assert chi_square((generator.random((STEPS, N)) < 0.95 * Q).sum(0), STEPS, Q) < LEVEL
+
+
+def test_batches_are_empty_as_often_as_they_should_be():
+    generator = np.random.default_rng(5)
+    empty = sum(len(poisson_sample(100, 0.01, generator)) == 0 for _ in range(2000))
+    assert stats.binomtest(empty, 2000, 0.99**100).pvalue > LEVEL
+
+
+def test_every_example_is_drawn_at_rate_one_and_positions_increase():
+    assert poisson_sample(7, 1.0, np.random.default_rng(0)).tolist() == list(range(7))
+    drawn = poisson_sample(10_000, 0.3, np.random.default_rng(0))
+    assert (np.diff(drawn) > 0).all()

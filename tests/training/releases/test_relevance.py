@@ -1,0 +1,95 @@
+"""The relevance release of adppl: what one record can change, its noise, its charge, and where it ends up."""
+
+import dataclasses
+
+import pytest
+import torch
+from numpy.random import SeedSequence
+
+from dpcore.privacy.mechanism import Release
+from dpcore.training.config import mechanism_of
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.loop import train
+from dpcore.training.models import build
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.releases.relevance import clipped_rows, neuron_count, relevance_of
+from tests.training.small_runs import CNN, SMALL, run_of, ticking
+
+ADPPL = {"optimizer": "adppl", "relevance_sigma": 4.0}
+
+
+def images(count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(3)
+    return torch.rand(count, 1, 28, 28, generator=generator), torch.arange(count) % 10
+
+
+@pytest.mark.parametrize("model", ["mlp", "cnn"])
+def test_a_records_relevances_are_value_times_slope_of_its_own_logit(model):
+    module, (x, y) = build(model, "tanh", 0), images(3)
+    rows = clipped_rows(module, x, y)
+    assert rows.shape == (3, neuron_count(module))
+    for i in range(3):
+        value, parts = x[i : i + 1], []
+        for child in module:
+            value = child(value)
+            if list(child.parameters()):
+                value.retain_grad()
+                parts.append(value)
+        value[0, y[i]].backward()
+        found = torch.cat([(part * part.grad).abs().flatten(2).sum(-1)[0] if part.dim() == 4 else
+                           (part * part.grad).abs()[0] for part in parts])  # fmt: skip
+        torch.testing.assert_close(rows[i], found.detach() / found.norm(), rtol=1e-4, atol=1e-6)
+        module.zero_grad()
+
+
+def test_one_record_moves_the_sum_by_at_most_one_also_a_blank_one():
+    module, (x, y) = build("cnn", "relu", 0), images(20)
+    x[0], x[1] = 0.0, x[1] * 1e6
+    lengths = torch.linalg.vector_norm(clipped_rows(module, x, y).double(), dim=1)
+    assert lengths.max().item() <= 1.0
+    assert lengths[1:].min().item() > 0.99
+
+
+def test_every_neurons_relevance_is_spread_over_its_weights_and_bias():
+    module = build("mlp", "tanh", 0)
+    relevance = relevance_of(module, images(50), 1.0, None)
+    assert len(relevance) == 795_010
+    first, bias = relevance[: 784 * 1000].view(1000, 784), relevance[784_000:785_000]
+    assert torch.equal(first[:, 0], bias)
+    assert torch.equal(first[:, 0], first[:, 783])
+    assert relevance.min().item() >= 0.1 - 1e-6
+    assert first.std().item() > 0.05
+
+
+def test_noise_without_bounds_still_gives_relevances_above_zero():
+    module = build("cnn", "tanh", 0)
+    noise = GaussianNoise(neuron_count(module), SeedSequence(1), torch.device("cpu"), Cores(1))
+    relevance = relevance_of(module, images(10), 1e6, noise)
+    assert torch.isfinite(relevance).all()
+    assert relevance.min().item() > 0
+
+
+@pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
+def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
+    config = dataclasses.replace(config, **ADPPL)
+    mechanism = mechanism_of(config)
+    assert mechanism is not None
+    assert mechanism.releases == (Release(1.0, 4.0, 1), Release(config.q, config.sigma, config.steps))
+    list(train(config, ticking()))
+    assert stds == [4.0] + [config.sigma * config.clip_norm] * config.steps
+    assert len(batches) == config.steps
+
+
+def test_the_scale_is_larger_where_relevance_is_smaller_and_keeps_the_noise_in_all():
+    run = run_of(dataclasses.replace(CNN, **ADPPL))
+    scale = run.descent.optimizer.scale(run.descent.state)
+    assert scale.square().mean().item() == pytest.approx(1.0, rel=1e-4)
+    assert scale.std().item() > 0.05
+
+
+@pytest.mark.parametrize("options", [{"private": False}, {"sigma": 0.0}])
+def test_without_privacy_no_noise_is_drawn_for_it_and_nothing_charged(options, stds):
+    config = dataclasses.replace(SMALL, **ADPPL, **options)
+    list(train(config, ticking()))
+    assert stds == []
+    assert mechanism_of(config) is None

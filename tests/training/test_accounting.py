@@ -1,0 +1,194 @@
+"""For each method: what is drawn is what is charged, and a run without a bound has no epsilon."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.training.accounting import GROUPS, affordable, drawn_sigmas, first_releases
+from dpcore.training.config import MODELS, RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
+from dpcore.training.events import Finished, Started, Stepped
+from dpcore.training.loop import Run, train
+from dpcore.training.models import build
+from tests.training.small_runs import SMALL, ticking
+
+METHODS = {
+    "flat": {},
+    "auto_s": {"clipping": "auto_s"},
+    "per_layer": {"clipping": "per_layer"},
+    "sa": {"acceptance": "sa", "public": 500, "sa_q0": 1000.0},
+    "pca": {"model": "abadi", "pca": 12, "pca_sigma": 3.0},
+    "exponential": {"schedule": "exponential", "rate": 0.2, "level_steps": 3},
+    "linear": {"schedule": "linear", "rate": 0.1, "level_steps": 2},
+    "step": {"schedule": "step", "rate": 0.5, "level_steps": 1, "epochs": 0.1},
+    "polynomial": {"schedule": "polynomial", "rate": 3.5277, "level_steps": 1},
+    "delayed": {"schedule": "delayed", "rate": 0.3, "level_steps": 1, "epochs": 0.1},
+    "averaged": {"ema": 0.9, "lr_schedule": "cosine"},
+    "stopped": {"stop_epsilon": 0.45, "epochs": 5.0},
+    "everything": {
+        "model": "abadi",
+        "pca": 12,
+        "clipping": "per_layer",
+        "schedule": "time",
+        "rate": 0.3,
+        "level_steps": 2,
+        "acceptance": "sa",
+        "public": 500,
+        "ema": 0.5,
+    },
+}
+
+
+def config_of(method: str) -> RunConfig:
+    return dataclasses.replace(SMALL, **METHODS[method])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
+    config = config_of(method)
+    mechanism = mechanism_of(config)
+    assert mechanism is not None
+    list(train(config, ticking()))
+    first = len(first_releases(config))
+    assert stds[:first] == [release.sigma for release in first_releases(config)]  # of sensitivity 1, at q = 1
+    groups = len(list(build(config.model, config.activation, 0, config.shape).children())) - 2  # without shape, tanh
+    sensitivity = config.clip_norm * (math.sqrt(groups) if config.clipping == "per_layer" else 1.0)
+    charged = [release.sigma for release in mechanism.releases[first:] for _ in range(release.count)]
+    assert [std / sensitivity for std in stds[first:]] == pytest.approx(charged, rel=1e-12)
+    assert len(charged) == len(batches) == config.steps
+    assert {(n, q) for n, q, _ in batches} == {(config.examples, release.q) for release in mechanism.releases[first:]}
+    assert uses_at(config, config.steps) == mechanism.steps
+    assert all(drawn.max(initial=0) < config.examples for _, _, drawn in batches)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_layers_are_counted_as_the_network_has_them(model):
+    dataset = "cifar10" if model == "cnn9" else "mnist"
+    source = "full" if model == "cnn9" else "sample"
+    config = RunConfig(dataset=dataset, source=source, model=model)
+    owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
+    assert GROUPS[model] == len(owners)
+
+
+def test_a_constant_sigma_is_one_release_and_nothing_is_charged_first():
+    assert mechanism_of(SMALL) == Mechanism.constant(SMALL.q, SMALL.sigma, SMALL.steps)
+    assert first_releases(SMALL) == ()
+
+
+def test_per_layer_clipping_is_charged_for_its_joint_sensitivity():
+    flat, layered = (mechanism_of(dataclasses.replace(SMALL, clipping=name)) for name in ("flat", "per_layer"))
+    assert flat is not None
+    assert layered is not None
+    assert layered.releases[0].sigma == pytest.approx(flat.releases[0].sigma / math.sqrt(2))
+
+
+def test_dp_pca_is_charged_first_unsampled_and_once():
+    mechanism = mechanism_of(config_of("pca"))
+    assert mechanism is not None
+    assert mechanism.releases[0] == Release(1.0, 3.0, 1)
+
+
+def test_held_out_public_examples_raise_the_sampling_rate():
+    config = dataclasses.replace(SMALL, acceptance="sa", public=5000)
+    assert config.examples == 5000
+    assert config.q == 64 / 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"private": False}, "no gradient is clipped"),
+        ({"sigma": 0.0}, "without noise"),
+        ({"private": False, "schedule": "exponential", "rate": 0.1}, "no gradient is clipped"),
+    ],
+)
+def test_a_run_without_a_bound_says_why_and_has_no_mechanism(options, words):
+    config = dataclasses.replace(SMALL, **options)
+    assert words in unaccounted(config)
+    assert mechanism_of(config) is None
+    assert not drawn_sigmas(config).any()
+
+
+def test_a_run_with_a_bound_gives_no_excuse():
+    assert unaccounted(SMALL) == ""
+
+
+@pytest.mark.parametrize("accountant", ["pld", "moments", "rdp", "gdp", "mma", "zcdp"])
+@pytest.mark.parametrize("target", [1.5, 4.0])
+def test_stopping_at_epsilon_never_overshoots_and_the_next_step_would(accountant, target):
+    config = dataclasses.replace(SMALL, sigma=2.0, epochs=500.0, stop_epsilon=target, stop_accountant=accountant)
+    mechanism = mechanism_of(config)
+    assert mechanism is not None
+    assert mechanism.steps == config.steps < 78_125
+    spent = ACCOUNTANTS[accountant].curve(mechanism, [config.steps], config.delta).epsilon[0]
+    assert spent <= target
+    longer = mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
+    assert longer is not None
+    assert ACCOUNTANTS[accountant].curve(longer, [config.steps + 1], config.delta).epsilon[0] > target
+
+
+@pytest.mark.parametrize(("schedule", "rate"), [("polynomial", 3.5277), ("delayed", 0.05)])
+def test_a_schedule_stops_at_epsilon_before_the_sigma_that_would_exceed_it(schedule, rate):
+    noise = {"sigma": 2.0, "schedule": schedule, "rate": rate, "level_steps": 10}
+    config = dataclasses.replace(SMALL, **noise, epochs=10.0, stop_epsilon=1.0, stop_accountant="rdp")
+    mechanism, longer = mechanism_of(config), mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
+    assert mechanism is not None
+    assert longer is not None
+    assert len(mechanism.releases) > 1
+    spent = ACCOUNTANTS["rdp"].curve(longer, [config.steps, config.steps + 1], config.delta).epsilon
+    assert spent[0] <= 1.0 < spent[1]
+    assert mechanism.releases == longer.releases[: len(mechanism.releases) - 1] + mechanism.releases[-1:]
+
+
+def test_stopping_counts_what_was_released_before_the_first_step():
+    plain = dataclasses.replace(SMALL, model="abadi", epochs=100.0, stop_epsilon=1.0, stop_accountant="rdp")
+    projected = dataclasses.replace(plain, pca=60, pca_sigma=7.0)
+    assert projected.steps < plain.steps
+    mechanism = mechanism_of(projected)
+    assert mechanism is not None
+    assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
+
+
+def test_a_run_that_stops_at_epsilon_announces_and_does_as_many_steps(batches):
+    config = config_of("stopped")
+    events = list(train(config, ticking()))
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    assert events[0].steps == events[-1].step == len(batches) == config.steps < 782
+
+
+def test_a_budget_that_is_not_reached_does_not_lengthen_the_run():
+    assert dataclasses.replace(SMALL, stop_epsilon=50.0).steps == SMALL.steps
+
+
+def test_one_use_that_is_too_dear_affords_nothing():
+    assert affordable(Mechanism.constant(1.0, 0.5, 10), "rdp", 0.1, 1e-5) == 0
+
+
+def test_schedules_draw_what_their_names_say():
+    config = config_of("exponential")
+    assert drawn_sigmas(config).tolist() == pytest.approx(
+        [math.exp(-0.2 * (step // 3)) for step in range(config.steps)]
+    )
+
+
+def test_the_papers_count_charges_accepted_steps_only_and_only_for_annealing():
+    config = config_of("sa")
+    claim = claimed_mechanism(config, 3)
+    assert claim is not None
+    assert claim.steps == 3
+    assert claimed_mechanism(SMALL, 3) is None
+    assert claimed_mechanism(dataclasses.replace(config, sigma=0.0), 3) is None
+
+
+def test_the_public_split_is_the_end_of_the_training_set_and_is_never_trained_or_tested_on():
+    config = config_of("sa")
+    run = Run(config, ticking())
+    whole = Run(SMALL, ticking())
+    assert len(run.train[1]) == config.examples == 9500
+    assert np.array_equal(run.public[0].numpy(), whole.train[0][9500:].numpy())
+    assert np.array_equal(run.test[0].numpy(), whole.test[0].numpy())
+    assert any(event.decisions for event in train(config, ticking()) if isinstance(event, Stepped))
