@@ -71,7 +71,7 @@ def commit() -> str:
 
 
 def cells(done: dict[str, Any]) -> str:
-    """The cells that a recipe's row in the README begins with; the band is rounded outwards."""
+    """The cells that a recipe's row in docs/benchmarks.md begins with; the band is rounded outwards."""
     figures = [done["accuracy"], done.get("averaged_accuracy")]
     accuracy, averaged = ("" if each is None else _percent(each) for each in figures)
     lower, upper = done["epsilon"]["pld_lower"], done["epsilon"]["pld"]
@@ -125,7 +125,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--list", action="store_true", help="print the recipes and what they cost")
-    parser.add_argument("--table", action="store_true", help="print the README's cells of what has been measured")
+    parser.add_argument(
+        "--table", action="store_true", help="print the cells of docs/benchmarks.md of what has been measured"
+    )
     options = parser.parse_args()
     if options.table:
         for path in sorted(RESULTS.glob("*.json")):
