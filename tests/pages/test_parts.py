@@ -2,7 +2,6 @@
 
 import math
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,16 +13,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import outward
 from dpcore.privacy.schedule import scheduled
-from dpcore.runs.record import Status
-from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Stepped
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.number import Quantity, grid, read, show
 from pages.parts.results import cache
 from pages.parts.results.verdict_table import HEADS, headline, verdict_table
 from pages.parts.shell import words
-from pages.parts.train import run_history
 from pages.parts.train.form import baseline_of
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
@@ -165,35 +160,3 @@ def test_the_baseline_is_the_same_run_without_noise_and_clipping():
     assert not baseline.private
     assert (baseline.batch, baseline.epochs, baseline.model) == (config.batch, config.epochs, config.model)
     assert baseline.lr < config.lr
-
-
-def test_a_history_reads_each_event_once(tmp_path: Path):
-    with Store(tmp_path) as store:
-        run = store.submit(RunConfig())
-        store.claim("test:1")
-        store.append(run, Stepped(5, 0.1, 2.0, 0.5, (1.0,) * 5, 10.0))
-        assert run_history.history_of(store, run).step == 5
-        store.append(run, Evaluated(7, 0.2, 0.5, 1.0, (0.5,) * 10))
-        known = run_history.history_of(store, run)
-        assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
-        assert run_history.history_of(store, run) is known
-
-
-def test_histories_are_bounded(tmp_path: Path):
-    with Store(tmp_path) as store:
-        for _ in range(run_history.KEPT + 5):
-            run_history.history_of(store, store.submit(RunConfig()))
-    assert len(run_history._histories) <= run_history.KEPT
-
-
-def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
-    config = RunConfig(batch=250, epochs=1.0)
-    with Store(tmp_path) as store:
-        run = store.submit(config)
-        store.claim("test:1")
-        store.append(run, Finished(config.steps, 10.0, 0.9))
-        store.end(run, Status.FINISHED)
-        past = store.runs()
-    assert run_history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
-    assert run_history.seconds_for(RunConfig(model="mlp"), past) is None
-    assert run_history.seconds_for(RunConfig(private=False), past) is None

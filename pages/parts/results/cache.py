@@ -41,12 +41,13 @@ def profile(name: str, mechanism: Mechanism) -> Curve:
 
 
 @lru_cache(maxsize=256)
-def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> list[float]:
+def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> tuple[float, ...]:
     """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
     if not steps:
-        return []
+        return ()
     at = np.array(steps)
-    return _told(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta)).epsilon.tolist()
+    answer = _told(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta))
+    return tuple(answer.epsilon.tolist())
 
 
 @lru_cache(maxsize=256)

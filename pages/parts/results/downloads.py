@@ -1,7 +1,6 @@
 """The numbers behind the charts: as a table on the page, and as a file."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -14,9 +13,6 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff.functions import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
-
-if TYPE_CHECKING:
-    from pages.parts.train.live import Watched
 
 
 def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
@@ -61,28 +57,6 @@ def profiles_table(profiles: Mapping[str, Curve]) -> None:
             f"{titled(name)}, lower bound": each.lower for name, each in profiles.items() if each.lower is not None
         }
         table.dataframe(columns | lower, hide_index=True)
-
-
-def evaluations_table(watched: "Sequence[Watched]", accountant: str) -> None:
-    """Every test of the runs on the charts, with the epsilon spent until then, in an expander."""
-    table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
-    if not table.open:
-        return
-    columns: dict[str, list[object]] = {
-        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}")
-    }
-    for each in watched:
-        tests = each.history.evaluated
-        spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
-        sigma = each.config.sigma if each.config.private else None
-        for test, epsilon in zip(tests, spent, strict=True):
-            row = (each.run.id, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon)
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
-    averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]
-    if any(each is not None for each in averaged):
-        columns["averaged accuracy"] = [*averaged]
-    table.dataframe(columns, hide_index=True)
 
 
 def download(mechanism: Mechanism, delta: float, across: str) -> None:

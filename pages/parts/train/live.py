@@ -1,7 +1,6 @@
 """The live panel of a run: it tails the store twice a second while something may still happen, and rests otherwise."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -14,72 +13,57 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
-from pages.parts.results.downloads import evaluations_table
 from pages.parts.results.statement_card import card
 from pages.parts.shell import words
 from pages.parts.shell.layout import SMALL
-from pages.parts.train.run_history import History, history_of
-from pages.parts.train.run_labels import described, labels_of
-from pages.parts.train.run_picker import go_on, outdated
-from pages.parts.train.seed_summary import told
+from pages.parts.train.evaluations import evaluations_table
+from pages.parts.train.run_history import History, Watched, watched_runs
+from pages.parts.train.run_labels import described
+from pages.parts.train.run_picker import cancel, go_on, outdated
+from pages.parts.train.seed_summary import seed_summaries
 
 EVERY = 0.5  # seconds between two looks while a run is active: an event is on the page within a second
 
 
-@dataclass(frozen=True)
-class Watched:
-    """A run on the charts, with what happened in it."""
-
-    run: Run
-    config: RunConfig
-    history: History
-    label: str  # what tells it from the others
-
-    def epsilons(self, accountant: str, steps: Sequence[int]) -> list[float]:
-        """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
-        mechanism = mechanism_of(self.config)
-        uses = tuple(uses_at(self.config, step) for step in steps)
-        return cache.epsilons(accountant, mechanism, self.config.delta, uses) if mechanism else []
-
-    @property
-    def epochs(self) -> float:
-        """Epochs of the whole run."""
-        return self.config.steps * self.config.q
-
-    @property
-    def tested(self) -> int:
-        """The step of the latest test. Charts stop there: a chart that changes is drawn anew and blinks."""
-        return self.history.evaluated[-1].step if self.history.evaluated else 0
-
-
 def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> None:
     """Draw the runs and keep them up to date; `across` is "epoch" or "epsilon"."""
-    active = any(store.run(each).active for each in ids)
+    try:
+        active = any(store.run(each).active for each in ids)
+    except (UnknownRun, StoreError):  # the panel says so
+        active = False
     st.fragment(_panel, run_every=EVERY if active else None)(store, tuple(ids), accountant, across, active)
 
 
 def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool) -> None:
     if outdated(ids):
         st.rerun()
-    runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
-    configs = [run.config for run in runs]
-    labels = zip(runs, configs, labels_of(configs), strict=True)
-    watched = [Watched(run, config, history_of(store, run.id), label) for run, config, label in labels]
+    try:
+        watched = watched_runs(store, ids)
+    except UnknownRun:  # the page chooses anew, and names the run
+        st.rerun()
+        return
+    except StoreError as error:
+        st.error(str(error))
+        return
     if active and not any(each.run.active for each in watched):
         st.rerun()
+    _draw(store, watched, accountant, across)
+
+
+def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str) -> None:
     detail = in_detail(watched)
     for each in watched:
         if each.run.active or each is detail:
             _status(store, each)
     _figures(detail, accountant)
     _key(watched)
-    told([(each.run, each.config, each.history.finished) for each in watched])
+    seed_summaries([(each.run, each.config, each.history.finished) for each in watched])
     _large_charts(watched, detail, accountant, across)
     _strip(detail)
     _small_charts(watched, detail)
@@ -101,8 +85,8 @@ def _status(store: Store, watched: Watched) -> None:
     bar.progress(done, text=f"**{described(config)}** · {_progress(run, history, config)}")
     if run.active:
         stopping = run.cancelling and run.status is Status.RUNNING
-        cancel = {"on_click": store.cancel, "args": (run.id,), "disabled": stopping, "width": "stretch"}
-        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **cancel)
+        asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
+        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
     if ended_early(run):
         resume = {"on_click": go_on, "args": (store, run.id), "help": words.RESUME, "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **resume)
@@ -206,7 +190,7 @@ def _strip(watched: Watched) -> None:
     st.plotly_chart(figure, key="decisions_chart", config=SMALL, alt=alt)
 
 
-def _large_charts(watched: list[Watched], detail: Watched, accountant: str, across: str) -> None:
+def _large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
     """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
     accuracy, epsilon = st.container(key="beside").columns(2)
     tracks = [_track(each, accountant, across) for each in watched]
@@ -245,7 +229,7 @@ def _statement(watched: Watched, accountant: str) -> None:
     card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active)
 
 
-def _end(watched: list[Watched], accountant: str, across: str) -> float:
+def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
     """Where the x axis ends: with the longest run, or the most epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
@@ -264,7 +248,7 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
     return Track(label, spent, heights, level=mechanism_of(watched.config) is None, averaged=averaged)
 
 
-def _small_charts(watched: list[Watched], detail: Watched) -> None:
+def _small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     end = max(each.epochs for each in watched)
     loss, clipped, classes = st.columns(3)
     tracks = [_reports(each, "loss") for each in watched]

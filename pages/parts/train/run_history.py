@@ -1,41 +1,49 @@
-"""What the pages know of runs: their events, read once and then only the new ones, shared by all sessions."""
+"""What the pages know of runs: their events, read once and then only the new ones, shared by all sessions.
+
+A history is a value. Who holds one keeps it as it was, whatever other sessions read after it.
+"""
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, mechanism_of, uses_at
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from pages.parts.results import cache
+from pages.parts.train.run_labels import labels_of
 
 KEPT = 64  # runs whose events stay in memory
 _histories: "OrderedDict[tuple[str, str], History]" = OrderedDict()
 _lock = threading.Lock()
 
 
-@dataclass
+@dataclass(frozen=True)
 class History:
-    """The events of one run so far, by kind."""
+    """The events of one run up to one of them, by kind."""
 
-    sequence: int = 0
+    sequence: int = 0  # of the last event
     started: Started | None = None
     finished: Finished | None = None
-    stepped: list[Stepped] = field(default_factory=list)
-    evaluated: list[Evaluated] = field(default_factory=list)
+    stepped: tuple[Stepped, ...] = ()
+    evaluated: tuple[Evaluated, ...] = ()
 
-    def add(self, event: Event) -> None:
-        """Take in the next event."""
-        match event:
-            case Started():
-                self.started = event
-            case Stepped():
-                self.stepped.append(event)
-            case Evaluated():
-                self.evaluated.append(event)
-            case Finished():
-                self.finished = event
+    def followed_by(self, events: Sequence[tuple[int, Event]]) -> "History":
+        """This history and the events that came next, each with its number."""
+        if not events:
+            return self
+        said = [event for _, event in events]
+        return replace(
+            self,
+            sequence=events[-1][0],
+            started=next((each for each in reversed(said) if isinstance(each, Started)), self.started),
+            finished=next((each for each in reversed(said) if isinstance(each, Finished)), self.finished),
+            stepped=(*self.stepped, *(each for each in said if isinstance(each, Stepped))),
+            evaluated=(*self.evaluated, *(each for each in said if isinstance(each, Evaluated))),
+        )
 
     @property
     def step(self) -> int:
@@ -49,22 +57,54 @@ class History:
 
     @property
     def steps_per_second(self) -> float:
-        """The pace of the last reports, 0 before the first."""
+        """The median speed of the last reports, 0 before the first."""
         recent = self.stepped[-8:]
         return median(each.steps_per_second for each in recent) if recent else 0.0
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A run on the charts, with what happened in it."""
+
+    run: Run
+    config: RunConfig
+    history: History
+    label: str  # what tells it from the others
+
+    def epsilons(self, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
+        """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
+        mechanism = mechanism_of(self.config)
+        uses = tuple(uses_at(self.config, step) for step in steps)
+        return cache.epsilons(accountant, mechanism, self.config.delta, uses) if mechanism else ()
+
+    @property
+    def epochs(self) -> float:
+        """Epochs of the whole run."""
+        return self.config.steps * self.config.q
+
+    @property
+    def tested(self) -> int:
+        """The step of the latest test. Charts stop there: a chart that changes is drawn anew and blinks."""
+        return self.history.evaluated[-1].step if self.history.evaluated else 0
+
+
+def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
+    """The runs with these ids as they are now; UnknownRun where the store has one of them no longer."""
+    runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
+    configs = [run.config for run in runs]
+    labelled = zip(runs, configs, labels_of(configs), strict=True)
+    return [Watched(run, config, history_of(store, run.id), label) for run, config, label in labelled]
+
+
 def history_of(store: Store, run: str) -> History:
-    """The run's history, brought up to date."""
+    """The run's history up to now."""
     with _lock:
         key = (str(store.path), run)
-        history = _histories.setdefault(key, History())
+        known = _histories.get(key, History())
+        history = _histories[key] = known.followed_by(store.tail(run, known.sequence))
         _histories.move_to_end(key)
         while len(_histories) > KEPT:
             _histories.popitem(last=False)
-        for sequence, event in store.tail(run, history.sequence):
-            history.sequence = sequence
-            history.add(event)
         return history
 
 

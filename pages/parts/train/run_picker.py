@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.runs.record import Run, StoreError
+from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -47,6 +47,14 @@ def go_on(store: Store, run: str) -> None:
     _to_address()
 
 
+def cancel(store: Store, run: str) -> None:
+    """Ask the run to stop."""
+    try:
+        store.cancel(run)
+    except (StoreError, UnknownRun) as error:
+        st.session_state[PROBLEM] = str(error)
+
+
 def outdated(ids: Sequence[str]) -> bool:
     """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
     return PROBLEM in st.session_state or st.session_state.get(KEY, list(ids)) != list(ids)
@@ -59,7 +67,11 @@ def choose(past: Sequence[Run]) -> list[str]:
     known = {run.id: run for run in past if _readable(run)}
     if KEY not in st.session_state:  # the first look at this page, or back from another one
         st.session_state[KEY] = _from_address(known) or st.session_state.get(KEPT, [])
-    st.session_state[KEY] = st.session_state[KEPT] = [run for run in st.session_state[KEY] if run in known]
+    if gone := [run for run in st.session_state[KEY] if run not in known]:
+        st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
+        st.session_state[KEY] = [run for run in st.session_state[KEY] if run in known]
+        _to_address()
+    st.session_state[KEPT] = st.session_state[KEY]
     if st.session_state[KEY] and PARAMETER not in st.query_params:
         _to_address()
     options = list(dict.fromkeys([*st.session_state[KEY], *list(known)[:RECENT]]))
@@ -89,7 +101,10 @@ def _to_address() -> None:
 
 def _overlays(store: Store, other: str, config: RunConfig) -> bool:
     """Whether a new run and the one shown belong on one chart: the same data."""
-    settings = store.run(other).settings
+    try:
+        settings = store.run(other).settings
+    except UnknownRun:
+        return False
     return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
 
 

@@ -14,7 +14,7 @@ from pages.parts.train.run_labels import described
 Ended = tuple[Run, RunConfig, Finished | None]
 
 
-def told(runs: Sequence[Ended]) -> None:
+def seed_summaries(runs: Sequence[Ended]) -> None:
     """Say what each configuration with several seeds reached; nothing of one that still goes on."""
     groups: dict[RunConfig, list[Ended]] = {}
     for each in runs:

@@ -1,0 +1,30 @@
+"""Every test of the runs on the charts, as a table."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.parts.controls.choice import titled
+from pages.parts.train.run_history import Watched
+
+
+def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
+    """Every test of the runs on the charts, with the epsilon spent until then, in an expander."""
+    table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
+    if not table.open:
+        return
+    columns: dict[str, list[object]] = {
+        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}")
+    }
+    for each in watched:
+        tests = each.history.evaluated
+        spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
+        sigma = each.config.sigma if each.config.private else None
+        for test, epsilon in zip(tests, spent, strict=True):
+            row = (each.run.id, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+    averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]
+    if any(each is not None for each in averaged):
+        columns["averaged accuracy"] = [*averaged]
+    table.dataframe(columns, hide_index=True)

@@ -1,0 +1,107 @@
+"""What a page knows of a run is a value: whatever other sessions read or append, it stays as it was when asked for."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Stepped
+from pages.parts.results import cache
+from pages.parts.train import run_history
+from pages.parts.train.run_history import history_of
+from tests.pages.train_page import CLASSES, CONFIG, opened, recorded
+
+READERS = 4
+EVENTS = 120
+
+
+def test_each_event_is_read_once(tmp_path: Path):
+    with Store(tmp_path) as store:
+        run = store.submit(RunConfig())
+        store.claim("test:1")
+        store.append(run, Stepped(5, 0.1, 2.0, 0.5, (1.0,) * 5, 10.0))
+        assert history_of(store, run).step == 5
+        store.append(run, Evaluated(7, 0.2, 0.5, 1.0, (0.5,) * 10))
+        known = history_of(store, run)
+        assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
+        assert history_of(store, run) is known
+
+
+def test_what_was_read_does_not_grow(store: Store):
+    run = recorded(store, CONFIG, 40)
+    before = history_of(store, run)
+    store.append(run, Evaluated(50, 50 * CONFIG.q, 0.9, 1.0, CLASSES))
+    after = history_of(store, run)
+    assert [len(each.evaluated) for each in (before, after)] == [4, 5]
+
+
+def test_histories_are_bounded(tmp_path: Path):
+    with Store(tmp_path) as store:
+        for _ in range(run_history.KEPT + 5):
+            history_of(store, store.submit(RunConfig()))
+    assert len(run_history._histories) <= run_history.KEPT
+
+
+def test_the_table_of_tests_holds_while_another_session_reads_more_of_them(store: Store, monkeypatch):
+    run, ask = recorded(store, CONFIG, 40), cache.epsilons
+
+    def meanwhile(*asked):  # epsilon takes a while, and another session looks at the run in that time
+        step = 50 + history_of(store, run).step
+        store.append(run, Evaluated(step, step * CONFIG.q, 0.9, 1.0, CLASSES))
+        other = threading.Thread(target=history_of, args=(store, run))
+        other.start()
+        other.join()
+        return ask(*asked)
+
+    page = opened(run)
+    monkeypatch.setattr(cache, "epsilons", meanwhile)
+    page.session_state["evaluations"] = True
+    page.run()
+    assert not page.exception
+    assert len({*page.dataframe[0].value["step"]}) == len(page.dataframe[0].value) >= 4
+
+
+def test_sessions_that_read_at_once_each_see_every_event_once_and_in_order(store: Store):
+    run = recorded(store, CONFIG, 10)
+    begun, seen = threading.Barrier(READERS + 1), history_of(store, run).sequence
+
+    def write() -> None:
+        begun.wait()
+        for step in range(11, 11 + EVENTS):
+            store.append(run, Evaluated(step, step * CONFIG.q, 0.5, 1.0, CLASSES))
+        store.append(run, Finished(11 + EVENTS, 1.0, 0.5))
+
+    def read() -> list[tuple[int, list[int]]]:
+        begun.wait()
+        looks = []
+        while not looks or looks[-1][0] < seen + EVENTS + 1:
+            history = history_of(store, run)
+            looks.append((history.sequence, [each.step for each in history.evaluated]))
+        return looks
+
+    with ThreadPoolExecutor(READERS + 1) as threads:
+        writing, readers = threads.submit(write), [threads.submit(read) for _ in range(READERS)]
+        writing.result()
+        found = [each.result() for each in readers]
+    for looks in found:
+        assert [sequence for sequence, _ in looks] == sorted(sequence for sequence, _ in looks)
+        for sequence, steps in looks:
+            assert steps == list(range(10, 10 + len(steps)))  # none left out, none twice
+            assert len(steps) == min(sequence - seen, EVENTS) + 1
+
+
+def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
+    config = RunConfig(batch=250, epochs=1.0)
+    with Store(tmp_path) as store:
+        run = store.submit(config)
+        store.claim("test:1")
+        store.append(run, Finished(config.steps, 10.0, 0.9))
+        store.end(run, Status.FINISHED)
+        past = store.runs()
+    assert run_history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
+    assert run_history.seconds_for(RunConfig(model="mlp"), past) is None
+    assert run_history.seconds_for(RunConfig(private=False), past) is None

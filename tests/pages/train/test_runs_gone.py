@@ -1,0 +1,120 @@
+"""Runs that are not in the store, or no longer: each is named as gone, and the rest of the training page works."""
+
+import sqlite3
+
+import pytest
+
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from pages.parts.train import live
+from tests.pages.train_page import CONFIG, metrics, opened, press, progress, recorded
+
+
+def emptied(store: Store, *gone: str) -> None:
+    """Another program takes runs out of the store, all of them where none is named."""
+    with sqlite3.connect(store.path) as db:
+        for table, column in (("events", "run"), ("runs", "id")):
+            if gone:
+                db.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(run,) for run in gone])
+            else:
+                db.execute(f"DELETE FROM {table}")
+    db.close()
+
+
+def addressed(page) -> list[str]:
+    named = page.query_params["run"]
+    return [named] if isinstance(named, str) else named
+
+
+def warnings(page) -> str:
+    return " ".join(each.value for each in page.warning)
+
+
+def test_an_unknown_run_in_the_address_is_named_beside_a_known_one(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = opened("nosuchrun9", run)
+    assert "'nosuchrun9'" in warnings(page)
+    assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+@pytest.mark.parametrize("status", [None, Status.FINISHED], ids=["running", "finished"])
+def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(store: Store, status: Status | None):
+    first, second = (recorded(store, CONFIG, 40, status or Status.CANCELLED), recorded(store, CONFIG, 40, status))
+    page = opened(first, second)
+    emptied(store, second)
+    page.run()
+    assert not page.exception
+    assert f"'{second}'" in warnings(page)
+    assert "No longer in the run store" in warnings(page)
+    assert addressed(page) == [first]
+    assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+def test_an_emptied_store_leaves_a_page_to_start_from(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = opened(run)
+    emptied(store)
+    page.run()
+    assert not page.exception
+    assert f"'{run}'" in warnings(page)
+    assert progress(page) == []
+    press(page, "Start private run")
+    assert len(store.runs()) == 1
+
+
+def test_a_run_that_goes_between_the_choice_and_the_charts_is_named(store: Store, monkeypatch: pytest.MonkeyPatch):
+    run = recorded(store, CONFIG, 40)
+    watch = live.watch
+
+    def too_late(*asked):
+        emptied(store)
+        watch(*asked)
+
+    monkeypatch.setattr(live, "watch", too_late)
+    page = opened(run)
+    assert f"'{run}'" in warnings(page)
+
+
+def test_a_run_that_goes_between_two_looks_starts_the_page_over(store: Store, monkeypatch: pytest.MonkeyPatch):
+    run = recorded(store, CONFIG, 40)
+    emptied(store)
+    asked: list[str] = []
+    monkeypatch.setattr(live.st, "rerun", lambda: asked.append("again"))
+    live._panel(store, (run,), "pld", "epoch", True)
+    assert asked == ["again"]
+
+
+@pytest.mark.parametrize("button", ["Cancel", "Resume"])
+def test_pressing_a_button_of_a_run_that_is_gone_is_a_sentence(store: Store, button: str):
+    run = recorded(store, CONFIG, 40, Status.CANCELLED if button == "Resume" else None)
+    page = opened(run)
+    emptied(store)
+    press(page, button)
+    assert any(run in each.value for each in page.error)
+
+
+def test_starting_beside_a_run_that_is_gone_shows_the_new_one_alone(store: Store):
+    run = recorded(store, CONFIG, 40)
+    page = opened(run)
+    emptied(store)
+    press(page, "Start private run")
+    (new,) = store.runs()
+    assert addressed(page) == [new.id]
+
+
+def test_a_store_that_is_replaced_while_a_run_is_watched_is_a_sentence(store: Store):
+    page = opened(recorded(store, CONFIG, 40))
+    store.path.unlink()
+    with Store(store.home):
+        page.run()
+    assert not page.exception
+    assert "was replaced while in use" in page.error[0].value
+
+
+def test_a_store_that_is_replaced_between_two_looks_is_a_sentence_in_the_panel(store: Store, monkeypatch):
+    run, said = recorded(store, CONFIG, 40), []
+    store.path.unlink()
+    monkeypatch.setattr(live.st, "error", said.append)
+    with Store(store.home):
+        live._panel(store, (run,), "pld", "epoch", True)
+    assert "was replaced while in use" in said[0]
