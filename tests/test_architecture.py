@@ -3,9 +3,11 @@
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -13,17 +15,35 @@ SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((RO
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_FILE, MAX_FUNCTION, MAX_MEDIAN = 300, 60, 10
 
-# From the top down; a module imports its own layer and those below. Layers in one row do not import each other.
+# From the top down: a module imports from its own layer and from those below. Layers in one row do not import each
+# other. A module belongs to the layer with the longest name that begins its own.
 LAYERS = [
-    ["app", "pages", "dpcore.commands", "dpcore.__main__"],
+    ["app", "dpcore.__main__"],
+    ["pages", "dpcore.commands"],
     ["dpcore.figures"],
     ["dpcore.runs"],
-    ["dpcore.training", "dpcore.audit"],
+    ["dpcore.training"],
     ["dpcore.data"],
+    ["dpcore"],
+    ["dpcore.privacy.calibration"],
+    ["dpcore.privacy.report"],
+    ["dpcore.privacy.accountants"],
+    ["dpcore.privacy.certified"],
+    ["dpcore.privacy.tradeoff"],
+    ["dpcore.privacy.accountants.base"],
     ["dpcore.privacy"],
     ["dpcore.check"],
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
+# Circles that stand today, type-only imports included. The list only shrinks: a circle outside of it fails.
+KNOWN_CIRCLES = [
+    {"config", "accounting", "combinations", "optimizers"},
+    {"loop", "cuda_graph", "checkpoint"},
+    {"live", "downloads"},
+]
+# What the modules of a room define in common, because they are kinds of one thing; and twins that are to go.
+SHARED = {"parser", "run", "absorb", "checked"}
+KNOWN_TWINS = {"Result", "Row", "headline"}
 
 
 def module_of(path: Path) -> str:
@@ -31,13 +51,18 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def layer_of(module: str) -> str | None:
-    """The layer a module belongs to; None for third parties and for the bare package."""
-    return next((name for name in ROW if module == name or module.startswith(name + ".")), None)
+MODULES = {module_of(path): path for path in SOURCES}
+
+
+def layer_of(module: str) -> str:
+    """The layer of one of our modules."""
+    parts = module.split(".")
+    prefixes = [".".join(parts[:size]) for size in range(len(parts), 0, -1)]
+    return next(name for name in prefixes if name in ROW)
 
 
 def imports_of(path: Path) -> Iterator[tuple[str, int]]:
-    """Every module a file imports anywhere, even inside functions, with its line."""
+    """Every module a file imports anywhere, even inside functions and for types only, with its line."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -45,13 +70,23 @@ def imports_of(path: Path) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             for alias in node.names:
-                # "from dpcore import check" imports the module dpcore.check
-                yield f"{node.module}.{alias.name}" if node.module == "dpcore" else str(node.module), node.lineno
+                inner = f"{node.module}.{alias.name}"  # "from dpcore import check" imports the module dpcore.check
+                yield inner if inner in MODULES else str(node.module), node.lineno
 
 
-def users_of(package: str) -> set[str]:
-    """Modules that import a package."""
-    return {module_of(path) for path in SOURCES for name, _ in imports_of(path) if name.split(".")[0] == package}
+def own_imports() -> Iterator[tuple[str, str, int]]:
+    """Every import of one of our modules by another, with its line."""
+    for module, path in MODULES.items():
+        for name, line in imports_of(path):
+            if name in MODULES:
+                yield module, name, line
+
+
+def users_of(*packages: str) -> set[str]:
+    """Modules that import one of the packages."""
+    return {
+        module for module, path in MODULES.items() for name, _ in imports_of(path) if name.split(".")[0] in packages
+    }
 
 
 def under(modules: set[str], *allowed: str) -> set[str]:
@@ -59,57 +94,80 @@ def under(modules: set[str], *allowed: str) -> set[str]:
     return {each for each in modules if not any(each == name or each.startswith(name + ".") for name in allowed)}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_of)
-def test_imports_go_one_way(path: Path) -> None:
-    own = layer_of(module_of(path))
-    for name, line in imports_of(path):
-        other = layer_of(name)
-        if own is None or other is None or own == other:
-            continue
-        page_for_app = own == "app" and other == "pages"
-        command_for_main = own == "dpcore.__main__" and other == "dpcore.commands"
-        assert ROW[other] > ROW[own] or page_for_app or command_for_main, f"{path}:{line}: {own} imports {name}"
+def test_every_layer_is_there() -> None:
+    missing = [name for name in ROW if name not in MODULES and not (ROOT / name.replace(".", "/")).is_dir()]
+    assert missing == []
+
+
+def test_imports_go_one_way() -> None:
+    wrong = []
+    for module, name, line in own_imports():
+        own, other = layer_of(module), layer_of(name)
+        if own != other and ROW[other] <= ROW[own]:
+            wrong.append(f"{module}:{line} ({own}) imports {name} ({other})")
+    assert wrong == []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graph = networkx.DiGraph((module, name) for module, name, _ in own_imports())
+    circles = [each for each in networkx.strongly_connected_components(graph) if len(each) > 1]
+    found = [sorted(each) for each in circles if not any(known(each, circle) for circle in KNOWN_CIRCLES)]
+    assert found == []
+    assert list(networkx.selfloop_edges(graph)) == []
+
+
+def known(circle: set[str], names: set[str]) -> bool:
+    """Whether all modules of a circle have one of the names, or lie in a room of that name."""
+    return all(names & set(module.split(".")) for module in circle)
+
+
+def test_no_room_has_two_things_of_one_name() -> None:
+    homes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                homes[str(path.parent), node.name].append(module)
+    twins = {name: places for (_, name), places in homes.items() if len(places) > 1}
+    assert {name: places for name, places in twins.items() if name not in SHARED | KNOWN_TWINS} == {}
 
 
 def test_streamlit_is_only_in_the_pages() -> None:
-    assert not under(users_of("streamlit"), "app", "pages")
+    assert under(users_of("streamlit"), "app", "pages") == set()
 
 
 def test_torch_is_never_in_privacy_figures_or_a_page() -> None:
-    light = {"app", "pages", "dpcore.privacy", "dpcore.figures", "dpcore.check", "dpcore.__main__"}
-    users = users_of("torch") | users_of("torchvision")
-    assert {each for each in users if not under({each}, *light)} == set()
+    light = ("app", "pages", "dpcore.privacy", "dpcore.figures", "dpcore.check", "dpcore.__main__")
+    assert {each for each in users_of("torch", "torchvision") if not under({each}, *light)} == set()
 
 
 def test_sqlite_is_only_in_the_store() -> None:
-    assert not under(users_of("sqlite3"), "dpcore.runs.store")
-
-
-def test_ray_is_only_in_its_pool() -> None:
-    assert not under(users_of("ray"), "dpcore.runs.ray_pool")
+    assert under(users_of("sqlite3"), "dpcore.runs.store") == set()
 
 
 def test_privacy_needs_numpy_and_scipy_only() -> None:
     known = {"numpy", "scipy", "dpcore"} | sys.stdlib_module_names
-    for path in SOURCES:
-        if layer_of(module_of(path)) == "dpcore.privacy":
-            foreign = {name.split(".")[0] for name, _ in imports_of(path)} - known
-            assert not foreign, path
+    paths = [path for module, path in MODULES.items() if module.startswith("dpcore.privacy")]
+    assert {name.split(".")[0] for path in paths for name, _ in imports_of(path)} - known == set()
 
 
-@pytest.mark.parametrize("module", ["dpcore.privacy.accountants", "dpcore.figures", "dpcore.commands.epsilon"])
+@pytest.mark.parametrize(
+    "module", ["dpcore", "dpcore.privacy.accountants", "dpcore.figures", "dpcore.commands.epsilon"]
+)
 def test_importing_it_does_not_import_torch_or_streamlit(module: str) -> None:
-    code = f"import sys, {module}; print([name for name in ('torch', 'streamlit', 'ray') if name in sys.modules])"
+    code = f"import sys, {module}; print([name for name in ('torch', 'streamlit') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", SOURCES + TESTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MAX_FILE, f"{path} is too long"
-    for node in functions_of(path):
-        assert length_of(node) <= MAX_FUNCTION, f"{path}:{node.lineno} {node.name} is too long"
+def test_files_stay_small() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES + TESTS}
+    assert {str(path): length for path, length in lengths.items() if length > MAX_FILE} == {}
+
+
+def test_functions_stay_small() -> None:
+    functions = [(path, node) for path in SOURCES + TESTS for node in functions_of(path)]
+    long = [f"{path}:{node.lineno} {node.name}" for path, node in functions if length_of(node) > MAX_FUNCTION]
+    assert long == []
 
 
 def test_the_median_function_is_short() -> None:
