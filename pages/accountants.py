@@ -11,6 +11,7 @@ from dpcore.figures import (
     tradeoff_figure,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.statement import odds
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
@@ -45,8 +46,8 @@ with right:
         certain.caption(words.COMING)
     curves = {name: cache.curve(name, mechanism, delta) for name in names}
     certain.markdown(headline(curves[CERTIFIED], setting.after, show(delta)))
-    if delta * setting.n >= 1:
-        warned.warning(words.delta_warning(delta, setting.n))
+    if warning := delta_warning(delta, setting.n):
+        warned.warning(warning)
     if across == "epoch":
         figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
         chart.plotly_chart(figure, key="epsilon_chart", alt=words.ALT_EPSILON)

@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore import check
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.statement import odds
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
@@ -59,8 +60,8 @@ with right:
     shown = attack_table.Shown(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
     certain.markdown(attack_table.headline(found, setting.after))
-    if delta * setting.n >= 1:
-        warned.warning(words.delta_warning(delta, setting.n))
+    if warning := delta_warning(delta, setting.n):
+        warned.warning(warning)
 
     if view == "trade-off":
         figure = tradeoff_figure(band, shown.lines(), log=log, height=HEIGHT)

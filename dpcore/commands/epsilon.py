@@ -10,7 +10,8 @@ import numpy as np
 from dpcore import check
 from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.report.verdict import outward, unavailable, verdict
+from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.types import FloatArray, IntArray
 
 

@@ -15,7 +15,7 @@ from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.statement import statement
-from dpcore.privacy.tradeoff.functions import Gaussian
+from dpcore.privacy.tradeoff import Gaussian
 
 
 def parser() -> Parser:

@@ -13,7 +13,8 @@ from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.verdict import outward
+from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
@@ -39,9 +40,6 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
-NOT_COVERED = (
-    "The losses and clipped shares above are exact figures of the training data: epsilon does not cover showing them."
-)
 NUMBERS = {
     "sigma": "noise multiplier: noise std / clip norm",
     "clip_norm": "C, the bound on each example's gradient norm",

@@ -7,11 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.labels import end_labels, marked
+from dpcore.figures.labels import end_labels
 from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.kinds import marked
 
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 
 
 class Style(NamedTuple):
@@ -28,7 +28,6 @@ STYLES = {name: Style(*look, ACCOUNTANTS[name].title) for name, look in LINES.it
 OTHER = Style("#808080", "dash", "╌╌", "")
 BAND = "rgba(128,128,128,0.35)"
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
-MARKS = {Kind.UPPER: "≤ ", Kind.CERTIFIED: "≤ ", Kind.APPROXIMATE: "≈ ", Kind.CLAIMED: "claims "}  # before a number
 RUNS = ("#2b7bd3", "#d2601a", "#2e9150", "#c04fa8", "#8a6fd1", "#a07c10")  # overlaid runs, in order
 
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import short
 from dpcore.figures.style import BAND, Style, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.tradeoff.functions import Gaussian, Tradeoff
+from dpcore.privacy.report.numbers import short
+from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])

@@ -1,7 +1,23 @@
-"""The kinds of arrays that functions here take and return."""
+"""The kinds of arrays that functions here take and return, and the kinds of numbers that they promise."""
+
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+
+class Kind(StrEnum):
+    """How far an epsilon can be trusted."""
+
+    UPPER = "upper"  # a proven upper bound
+    CERTIFIED = "certified"  # proven lower and upper bounds around the exact value
+    APPROXIMATE = "approximate"  # no bound: may err on either side
+    CLAIMED = "claimed"  # a formula whose proof does not cover this case
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the number is proven never to be too small."""
+        return self in (Kind.UPPER, Kind.CERTIFIED)

@@ -82,7 +82,7 @@ def test_the_text_says_the_answer_its_kind_and_its_verdict(capsys: pytest.Captur
 
 def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000", "--sigma", "2"])
-    assert "delta=1e-05 is not below 1/n=1e-05" in found["note"]
+    assert "delta = 1e-5 is not below 1/n = 1e-5" in found["note"]
     assert "10050 steps are 100.5 epochs" in found["note"]
     assert "--sigma was not used" in found["note"]
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dpcore.__main__ import main
-from dpcore.commands.train import NOT_COVERED, closing
+from dpcore.commands.train import closing
+from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training import loop

@@ -10,7 +10,7 @@ from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import ALPHA, LEAST, RATES
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff.functions import Gaussian, Pairs, Points
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 
 EXACT = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
 

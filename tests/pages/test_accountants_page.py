@@ -12,10 +12,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore import figures
-from dpcore.figures.labels import marked
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.kinds import marked
 from pages.parts.controls.mechanism import RATES
 from pages.parts.results import cache
 from pages.parts.shell import words

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.figures.labels import marked
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.verdict import outward
+from dpcore.privacy.report.kinds import MARKS, WORDS, marked
+from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import scheduled
 from dpcore.training.config import RunConfig
 from pages.parts.controls import mechanism, presets
@@ -139,8 +139,8 @@ def test_a_bound_on_a_chart_is_never_rounded_down(value: float):
     assert value * (1 - 1e-9) <= shown <= value * 1.02
 
 
-def test_every_kind_has_words():
-    assert set(words.KINDS) == {kind.value for kind in Kind}
+def test_every_kind_has_words_and_a_mark():
+    assert set(WORDS) == set(MARKS) == set(Kind)
     assert set(words.SCHEDULES) | {"constant"} == set(mechanism.SCHEDULES)
 
 

@@ -16,7 +16,7 @@ from dpcore import figures
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff.functions import Gaussian
+from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.controls import presets
 from pages.parts.results import attack_table, cache
 

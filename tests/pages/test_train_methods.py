@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore.figures.labels import short
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.report.numbers import short
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, claimed_mechanism

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 import numpy as np
@@ -10,19 +9,10 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.types import FloatArray, IntArray, Kind
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by
-
-
-class Kind(StrEnum):
-    """How far an epsilon can be trusted."""
-
-    UPPER = "upper"  # a proven upper bound
-    CERTIFIED = "certified"  # proven lower and upper bounds around the exact value
-    APPROXIMATE = "approximate"  # no bound: may err on either side
-    CLAIMED = "claimed"  # a formula whose proof does not cover this case
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import Axis, Frontier, frontier, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Reading, Target
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.statement import epochs_of
+from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.numbers import epochs_of
 
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
 
@@ -104,11 +105,8 @@ def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list
     '150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps.'
     """
     notes = []
-    if isinstance(target, EpsilonTarget) and examples is not None and target.delta * examples >= 1:
-        limit = f"1/n={1 / examples:.3g}"
-        notes.append(
-            f"delta={target.delta:g} is not below {limit}: publishing one whole record would pass for private."
-        )
+    if isinstance(target, EpsilonTarget) and (warning := delta_warning(target.delta, examples)):
+        notes.append(warning)
     q, steps = mechanism.releases[0].q, mechanism.steps
     epochs = steps * q
     if abs(epochs - round(epochs)) > q * (1 - 1e-9):  # by a step or more

@@ -13,7 +13,7 @@ from dpcore.privacy.accountants.gdp import Gdp, mu_of
 from dpcore.privacy.certified.tradeoff_bounds import certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import advantage, granted, mu_above
-from dpcore.privacy.tradeoff.functions import Gaussian
+from dpcore.privacy.tradeoff import Gaussian
 
 PAIRS = 240  # deltas at which an accountant's pairs are taken
 LARGEST_DELTA = 0.999

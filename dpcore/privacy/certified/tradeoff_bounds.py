@@ -16,7 +16,7 @@ from dpcore.privacy.certified.lattice import (
     steps_of,
 )
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff.functions import Pairs, Points
+from dpcore.privacy.tradeoff import Pairs, Points
 from dpcore.privacy.types import FloatArray
 
 SMALLEST = np.array([1e-9])  # probabilities below are left to `accountants.pld`, which keeps their relative precision

@@ -8,10 +8,11 @@ from scipy.special import ndtri
 from dpcore import check
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff.functions import EPSILONS, Pairs, Tradeoff
+from dpcore.privacy.tradeoff import Pairs, Tradeoff
 from dpcore.privacy.types import FloatArray
 
 RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
+EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # where delta is read off a trade-off function
 EVEN = 0.5  # the attacker's prior that nobody can be blamed for
 
 
@@ -56,7 +57,7 @@ def risks_of(band: Band, delta: float) -> Risks:
 def advantage(f: Tradeoff) -> float:
     """Largest true-positive less false-positive rate: the total variation distance, delta(0).
 
-    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(advantage(Gaussian(1.0)), 4)
     0.3829
     """
@@ -68,7 +69,7 @@ def bayes_risk(f: Tradeoff, prior: float) -> float:
 
     By duality min(prior, 1 - prior) (1 - delta(epsilon)), with e^epsilon the prior odds, above 1.
 
-    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(bayes_risk(Gaussian(1.0), 0.5), 4), round(bayes_risk(Gaussian(0.0), 0.1), 4)
     (0.3085, 0.1)
     """
@@ -85,7 +86,7 @@ def mu_above(f: Tradeoff, least: float) -> float:
     f falls towards that of sqrt(T)/sigma.
     Source: arXiv 1905.02383, Definition 2.6. Edge cases: where no attack errs that much, mu where alpha = beta.
 
-    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(mu_above(Gaussian(0.7), 1e-5), 6)
     0.7
     """
@@ -103,7 +104,7 @@ def posterior(f: Tradeoff, prior: float, chance: float) -> float:
     hockey stick; the smallest e for which this is `chance` multiplies the odds by e^e at most.
     **Guarantees:** not too small where f is not above the true curve.
 
-    >>> from dpcore.privacy.tradeoff.functions import Gaussian
+    >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(posterior(Gaussian(0.25), 0.5, 1e-5), 3)
     0.759
     """

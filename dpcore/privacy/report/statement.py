@@ -3,17 +3,14 @@
 import math
 from dataclasses import dataclass
 
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
-from dpcore.privacy.report.verdict import outward, unavailable
+from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.verdict import unavailable
 
-KINDS = {
-    Kind.UPPER: "proven upper bound",
-    Kind.CERTIFIED: "certified: proven from both sides",
-    Kind.APPROXIMATE: "approximation, no bound",
-    Kind.CLAIMED: "claimed: the proof does not cover this case",
-}
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 REPLACED = (
@@ -85,25 +82,6 @@ def odds(found: Risks) -> str:
     )
 
 
-def plain(value: float) -> str:
-    """A number as one writes it.
-
-    >>> plain(1e-5), plain(0.25)
-    ('1e-5', '0.25')
-    """
-    return f"{value:g}".replace("e-0", "e-").replace("e+0", "e")
-
-
-def epochs_of(count: float, digits: int = 4) -> str:
-    """A number of epochs in words.
-
-    >>> epochs_of(1), epochs_of(2.5), epochs_of(1.00001)
-    ('1 epoch', '2.5 epochs', '1 epoch')
-    """
-    shown = f"{count:,.{digits}g}"
-    return f"{shown} epoch" if shown == "1" else f"{shown} epochs"
-
-
 def _sampling(mechanism: Mechanism) -> str:
     rates = sorted({release.q for release in mechanism.releases})
     if rates == [1.0]:
@@ -124,7 +102,7 @@ def _released(mechanism: Mechanism) -> str:
 
 def _spent(curve: Curve, accountant: Accountant) -> str:
     epsilon, delta = float(curve.epsilon[-1]), float(curve.delta[-1])
-    by = f"by {accountant.title} ({KINDS[curve.kind]})"
+    by = f"by {accountant.title} ({WORDS[curve.kind]})"
     if math.isinf(epsilon):
         return f"no epsilon at delta = {plain(delta)}, {by}" + (f": {curve.note}" if curve.note else "")
     if curve.lower is None:
@@ -150,17 +128,13 @@ def _percent(bounds: Between) -> str:
 
 def _caveats(curve: Curve, found: Risks, n: float | None) -> tuple[str, ...]:
     """The caveats that apply, the gravest first."""
-    delta = float(curve.delta[-1])
     special = []
     if found.note:
         special.append(f"The attacker's figures are {unavailable(found.note)}")
-    if curve.kind in (Kind.APPROXIMATE, Kind.CLAIMED):
+    if not curve.kind.is_bound:
         special.append(
-            f"This epsilon is no bound ({KINDS[curve.kind]}): the attacker's figures are, and can be trusted."
+            f"This epsilon is no bound ({WORDS[curve.kind]}): the attacker's figures are, and can be trusted."
         )
-    if n is not None and delta * n >= 1:
-        special.append(
-            f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: "
-            "that would let one record be published outright."
-        )
+    if warning := delta_warning(float(curve.delta[-1]), n):
+        special.append(warning)
     return (*special, POISSON, ONE_RUN, FLOATS, REPLACED)

@@ -2,19 +2,16 @@
 
 import math
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 
 from dpcore.privacy.accountants.base import Curve, Kind
+from dpcore.privacy.report.numbers import outward
 
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 LARGE = 1e6  # ratios from here up are written as powers of ten
-LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
 
 
 class Status(StrEnum):
@@ -105,40 +102,22 @@ def _excess(ratio: float) -> str:
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
-def outward(value: float, towards: Callable[[Any], int], digits: int = 4) -> str:
-    """A bound of 0 or more in four significant digits, rounded away from the exact value.
-
-    **Guarantees:** read as a number, the text is not above the value (math.floor) or not below it (math.ceil).
-    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
-
-    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
-    ('1.946', '1.950', '0')
-    >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
-    ('3.346e172', '1e-300', '0')
-    """
-    if value == 0 or math.isinf(value):
-        return "infinite" if value else "0"
-    exact = Decimal(repr(float(value)))  # the shortest decimal that reads as this float: 0.3 stays 0.3
-    place = exact.adjusted()
-    last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
-    rounded = Decimal(towards(exact.scaleb(last))).scaleb(-last)
-    if rounded == 0:
-        return "0"
-    place = rounded.adjusted()
-    if -6 <= place < 6:
-        return f"{rounded:f}"
-    return f"{rounded.scaleb(-place).normalize():f}e{place}"
-
-
 def unavailable(note: str) -> str:
     """A sentence from the reason why there is no number, as a curve's note gives it; "" without one.
 
     >>> unavailable("The form does not exist.")
     'n/a, because the form does not exist.'
     """
-    # A symbol such as q or RDP keeps its case.
-    lowered = note[:1].lower() + note[1:] if note[1:2].islower() else note
-    return f"n/a, because {lowered}" if note else ""
+    return f"n/a, because {lowered(note)}" if note else ""
+
+
+def lowered(sentence: str) -> str:
+    """The sentence as it reads after a comma, unless it begins with a name or a symbol, such as q or RDP.
+
+    >>> lowered("Needs more steps."), lowered("RDP is infinite.")
+    ('needs more steps.', 'RDP is infinite.')
+    """
+    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
 def _of_band(lower: float, upper: float, note: str) -> Verdict:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.figures.labels import short
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.solve import Answer, Recipe, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.verdict import Status, Verdict, outward
+from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.verdict import Status, Verdict
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
@@ -66,7 +66,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
         st.html(f"<p>{sign(verdict.status)} {escape(verdict.text)}</p>")
     st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
     for note in found.notes:
-        grave = note == found.reading.note or note.startswith("delta=")
+        grave = note == found.reading.note or note.startswith("delta =")
         (st.warning if grave else st.info)(note)
     ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
     fields = question.loaded(found, setting)

@@ -16,12 +16,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import Recipe
-from dpcore.privacy.report.statement import plain
+from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.numbers import plain
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
 from pages.parts.results.table import csv_text
-from pages.parts.shell import words
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -84,7 +84,7 @@ def show_map(setting: Setting, by: str, target: float | None, answer: Mark | Non
 def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
     """What the map shows, by whom, and what kind of numbers they are."""
     kinds = Counter(grid.kinds)
-    told = [words.KINDS[kind] if len(kinds) == 1 else f"{words.KINDS[kind]} ({count} sigmas)"
+    told = [WORDS[kind] if len(kinds) == 1 else f"{WORDS[kind]} ({count} sigmas)"
             for kind, count in kinds.items()]  # fmt: skip
     thick = "" if target is None else "The thick line is the target. "
     return (

@@ -12,12 +12,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer, Recipe, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.statement import plain
-from dpcore.privacy.report.verdict import Verdict, outward
+from dpcore.privacy.report.kinds import MARKS, WORDS
+from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.verdict import Verdict
 from pages.parts.controls.choice import FIRST_THE_BAND, accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import Quantity, epochs_text, keep, number, show
-from pages.parts.shell import words
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")
@@ -154,25 +154,14 @@ def sentence(found: Answer) -> str:
     """What the answer keeps, what it spends and what kind of number that is; never rounded past the target."""
     target, reading = found.target, found.reading
     where = "" if target.at is None else f" at delta = {plain(target.at)}"
-    least = show(min(upward(reading.value), target.size))
-    text = f"It gives **{target.word} {_sign(reading.kind)} {least}**, within the target of {target.size:g}{where}"
+    least = show(min(float(outward(reading.value, math.ceil, DIGITS)), target.size))
+    text = f"It gives **{target.word} {MARKS[reading.kind]} {least}**, within the target of {target.size:g}{where}"
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
         low = outward(reading.lower, math.floor)
         text += f" (certified: the exact {target.word} lies between {low} and {least})."
     else:
-        text += f" ({ACCOUNTANTS[found.accountant].title}: {words.KINDS[reading.kind]})."
+        text += f" ({ACCOUNTANTS[found.accountant].title}: {WORDS[reading.kind]})."
     return f"{text} {_beyond(found)}".strip()
-
-
-def upward(value: float) -> float:
-    """A positive number in six significant digits, never below itself.
-
-    >>> upward(2.99907241), upward(0.2)
-    (2.99908, 0.2)
-    """
-    unit = DIGITS - 1 - math.floor(math.log10(value)) if value > 0 else 0
-    near = round(value, unit)
-    return near if near >= value else round(near + 10.0**-unit, unit)
 
 
 def fixed(found: Answer) -> str:
@@ -193,7 +182,7 @@ def standing(setting: Setting, target: Target, by: str) -> str:
     if math.isinf(now.value):
         return f"{here}, there is no {target.word} by this accountant."
     held = "over the target" if now.value > target.size else "within the target"
-    return f"{here}, {target.word} {_sign(now.kind)} {outward(now.value, math.ceil)}: {held}."
+    return f"{here}, {target.word} {MARKS[now.kind]} {outward(now.value, math.ceil)}: {held}."
 
 
 def loaded(found: Answer, setting: Setting) -> dict[str, str]:
@@ -228,8 +217,3 @@ def _beyond(found: Answer) -> str:
         return ""
     next_one = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
     return f"{found.solved} = {next_one} was measured too, and overshoots."
-
-
-def _sign(kind: Kind) -> str:
-    """Whether a number is a bound."""
-    return "≤" if kind in (Kind.CERTIFIED, Kind.UPPER) else "≈"

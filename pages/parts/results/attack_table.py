@@ -7,17 +7,17 @@ from html import escape
 from typing import NamedTuple
 
 from dpcore.figures import Line, gaussian_line
-from dpcore.figures.labels import rounded
-from dpcore.figures.style import MARKS as KIND_MARKS
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
-from dpcore.privacy.report.statement import plain
-from dpcore.privacy.report.verdict import Status, outward
-from dpcore.privacy.tradeoff.functions import Gaussian, Pairs, Tradeoff
+from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
+from dpcore.privacy.report.kinds import rounded
+from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.verdict import Status
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from pages.parts.controls.number import show
 from pages.parts.results import cache
 from pages.parts.results.table import MARKS, scrolling
@@ -35,7 +35,6 @@ STYLE = """<style>
   .attack td::before {content: attr(data-label); float: left; font-weight: 400; opacity: .8}
 }
 </style>"""
-SOUND = (Kind.UPPER, Kind.CERTIFIED)
 
 
 class Named(NamedTuple):
@@ -210,8 +209,8 @@ def _single(row: Row, each: Named) -> str:
     value = _scaled(row, row.value(each.f))
     if math.isinf(value):
         return "no bound"
-    if each.kind not in SOUND:
-        return _written(row, f"{KIND_MARKS[each.kind]}{value:.4g}")
+    if not each.kind.is_bound:
+        return _written(row, f"{KIND_MARKS[each.kind]} {value:.4g}")
     return _written(row, f"≤ {outward(value, math.ceil)}" if row.worse else f"≥ {outward(value, math.floor)}")
 
 

@@ -14,7 +14,7 @@ from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks, granted, risks_of
-from dpcore.privacy.tradeoff.functions import Pairs, Tradeoff
+from dpcore.privacy.tradeoff import Pairs, Tradeoff
 from pages.parts.results.table import csv_text
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for

@@ -10,7 +10,7 @@ from dpcore.figures.tradeoff import ALPHA
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff.functions import Tradeoff
+from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 

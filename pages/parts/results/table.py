@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.verdict import Status
-from pages.parts.shell import words
 
 MARKS = {  # sign and colour, both: neither speaks alone
     Status.SOUND_AND_TIGHT: ("✓", "#2e9150"),
@@ -90,6 +90,6 @@ def _line(row: Row, heads: Sequence[str]) -> str:
     )
     return (
         f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>{cells}"
-        f"<td data-label=Kind>{words.KINDS[row.kind]}</td>"
+        f"<td data-label=Kind>{WORDS[row.kind]}</td>"
         f"<td class=verdict>{sign(row.status)} {escape(row.text)}</td></tr>"
     )

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping
 
-from dpcore.figures.labels import marked, short
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.verdict import Status, Verdict, outward, verdict
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.verdict import Status, Verdict, lowered, unavailable, verdict
 from pages.parts.results.table import Row, verdict_rows
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
@@ -23,7 +24,7 @@ def headline(certified: Curve, after: str, delta: str) -> str:
     upper, lower = float(certified.epsilon[-1]), certified.lower
     if lower is None or math.isinf(upper):
         least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
-        return f"{after}, there is no certified epsilon: {_lowered(certified.note)}{least}"
+        return f"{after}, there is no certified epsilon: {lowered(certified.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     return f"{after}, epsilon is certified to lie between **{low}** and **{high}**."
 
@@ -39,14 +40,5 @@ def _row(name: str, curve: Curve, certified: Curve) -> Row:
     finite = math.isfinite(value)
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(certified.epsilon[-1]))
     cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
-    text = judged.text if finite else f"n/a, because {_lowered(curve.note or judged.text)}"
+    text = judged.text if finite else unavailable(curve.note or judged.text)
     return Row(name, cells, curve.kind, judged.status, text)
-
-
-def _lowered(sentence: str) -> str:
-    """The sentence as it reads after a comma, unless it begins with a name or a symbol.
-
-    >>> _lowered("Needs more steps."), _lowered("RDP is infinite.")
-    ('needs more steps.', 'RDP is infinite.')
-    """
-    return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence

@@ -108,22 +108,11 @@ PAIR = (
     "curve leaves least."
 )
 SAME_NUMBERS = "q and sigma must not change from step to step here: choose the constant schedule to see T grow."
-NOT_COVERED = (
-    "Epsilon is the price of releasing the model. The training loss and the fraction clipped are exact figures of the "
-    "training data, shown here for learning: publishing them is not covered."
-)
 RESUME = (
     "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
     "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
     "checkpoint is refused; of a run and its rest begun anew elsewhere, release only one."
 )
-KINDS = {
-    "upper": "proven upper bound",
-    "certified": "proven from both sides",
-    "approximate": "approximation",
-    "claimed": "claimed, proof does not cover this",
-}
-MARKS = "≤ is proven, ≈ an approximation, and a claim has no proof that covers it."
 ALT_EPSILON = "Line chart of epsilon against epoch for each chosen accountant, with the certified band."
 ALT_PROFILE = "Line chart of delta against epsilon for each chosen accountant, with the certified band."
 ALT_TRADEOFF = (
@@ -187,12 +176,4 @@ def several(runs: int) -> str:
     return (
         f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the best, "
         "costs more: every run has used the data."
-    )
-
-
-def delta_warning(delta: float, n: int) -> str:
-    """Why a delta of 1/n or more is no protection."""
-    return (
-        f"delta={delta:g} is not below 1/n = {1 / n:.3g}: publishing one record outright would pass as private. "
-        "Choose a smaller delta."
     )

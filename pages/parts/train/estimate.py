@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.figures.labels import marked
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.kinds import LEGEND, marked
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig, mechanism_of, unaccounted
 from pages.parts.controls.choice import titled
@@ -30,11 +31,11 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     ends = [(name, cache.final(name, mechanism, config.delta)) for name in names]
     listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
-    st.caption(words.MARKS)
+    st.caption(LEGEND)
     if runs > 1:
         st.caption(words.several(runs))
-    if config.delta * config.examples >= 1:
-        st.warning(words.delta_warning(config.delta, config.examples))
+    if warning := delta_warning(config.delta, config.examples):
+        st.warning(warning)
 
 
 def _time(config: RunConfig, past: Sequence[Run]) -> str:

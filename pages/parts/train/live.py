@@ -8,11 +8,13 @@ import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
-from dpcore.figures.labels import marked, short
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import short
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
@@ -260,7 +262,7 @@ def _small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     if detail.history.evaluated:
         figure = classes_figure(DATASETS[detail.config.dataset].classes, detail.history.evaluated[-1].per_class)
         classes.plotly_chart(figure, key="classes_chart", config=SMALL, alt=words.ALT_CLASSES)
-    st.caption(words.NOT_COVERED)
+    st.caption(NOT_COVERED)
 
 
 def _reports(watched: Watched, quantity: str) -> Track:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.verdict import outward
+from dpcore.privacy.report.numbers import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, mechanism_of

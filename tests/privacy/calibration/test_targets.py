@@ -199,7 +199,7 @@ def test_below_its_smallest_sigma_the_certified_accountant_has_no_number() -> No
 
 def test_delta_above_one_record_is_a_warning_not_an_error() -> None:
     answer = sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=1000)
-    assert "delta=0.001 is not below 1/n=0.001" in answer.note
+    assert "delta = 0.001 is not below 1/n = 0.001" in answer.note
     assert sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=999).note == ""
 
 

@@ -16,7 +16,7 @@ from dpcore.privacy.certified import tradeoff_bounds as band_module
 from dpcore.privacy.certified.tradeoff_bounds import certified
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.tradeoff.functions import Gaussian, Pairs, Points
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 from tests.privacy.certified.test_step_law import exact_add
 
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-7, 1e-2, 60), np.linspace(0.011, 1, 140)])

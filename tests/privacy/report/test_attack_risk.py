@@ -11,7 +11,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, advantage, bayes_risk, granted, mu_above, posterior, risks
-from dpcore.privacy.tradeoff.functions import Gaussian, Pairs, Points
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 from tests import golden
 
 MUS = [0.05, 0.5, 1.0, 3.0]

@@ -9,7 +9,8 @@ from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.attack_risk import Between, Risks, risks
-from dpcore.privacy.report.statement import Statement, epochs_of, odds, statement
+from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.statement import Statement, odds, statement
 from dpcore.privacy.schedule import scheduled
 
 SGD = Mechanism.constant(0.01, 4.0, 10_000)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.verdict import Status, outward, unavailable, verdict, verdicts
+from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.verdict import Status, unavailable, verdict, verdicts
 from tests import golden
 
 INF = math.inf

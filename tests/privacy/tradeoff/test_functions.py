@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.tradeoff.functions import EPSILONS, Gaussian, Pairs, Points, Tradeoff, composed, subsampled
+from dpcore.privacy.report.attack_risk import EPSILONS
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points, Tradeoff
 
 ALPHA = np.linspace(0, 1, 1001)
 DENSE = np.linspace(0, 12, 3001)
@@ -33,7 +33,6 @@ FUNCTIONS: dict[str, Tradeoff] = {
     "one point": Points([0.05], [0.6]),
     "nothing known": Pairs([], []),
     "no test": Points([], []),
-    "subsampled": subsampled(Gaussian(2.0), 0.1),
 }
 
 
@@ -118,25 +117,6 @@ def test_delta_between_two_pairs_is_never_below_that_of_the_curve_they_touch(mu:
     assert float(Pairs(coarse, gaussian.delta_of(coarse, mu)).delta(epsilon)) >= gaussian.delta_of(epsilon, mu) - 1e-15
 
 
-def test_subsampling_agrees_with_the_convexified_mixture() -> None:
-    # min{f_q, inverse}**: below its fixed point f_q itself up to slope -1, then a straight line to the mirrored part.
-    f, q = Gaussian(1.5), 0.2
-    mixture = lambda a: q * f.beta(a) + (1 - q) * (1 - a)  # noqa: E731
-    slope = lambda a: q * -np.exp(-1.5 * norm.ppf(a) - 1.5**2 / 2) - (1 - q)  # noqa: E731  # of G_mu: -pdf ratio
-    flat = brentq(lambda a: slope(a) + 1, 1e-12, 1 - 1e-12)  # from here to its mirror image the slope is -1
-    sampled = subsampled(f, q)
-    for alpha in np.linspace(1e-4, flat, 20):
-        assert sampled.beta(alpha) == pytest.approx(mixture(alpha), abs=1e-4)
-    middle = (flat + mixture(flat)) / 2
-    assert sampled.beta(middle) == pytest.approx(middle, abs=1e-4)
-    assert np.all(sampled.beta(ALPHA) <= np.where(flat >= ALPHA, mixture(ALPHA), 1) + 1e-12)
-
-
-def test_subsampling_at_rate_one_changes_nothing_and_at_zero_tells_nothing() -> None:
-    np.testing.assert_allclose(subsampled(Gaussian(1.0), 1.0).beta(ALPHA), Gaussian(1.0).beta(ALPHA), atol=1e-4)
-    np.testing.assert_allclose(subsampled(Gaussian(9.0), 0.0).beta(ALPHA), 1 - ALPHA, atol=1e-15)
-
-
 def test_a_test_that_hardly_errs_is_never_turned_into_one_that_never_does() -> None:
     # Its mirror image has type II error 1e-20, which 1 - 1e-20 = 1.0 would round to none at all.
     almost = Points([1e-20], [1 - 1e-10])
@@ -150,12 +130,6 @@ def test_corners_of_pairs_too_close_to_tell_their_slopes_apart_are_finite() -> N
     np.testing.assert_allclose(power, alpha, rtol=1e-9)
 
 
-def test_gaussian_releases_compose_by_the_root_of_squares() -> None:
-    assert composed(3.0, 4.0) == Gaussian(5.0)
-    assert composed() == Gaussian(0.0)
-    assert composed(1.0, math.inf) == Gaussian(math.inf)
-
-
 @pytest.mark.parametrize(
     ("make", "name"),
     [
@@ -165,8 +139,6 @@ def test_gaussian_releases_compose_by_the_root_of_squares() -> None:
         (lambda: Pairs([1.0, math.nan], [0.1, 0.1]), "epsilon=nan"),
         (lambda: Pairs([1.0], [1.1]), "delta=1.1"),
         (lambda: Points([0.1], [1.2]), "power=1.2"),
-        (lambda: subsampled(Gaussian(1.0), 2.0), "q=2.0"),
-        (lambda: composed(1.0, -2.0), "mu=-2"),
     ],
 )
 def test_bad_values_are_named(make, name: str) -> None:

@@ -1,0 +1,22 @@
+"""Warnings that hold whatever the accountant: what epsilon does not cover, and a delta that is too large."""
+
+from dpcore.privacy.report.numbers import plain
+
+NOT_COVERED = (
+    "The losses and clipped shares shown are exact figures of the training data: epsilon does not cover publishing "
+    "them, it is the price of releasing the model."
+)
+
+
+def delta_warning(delta: float, n: float | None) -> str:
+    """Why a delta of 1/n or more protects nobody; "" where delta is smaller, or the number n of examples unknown.
+
+    >>> delta_warning(0.001, 1000)[:61], delta_warning(1e-5, 1000), delta_warning(0.1, None)
+    ('delta = 0.001 is not below 1/n = 0.001: publishing one record', '', '')
+    """
+    if n is None or delta * n < 1:
+        return ""
+    return (
+        f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: publishing one record outright would pass as "
+        "private. Choose a smaller delta."
+    )

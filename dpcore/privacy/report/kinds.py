@@ -1,0 +1,33 @@
+"""What each kind of number is called, and the mark that stands before it."""
+
+import math
+
+from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.types import Kind
+
+WORDS = {
+    Kind.UPPER: "proven upper bound",
+    Kind.CERTIFIED: "proven from both sides",
+    Kind.APPROXIMATE: "approximation, no bound",
+    Kind.CLAIMED: "claimed: the proof does not cover this case",
+}
+MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}  # before a number
+LEGEND = "≤ is proven, ≈ an approximation, and a claim has no proof that covers it."
+
+
+def rounded(value: float, kind: Kind) -> str:
+    """An epsilon in three significant digits; a bound is rounded up, so that the text is as true as it.
+
+    >>> rounded(1.561, Kind.CERTIFIED), rounded(1.561, Kind.APPROXIMATE)
+    ('1.57', '1.56')
+    """
+    return outward(value, math.ceil, 3) if kind.is_bound else short(value)
+
+
+def marked(value: float, kind: Kind) -> str:
+    """An epsilon that says what kind of number it is.
+
+    >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
+    ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')
+    """
+    return f"{MARKS[kind]} {rounded(value, kind)}" if math.isfinite(value) else "n/a"

@@ -1,0 +1,66 @@
+"""Numbers in words: bounds are rounded outwards, so that the text is as true as the number."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
+LARGE = 1e6  # from here on `short` writes a power of ten
+
+
+def outward(value: float, towards: Callable[[Any], int], digits: int = 4) -> str:
+    """A bound of 0 or more in four significant digits, rounded away from the exact value.
+
+    **Guarantees:** read as a number, the text is not above the value (math.floor) or not below it (math.ceil).
+    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
+
+    >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
+    ('1.946', '1.950', '0')
+    >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
+    ('3.346e172', '1e-300', '0')
+    """
+    if value == 0 or math.isinf(value):
+        return "infinite" if value else "0"
+    exact = Decimal(repr(float(value)))  # the shortest decimal that reads as this float: 0.3 stays 0.3
+    place = exact.adjusted()
+    last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
+    rounded = Decimal(towards(exact.scaleb(last))).scaleb(-last)
+    if rounded == 0:
+        return "0"
+    place = rounded.adjusted()
+    if -6 <= place < 6:
+        return f"{rounded:f}"
+    return f"{rounded.scaleb(-place).normalize():f}e{place}"
+
+
+def short(value: float) -> str:
+    """A number in three significant digits, trailing zeros kept.
+
+    >>> short(2.7), short(1234.5), short(0.05), short(3.351e172)
+    ('2.70', '1,234', '0.0500', '3.35e172')
+    """
+    if not math.isfinite(value):
+        return "infinite"
+    if abs(value) >= LARGE - 0.5:
+        return f"{value:.2e}".replace("e+0", "e").replace("e+", "e")
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+
+
+def plain(value: float) -> str:
+    """A number as one writes it.
+
+    >>> plain(1e-5), plain(0.25)
+    ('1e-5', '0.25')
+    """
+    return f"{value:g}".replace("e-0", "e-").replace("e+0", "e")
+
+
+def epochs_of(count: float, digits: int = 4) -> str:
+    """A number of epochs in words.
+
+    >>> epochs_of(1), epochs_of(2.5), epochs_of(1.00001)
+    ('1 epoch', '2.5 epochs', '1 epoch')
+    """
+    shown = f"{count:,.{digits}g}"
+    return f"{shown} epoch" if shown == "1" else f"{shown} epochs"
