@@ -16,15 +16,16 @@ from dpcore.privacy.report.statement import odds
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import show
-from pages.parts.results import attack_table, cache
-from pages.parts.results.downloads import curves_table, download, tradeoff_data
+from pages.parts.results import cache
+from pages.parts.results.attack_curves import certified_and_clt
+from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
 from pages.parts.results.statement_card import card
-from pages.parts.results.verdict_table import headline, verdict_table
+from pages.parts.results.verdict_table import epsilon_sentence, verdict_table
 from pages.parts.shell import words
-from pages.parts.shell.layout import SMALL, frame
+from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.menu import link
 
-left, right = frame("How much privacy do I spend?")
+left, right = page_columns("How much privacy do I spend?")
 
 setting = setting_in(left, right)
 mechanism, delta = setting.mechanism, setting.delta
@@ -45,7 +46,7 @@ with right:
         chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
         certain.caption(words.COMING)
     curves = {name: cache.curve(name, mechanism, delta) for name in names}
-    certain.markdown(headline(curves[CERTIFIED], setting.after, show(delta)))
+    certain.markdown(epsilon_sentence(curves[CERTIFIED], setting.after, show(delta)))
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
     if across == "epoch":
@@ -57,7 +58,7 @@ with right:
     st.html(verdict_table(curves))
     st.markdown(words.WHY)
     curves_table(mechanism, curves)
-    download(mechanism, delta, across)
+    curves_download(mechanism, delta, across)
     card(mechanism, curves[CERTIFIED], CERTIFIED, setting.n, "statement_card")
     with small:  # last, so that the chart beside it is not kept waiting
         mu, band = cache.mu(mechanism), cache.band(mechanism)
@@ -66,4 +67,4 @@ with right:
         link("pages/tradeoff.py", "What can an attacker do?")
         told = words.NO_BAND if band.note else words.TRADEOFF
         st.caption(f"{told} {odds(cache.risks(mechanism, delta))}")
-        tradeoff_data(attack_table.narrow(band, mu), "trade-off", small=True)
+        tradeoff_table(certified_and_clt(band, mu), "The numbers in this chart")

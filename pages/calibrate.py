@@ -8,10 +8,11 @@ from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import show_map
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.results import cache
+from pages.parts.results.downloads import csv_button
 from pages.parts.results.statement_card import card
-from pages.parts.shell.layout import frame
+from pages.parts.shell.layout import page_columns
 
-left, right = frame("Which noise fits my budget?")
+left, right = page_columns("Which noise fits my budget?")
 question.move_on()
 
 with left:
@@ -47,10 +48,8 @@ with right:
     if asked is not None:
         with table:
             st.html(answers.answers_table(asked))
-            csv = lambda: answers.answers_csv(asked)  # noqa: E731  # only when it is pressed
-            st.download_button(
-                "Download the answers (CSV)", csv, "answers.csv", "text/csv", key="download_answers", on_click="ignore"
-            )
+            columns = lambda: answers.answers_columns(asked)  # noqa: E731
+            csv_button("Download the answers (CSV)", columns, "answers.csv", "download_answers")
     mark = None
     if found is not None and not isinstance(found, str):
         first, steps = found.mechanism.releases[0], found.mechanism.steps

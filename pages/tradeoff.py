@@ -11,11 +11,13 @@ from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import Quantity, number
-from pages.parts.results import attack_table, cache
-from pages.parts.results.downloads import download, profiles_table, tradeoff_data
+from pages.parts.results import cache
+from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
+from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
+from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
 from pages.parts.results.statement_card import card
 from pages.parts.shell import words
-from pages.parts.shell.layout import frame
+from pages.parts.shell.layout import page_columns
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -26,7 +28,7 @@ PRIOR = Quantity(
 )  # fmt: skip
 HEIGHT = 470
 
-left, right = frame("What can an attacker do?")
+left, right = page_columns("What can an attacker do?")
 
 setting = setting_in(left, right)
 with left:
@@ -57,14 +59,14 @@ with right:
             figure = tradeoff_figure(None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT)
             chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
     spent = cache.final(one, mechanism, delta)
-    shown = attack_table.Shown(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
+    compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
-    certain.markdown(attack_table.headline(found, setting.after))
+    certain.markdown(error_sentence(found, setting.after))
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
 
     if view == "trade-off":
-        figure = tradeoff_figure(band, shown.lines(), log=log, height=HEIGHT)
+        figure = tradeoff_figure(band, compared.lines(), log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="attack_chart", alt=words.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
@@ -72,7 +74,9 @@ with right:
         figure = profile_figure(profiles, log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="profile_chart", alt=words.ALT_PROFILE)
     elif growing := cache.growing(mechanism):
-        figure = growth_figure({t: cache.band(each) for t, each in growing.items()}, shown.mu, log=log, height=HEIGHT)
+        figure = growth_figure(
+            {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT
+        )
         chart.plotly_chart(figure, key="steps_chart", alt=words.ALT_STEPS)
     else:
         chart.info(words.SAME_NUMBERS)
@@ -81,12 +85,14 @@ with right:
         st.markdown(words.NO_BAND if band.note else words.HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(words.PAIR)
-        st.html(attack_table.clt(shown.mu, found))
+        st.html(clt_verdict(compared.mu, found))
         st.markdown(f"**In odds.** {odds(found)}")
-    st.html(attack_table.table(band, found, shown, prior))
+    st.html(attack_table(band, found, compared, prior))
     if view == "delta":
         profiles_table(profiles)
-        download(mechanism, delta, "delta")
+        curves_download(mechanism, delta, "delta")
     else:
-        tradeoff_data(attack_table.named(band, shown) if view == "trade-off" else attack_table.grown(mechanism), view)
+        named = all_curves(band, compared) if view == "trade-off" else growing_curves(mechanism)
+        tradeoff_table(named)
+        tradeoff_download(named, view)
     card(mechanism, spent, one, setting.n, "statement_card")

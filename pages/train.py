@@ -5,13 +5,13 @@ import streamlit as st
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
 from pages.parts.controls.choice import accountant_choice, choice_of
-from pages.parts.shell.layout import frame
+from pages.parts.shell.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.estimate import estimate
 from pages.parts.train.form import baseline_of, config_form
 from pages.parts.train.live import watch
 
-left, right = frame("Train a private model and watch it")
+left, right = page_columns("Train a private model and watch it")
 
 try:
     pool = ensure_pool()

@@ -39,11 +39,10 @@ ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 KNOWN_CIRCLES = [
     {"config", "accounting", "combinations", "optimizers"},
     {"loop", "cuda_graph", "checkpoint"},
-    {"live", "downloads"},
 ]
 # What the modules of a room define in common, because they are kinds of one thing; and twins that are to go.
 SHARED = {"parser", "run", "absorb", "checked"}
-KNOWN_TWINS = {"Result", "Row", "headline"}
+KNOWN_TWINS = {"Result"}
 
 
 def module_of(path: Path) -> str:

@@ -18,6 +18,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from pages.parts.controls.mechanism import RATES
 from pages.parts.results import cache
+from pages.parts.results.downloads import csv_of, curves_columns
 from pages.parts.shell import words
 
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
@@ -271,7 +272,7 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
 def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
     curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    rows = list(csv.DictReader(io.StringIO(cache.tidy_csv(mechanism, curves))))
+    rows = list(csv.DictReader(io.StringIO(csv_of(curves_columns(mechanism, curves)))))
     assert {row["accountant"] for row in rows} == set(ACCOUNTANTS)
     assert len(rows) == 100 * len(ACCOUNTANTS)
     band = [row for row in rows if row["accountant"] == "pld"]

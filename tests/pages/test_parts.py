@@ -17,7 +17,7 @@ from dpcore.training.config import RunConfig
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.number import Quantity, grid, read, show
 from pages.parts.results import cache
-from pages.parts.results.verdict_table import HEADS, headline, verdict_table
+from pages.parts.results.verdict_table import HEADS, epsilon_sentence, verdict_table
 from pages.parts.shell import words
 from pages.parts.train.form import baseline_of
 
@@ -122,7 +122,7 @@ def test_a_verdict_stands_in_the_row_of_its_accountant():
 def test_where_nothing_is_certified_the_page_says_so():
     steps = np.array([1])
     band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
-    assert headline(band, "After 1 epoch (1 step)", "1e-5").endswith(
+    assert epsilon_sentence(band, "After 1 epoch (1 step)", "1e-5").endswith(
         "there is no certified epsilon: too little noise. It is at least 3.000."
     )
     assert "n/a, because too little noise." in verdict_table({"pld": band})

@@ -18,7 +18,10 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.controls import presets
-from pages.parts.results import attack_table, cache
+from pages.parts.results import cache
+from pages.parts.results.attack_curves import certified_and_clt
+from pages.parts.results.attack_table import error_sentence
+from pages.parts.results.downloads import csv_of, tradeoff_columns
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
 ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Table 1, arXiv 1911.11607
@@ -253,7 +256,7 @@ def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
     page.run()
     assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    text = cache.tradeoff_csv(attack_table.narrow(cache.band(mechanism), cache.mu(mechanism)))
+    text = csv_of(tradeoff_columns(certified_and_clt(cache.band(mechanism), cache.mu(mechanism))))
     rows = list(csv.DictReader(io.StringIO(text)))
     curves = {name: [row for row in rows if row["curve"] == name] for name in {row["curve"] for row in rows}}
     assert {row["kind"] for row in curves["CLT's G_mu"]} == {"approximate"}
@@ -280,7 +283,7 @@ def test_the_statement_opens_with_the_numbers_of_the_page(form: str):
 def test_a_rounded_bound_never_claims_more_than_is_proven():
     mechanism = Mechanism.constant(256 / 60_000, 1.1, 14_063)
     found = cache.risks(mechanism, 1e-5)
-    said = re.findall(r"\*\*([\d.]+) %", attack_table.headline(found, "After 60 epochs"))
+    said = re.findall(r"\*\*([\d.]+) %", error_sentence(found, "After 60 epochs"))
     assert float(said[0]) <= 100 * found.error.lower
     assert float(said[1]) >= 100 * found.error.upper
     assert math.isclose(float(said[0]), 100 * found.error.lower, rel_tol=1e-3)

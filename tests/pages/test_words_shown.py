@@ -5,7 +5,8 @@ import pytest
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from pages.parts.results import attack_table, cache
+from pages.parts.results import cache
+from pages.parts.results.attack_curves import growing_curves
 from pages.parts.shell import words
 from tests.pages import test_tradeoff_page as tradeoff
 from tests.pages.test_accountants_page import opened, sentences, table
@@ -73,5 +74,5 @@ def test_growing_lengths_without_a_certificate_are_neither_drawn_nor_saved():
     assert tradeoff.sentences(page) == []
     assert not [name for name in tradeoff.names(page) if name.startswith("Certified")]
     mechanism = Mechanism.constant(0.01, 0.04, 100)
-    assert {each.name for each in attack_table.grown(mechanism)} == {"CLT's G_mu"}
+    assert {each.name for each in growing_curves(mechanism)} == {"CLT's G_mu"}
     assert words.NO_BAND in [each.value for each in page.markdown]

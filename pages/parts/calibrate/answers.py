@@ -18,7 +18,8 @@ from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
-from pages.parts.results.table import Row, csv_text, sign, verdict_rows
+from pages.parts.results.downloads import Columns
+from pages.parts.results.table import VerdictRow, sign, verdict_rows
 from pages.parts.shell.menu import SEEN
 
 COUNTED_BY = "Counted by"
@@ -95,10 +96,10 @@ def answers_table(asked: Asked) -> str:
     return verdict_rows(COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
 
 
-def answers_csv(asked: Asked) -> str:
+def answers_columns(asked: Asked) -> Columns:
     """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict."""
     header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
-    return csv_text(header, [_told(asked, name) for name in ACCOUNTANTS])
+    return dict(zip(header, zip(*(_answer_cells(asked, name) for name in ACCOUNTANTS), strict=True), strict=True))
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +122,7 @@ def less_noise_table(counted: Sequence[Counted]) -> str:
     return verdict_rows(COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
 
 
-def _told(asked: Asked, name: str) -> list[object]:
+def _answer_cells(asked: Asked, name: str) -> list[object]:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
@@ -130,12 +131,12 @@ def _told(asked: Asked, name: str) -> list[object]:
     return [name, asked.solve, *("" if each is None else each for each in told), found.note]
 
 
-def _answer_row(asked: Asked, name: str) -> Row:
+def _answer_row(asked: Asked, name: str) -> VerdictRow:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
-        return Row(name, ("–", "–"), ACCOUNTANTS[name].kind, Status.NOT_AVAILABLE, str(found))
+        return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Status.NOT_AVAILABLE, str(found))
     cells = value_of(found), f"{found.reading.value:.4f}"
-    return Row(name, cells, found.reading.kind, verdict.status, verdict.text)
+    return VerdictRow(name, cells, found.reading.kind, verdict.status, verdict.text)
 
 
 def _counted(found: Answer) -> Counted:
@@ -151,10 +152,10 @@ def _counted(found: Answer) -> Counted:
     )
 
 
-def _less_row(each: Counted, before: float) -> Row:
+def _less_row(each: Counted, before: float) -> VerdictRow:
     exact = "no bound"  # some sigmas are too small to certify
     if math.isfinite(each.exact[1]):
         exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
     less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
     cells = (f"{each.sigma:.4g}", less, short(each.mu), f"{each.epsilon:.3f}", exact)
-    return Row(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)
+    return VerdictRow(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)

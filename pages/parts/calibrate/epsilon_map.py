@@ -21,7 +21,7 @@ from dpcore.privacy.report.numbers import plain
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
-from pages.parts.results.table import csv_text
+from pages.parts.results.downloads import Columns, csv_button, numbers_table
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -74,11 +74,8 @@ def show_map(setting: Setting, by: str, target: float | None, answer: Mark | Non
     figure = heatmap_figure(grid, axes.epochs, target=target, marks=marks)
     place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)
     told.caption(caption(grid, axes, by, target))
-    table = st.expander("The numbers on the map", key="map_numbers", on_change="rerun")
-    if table.open:
-        table.dataframe(map_table(grid, axes), hide_index=True)
-    data = lambda: map_csv(grid, axes, by)  # noqa: E731  # only when it is pressed
-    st.download_button("Download the map (CSV)", data, "epsilon_map.csv", "text/csv", key="download", on_click="ignore")
+    numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
+    csv_button("Download the map (CSV)", lambda: map_columns(grid, axes, by), "epsilon_map.csv", "download")
 
 
 def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
@@ -158,17 +155,17 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
     return {"sigma": show(nearest), "length": "epochs", "epochs": epochs_text(steps, axes.q), "steps": show(steps)}
 
 
-def map_csv(grid: Grid, axes: Axes, by: str) -> str:
+def map_columns(grid: Grid, axes: Axes, by: str) -> Columns:
     """One row a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
-    rows: list[list[object]] = []
-    for i, sigma in enumerate(grid.sigmas.tolist()):
-        lower = [""] * len(axes.steps) if grid.lower is None else grid.lower[i].tolist()
-        cells = zip(axes.steps, axes.epochs.tolist(), grid.epsilon[i].tolist(), lower, strict=True)
-        rows += [[by, grid.kinds[i].value, axes.q, axes.delta, sigma, *each] for each in cells]
-    return csv_text(["accountant", "kind", "q", "delta", "sigma", "steps", "epochs", "epsilon", "lower"], rows)
+    rows, columns = len(grid.sigmas), len(axes.steps)
+    kinds = [kind.value for kind in grid.kinds for _ in axes.steps]
+    lower = np.full(grid.epsilon.shape, np.nan) if grid.lower is None else grid.lower
+    cells = {"steps": np.tile(axes.steps, rows), "epochs": np.tile(axes.epochs, rows), "epsilon": grid.epsilon.ravel()}
+    at = {"q": axes.q, "delta": axes.delta, "sigma": np.repeat(grid.sigmas, columns)}
+    return {"accountant": by, "kind": kinds, **at, **cells, "lower": lower.ravel()}
 
 
-def map_table(grid: Grid, axes: Axes) -> dict[str, Any]:
+def map_table(grid: Grid, axes: Axes) -> Columns:
     """The map as columns: sigma, then epsilon after each number of epochs."""
     columns = {f"{epochs:.4g} epochs": grid.epsilon[:, i] for i, epochs in enumerate(axes.epochs.tolist())}
     return {"sigma": grid.sigmas, **columns}

@@ -17,7 +17,8 @@ from dpcore.privacy.report.numbers import outward, plain
 from dpcore.privacy.report.verdict import Verdict
 from pages.parts.controls.choice import FIRST_THE_BAND, accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.number import Quantity, epochs_text, keep, number, show
+from pages.parts.controls.number import Quantity, epochs_text, number, show
+from pages.parts.controls.url_state import keep
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from pages.parts.controls.number import ARRIVED, keep, recall
+from pages.parts.controls.url_state import keep, recall, recall_ids, write_ids
 
 FIRST_THE_BAND = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 
@@ -22,9 +22,9 @@ def choice(label: str, options: Sequence[str], key: str) -> str:
 
 def choice_by_title(label: str, options: Sequence[str], key: str, title: Callable[[str], str]) -> str:
     """The same for ids: the reader sees their titles, the URL holds the ids."""
-    _from_address(key, options, [options[0]], several=False)
+    recall_ids(key, options, [options[0]])
     chosen = st.selectbox(label, options, key=key, format_func=title, persist_state="session")
-    _to_address(key, [chosen], [options[0]])
+    write_ids(key, [chosen], [options[0]])
     keep(key, chosen)
     return chosen
 
@@ -37,7 +37,7 @@ def accountant_choice(label: str, key: str) -> str:
 def accountant_pills(place: Any) -> list[str]:
     """The accountants to draw over the certified band."""
     options, default = [name for name in ACCOUNTANTS if name != CERTIFIED], list(DEFAULT_ACCOUNTANTS)
-    _from_address("accountants", options, default, several=True)
+    recall_ids("accountants", options, default, several=True)
     chosen = place.pills(
         "Accountants, over the certified band",
         options,
@@ -46,7 +46,7 @@ def accountant_pills(place: Any) -> list[str]:
         key="accountants",
         persist_state="session",
     )
-    _to_address("accountants", chosen, default)
+    write_ids("accountants", chosen, default)
     keep("accountants", chosen)
     return chosen
 
@@ -79,23 +79,3 @@ def choice_of(
 def titled(accountant: str) -> str:
     """An accountant's title."""
     return ACCOUNTANTS[accountant].title
-
-
-def _from_address(key: str, options: Sequence[str], default: Sequence[str], *, several: bool) -> None:
-    """Give the widget that comes next its first value: Streamlit's own binding would put titles into the address."""
-    kept = st.session_state.get(f"{key}_kept")
-    if key in st.session_state or (kept is not None and st.session_state.get(ARRIVED) and key not in st.query_params):
-        st.session_state.setdefault(key, kept)
-        return
-    asked = st.query_params.get_all(key)
-    known = [each for each in options if each in asked]
-    if not known and asked != [""]:
-        known = list(default)
-    st.session_state[key] = known if several else (known or default)[0]
-
-
-def _to_address(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
-    """A default is left out; nothing chosen, where something is the default, is an empty entry."""
-    wanted = [] if sorted(chosen) == sorted(default) else [*chosen] or [""]
-    if st.query_params.get_all(key) != wanted:
-        st.query_params[key] = wanted

@@ -4,19 +4,17 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
+from pages.parts.controls.url_state import keep, recall
 
 SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
 COARSE = [1.0, 2.0, 5.0]
-ARRIVED = "arrived"  # whether this run is the first since the page was changed
 FIELD = 118  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 
@@ -65,24 +63,6 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     if problem:
         st.error(f"{problem} Showing {text}.", icon=":material/edit:")
     return read(quantity, text)
-
-
-def recall(key: str, default: object) -> None:
-    """Give the widget that comes next the value that it had on another page, where the reader has just come from there.
-
-    Streamlit carries bound values along too, but not those of a link that was opened and not touched since.
-    """
-    kept = st.session_state.get(f"{key}_kept")
-    if kept is not None and st.session_state.get(ARRIVED) and key not in st.query_params:
-        st.session_state[key] = kept
-        if kept != default:
-            with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
-                st.query_params[key] = kept
-
-
-def keep(key: str, value: object) -> None:
-    """Note a widget's value for `recall`."""
-    st.session_state[f"{key}_kept"] = value
 
 
 def read(quantity: Quantity, text: str) -> float:
@@ -176,6 +156,5 @@ def _parse(name: str, text: str) -> float:
 
 
 def _ends(left: str, right: str) -> str:
-    row = f"display:flex;justify-content:space-between;gap:0 .8rem;width:calc(100% - {FIELD + 16}px);"
-    row += "margin-top:-.6rem;font-size:.75rem;opacity:.75;line-height:1"
-    return f'<div style="{row}"><span>{left}</span><span style="text-align:right">{right}</span></div>'
+    width = f"calc(100% - {FIELD + 16}px)"
+    return f'<div class="slider-ends" style="width:{width}"><span>{left}</span><span>{right}</span></div>'

@@ -1,21 +1,19 @@
 """Curves, computed once for each mechanism: bounded caches that every session shares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
-from dpcore.figures import epochs_at, horizons
+from dpcore.figures import horizons
 from dpcore.figures.epsilon import DELTAS
-from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks, granted, risks_of
-from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from pages.parts.results.table import csv_text
+from dpcore.privacy.tradeoff import Pairs
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
 TINY = 1e-20  # a delta below takes seconds
@@ -26,7 +24,7 @@ LENGTHS = 5  # mechanisms of growing length
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant at the horizons that the charts show; +inf and a note where it has no answer."""
     steps = horizons(mechanism)
-    return _told(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
+    return _answer_of(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
@@ -46,7 +44,7 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ..
     if not steps:
         return ()
     at = np.array(steps)
-    answer = _told(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta))
+    answer = _answer_of(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta))
     return tuple(answer.epsilon.tolist())
 
 
@@ -60,7 +58,7 @@ def mu(mechanism: Mechanism) -> float:
 def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant after the whole mechanism alone."""
     steps = np.array([mechanism.steps])
-    return _told(name, steps, np.array([delta]), lambda each: each.curve(mechanism, steps, delta))
+    return _answer_of(name, steps, np.array([delta]), lambda each: each.curve(mechanism, steps, delta))
 
 
 @lru_cache(maxsize=128)
@@ -99,33 +97,12 @@ def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
     return shorter | {steps: mechanism}
 
 
-def tradeoff_csv(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> str:
-    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
-    rows: list[list[object]] = []
-    alpha = np.unique(np.concatenate([ALPHA, RATES]))
-    for name, kind, f in curves:
-        columns = (alpha.tolist(), f.beta(alpha).tolist(), f.power(alpha).tolist())
-        rows += [[name, kind.value, *values] for values in zip(*columns, strict=True)]
-    return csv_text(["curve", "kind", "alpha", "beta", "power"], rows)
-
-
-def tidy_csv(mechanism: Mechanism, curves: Mapping[str, Curve]) -> str:
-    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
-    rows: list[list[object]] = []
-    for name, each in curves.items():
-        lower = [""] * len(each.steps) if each.lower is None else each.lower.tolist()
-        epochs = epochs_at(mechanism, each.steps).tolist()
-        columns = (each.delta.tolist(), each.steps.tolist(), epochs, each.epsilon.tolist(), lower)
-        rows += [[name, each.kind.value, *values] for values in zip(*columns, strict=True)]
-    return csv_text(["accountant", "kind", "delta", "step", "epoch", "epsilon", "lower"], rows)
-
-
 def _profile(name: str, mechanism: Mechanism, deltas: FloatArray) -> Curve:
     steps = np.full(deltas.shape, mechanism.steps)
-    return _told(name, steps, deltas.copy(), lambda each: each.profile(mechanism, deltas))
+    return _answer_of(name, steps, deltas.copy(), lambda each: each.profile(mechanism, deltas))
 
 
-def _told(name: str, steps: IntArray, deltas: FloatArray, ask: Callable[[Accountant], Curve]) -> Curve:
+def _answer_of(name: str, steps: IntArray, deltas: FloatArray, ask: Callable[[Accountant], Curve]) -> Curve:
     """What an accountant answers; where its numerics give up, +inf everywhere, with the reason as its note."""
     try:
         return ask(ACCOUNTANTS[name])

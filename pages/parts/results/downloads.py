@@ -1,12 +1,14 @@
 """The numbers behind the charts: as a table on the page, and as a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from dpcore.figures import epochs_at
 from dpcore.figures.epsilon import DELTAS
-from dpcore.figures.tradeoff import ALPHA
+from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
@@ -14,60 +16,100 @@ from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 
+Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
+NUMBERS = "The numbers in the chart"
+
+
+def numbers_table(label: str, key: str, columns: Callable[[], Columns]) -> None:
+    """Columns as a table in an expander, which costs nothing while it is shut."""
+    table = st.expander(label, key=key, on_change="rerun")
+    if table.open:
+        table.dataframe(columns(), hide_index=True)
+
+
+def csv_button(label: str, columns: Callable[[], Columns], file: str, key: str) -> None:
+    """A button that saves columns as a file, computed when it is pressed."""
+    st.download_button(label, lambda: csv_of(columns()), file, "text/csv", key=key, on_click="ignore")
+
+
+def csv_of(columns: Columns) -> str:
+    """Columns as CSV; what is not a number is empty.
+
+    >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b"})
+    'q,lower,note\\n0.5,,"a, b"\\n1e-05,inf,"a, b"\\n'
+    """
+    from pandas import DataFrame  # takes 0.3 s to load, which nobody who only looks at a page waits for
+
+    return DataFrame(columns).to_csv(index=False, lineterminator="\n")
+
 
 def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
-    """The chart's data and the accountants' sources, in expanders that cost nothing while they are shut."""
-    table = st.expander("The numbers in the chart", key="table", on_change="rerun")
-    if table.open:
-        steps = curves[CERTIFIED].steps
-        columns = {"epoch": epochs_at(mechanism, steps), "step": steps}
-        columns |= {titled(name): curve.epsilon for name, curve in curves.items()}
-        lower = {f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None}
-        table.dataframe(columns | lower, hide_index=True)
+    """The chart's data and the accountants' sources."""
+    steps = curves[CERTIFIED].steps
+    at = {"epoch": epochs_at(mechanism, steps), "step": steps}
+    numbers_table(NUMBERS, "table", lambda: at | _by_title(curves))
     sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
     if sources.open:
         for each in ACCOUNTANTS.values():
             sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{each.source}.*")
 
 
-def tradeoff_data(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, *, small: bool = False) -> None:
-    """Trade-off curves, each a name, a kind and a function: a table in an expander, and unless `small` a file."""
-    table = st.expander("The numbers in this chart" if small else "The numbers in the chart", key="tradeoff_table",
-                        on_change="rerun")  # fmt: skip
-    if table.open:
-        columns = {"type I error": ALPHA} | {name: f.beta(ALPHA) for name, _, f in curves}
-        table.dataframe(columns, hide_index=True)
-    if not small:
-        st.download_button(
-            "Download these curves (CSV)",
-            lambda: cache.tradeoff_csv(curves),
-            f"{name}.csv",
-            "text/csv",
-            key="download_tradeoff",
-            on_click="ignore",
-        )
-
-
 def profiles_table(profiles: Mapping[str, Curve]) -> None:
-    """Epsilon at each delta, in an expander."""
-    table = st.expander("The numbers in the chart", key="profiles_table", on_change="rerun")
-    if table.open:
-        columns = {"delta": DELTAS} | {titled(name): each.epsilon for name, each in profiles.items()}
-        lower = {
-            f"{titled(name)}, lower bound": each.lower for name, each in profiles.items() if each.lower is not None
-        }
-        table.dataframe(columns | lower, hide_index=True)
+    """Epsilon at each delta."""
+    numbers_table(NUMBERS, "profiles_table", lambda: {"delta": DELTAS} | _by_title(profiles))
 
 
-def download(mechanism: Mechanism, delta: float, across: str) -> None:
-    """A button for all accountants' curves (or profiles) as tidy CSV, computed when it is pressed."""
+def tradeoff_table(curves: Sequence[tuple[str, Kind, Tradeoff]], label: str = NUMBERS) -> None:
+    """Trade-off curves, each a name, a kind and a function."""
+    named = lambda: {name: f.beta(ALPHA) for name, _, f in curves}  # noqa: E731
+    numbers_table(label, "tradeoff_table", lambda: {"type I error": ALPHA} | named())
 
-    def text() -> str:
+
+def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str) -> None:
+    """A button for trade-off curves as tidy CSV."""
+    csv_button("Download these curves (CSV)", lambda: tradeoff_columns(curves), f"{name}.csv", "download_tradeoff")
+
+
+def curves_download(mechanism: Mechanism, delta: float, across: str) -> None:
+    """A button for all accountants' curves (or profiles) as tidy CSV."""
+
+    def columns() -> Columns:
         if across == "epoch":
-            curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS}
-        else:
-            curves = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
-        return cache.tidy_csv(mechanism, curves)
+            return curves_columns(mechanism, {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS})
+        return curves_columns(mechanism, {name: cache.profile(name, mechanism) for name in ACCOUNTANTS})
 
-    name = f"epsilon_against_{across}.csv"
-    st.download_button("Download all accountants (CSV)", text, name, "text/csv", key="download", on_click="ignore")
+    csv_button("Download all accountants (CSV)", columns, f"epsilon_against_{across}.csv", "download")
+
+
+def tradeoff_columns(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Columns:
+    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
+    alpha = np.unique(np.concatenate([ALPHA, RATES]))
+    parts = [
+        {"curve": [name] * alpha.size, "kind": [kind.value] * alpha.size, "alpha": alpha, "beta": f.beta(alpha),
+         "power": f.power(alpha)}
+        for name, kind, f in curves
+    ]  # fmt: skip
+    return _below_each_other(parts)
+
+
+def curves_columns(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Columns:
+    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
+    parts = [
+        {"accountant": [name] * each.steps.size, "kind": [each.kind.value] * each.steps.size, "delta": each.delta,
+         "step": each.steps, "epoch": epochs_at(mechanism, each.steps), "epsilon": each.epsilon,
+         "lower": np.full(each.steps.shape, np.nan) if each.lower is None else each.lower}
+        for name, each in curves.items()
+    ]  # fmt: skip
+    return _below_each_other(parts)
+
+
+def _below_each_other(parts: Sequence[Columns]) -> Columns:
+    return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
+
+
+def _by_title(curves: Mapping[str, Curve]) -> dict[str, Any]:
+    """Epsilon by each accountant, then the lower bounds of those that have them."""
+    columns = {titled(name): each.epsilon for name, each in curves.items()}
+    return columns | {
+        f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None
+    }

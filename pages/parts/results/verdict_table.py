@@ -7,7 +7,7 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.privacy.report.verdict import Status, Verdict, lowered, unavailable, verdict
-from pages.parts.results.table import Row, verdict_rows
+from pages.parts.results.table import VerdictRow, verdict_rows
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 
@@ -18,7 +18,7 @@ def verdict_table(curves: Mapping[str, Curve]) -> str:
     return verdict_rows("Accountant", HEADS, [_row(name, curve, certified) for name, curve in curves.items()])
 
 
-def headline(certified: Curve, after: str, delta: str) -> str:
+def epsilon_sentence(certified: Curve, after: str, delta: str) -> str:
     """What is certain after the whole mechanism, in one sentence that begins with its length, `words.after`."""
     after = f"{after} at delta = {delta}"
     upper, lower = float(certified.epsilon[-1]), certified.lower
@@ -35,10 +35,10 @@ def _judged(curve: Curve, certified: Curve) -> Verdict:
     return verdict(curve, certified)
 
 
-def _row(name: str, curve: Curve, certified: Curve) -> Row:
+def _row(name: str, curve: Curve, certified: Curve) -> VerdictRow:
     judged, value = _judged(curve, certified), float(curve.epsilon[-1])
     finite = math.isfinite(value)
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(certified.epsilon[-1]))
     cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
     text = judged.text if finite else unavailable(curve.note or judged.text)
-    return Row(name, cells, curve.kind, judged.status, text)
+    return VerdictRow(name, cells, curve.kind, judged.status, text)

@@ -169,14 +169,12 @@ def _key(watched: Sequence[Watched]) -> None:
     entries = []
     for place, each in enumerate(watched):
         style = run_style(place)
-        mark = f'<span style="color:{style.color};white-space:pre">{style.glyph}</span>'
+        mark = f'<b style="color:{style.color}">{style.glyph}</b>'
         number = f"{place + 1}: " if len(watched) > 1 else ""
-        entries.append(
-            f'<span style="display:inline-block;margin-right:1.4em">{number}{mark} {escape(each.label)}</span>'
-        )
+        entries.append(f"<span>{number}{mark} {escape(each.label)}</span>")
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
-    st.html(f'<div class="run-key" style="font-size:.9rem;line-height:1.5">{" ".join(entries)}</div>')
+    st.html(f'<div class="run-key">{" ".join(entries)}</div>')
 
 
 def _strip(watched: Watched) -> None:

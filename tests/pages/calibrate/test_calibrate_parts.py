@@ -17,6 +17,12 @@ from dpcore.privacy.schedule import scheduled
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.mechanism import EPOCHS, Setting
 from pages.parts.controls.number import read
+from pages.parts.results.downloads import csv_of
+
+
+def answers_csv(asked) -> str:
+    return csv_of(answers.answers_columns(asked))
+
 
 Q, STEPS = 256 / 10_000, 196  # the page's defaults
 
@@ -87,7 +93,7 @@ def test_the_solved_quantity_makes_no_difference_to_the_question():
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():
     axes = epsilon_map.axes_of(setting(), "pld")._replace(sigmas=(1.0, 2.0), steps=(10, 100, 200))
     grid = epsilon_map.joined(list(epsilon_map.strips(axes, "pld")))
-    rows = list(csv.DictReader(io.StringIO(epsilon_map.map_csv(grid, axes, "pld"))))
+    rows = list(csv.DictReader(io.StringIO(csv_of(epsilon_map.map_columns(grid, axes, "pld")))))
     assert len(rows) == 6
     assert {row["kind"] for row in rows} == {"certified"}
     assert all(float(row["lower"]) <= float(row["epsilon"]) for row in rows)
@@ -99,11 +105,11 @@ def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_boun
 
 def test_the_csv_of_the_answers_has_a_row_for_each_accountant_and_says_why_one_is_missing():
     asked = question.asked_of("sigma", AdvantageTarget(0.2), setting())
-    rows = {row["accountant"]: row for row in csv.DictReader(io.StringIO(answers.answers_csv(asked)))}
+    rows = {row["accountant"]: row for row in csv.DictReader(io.StringIO(answers_csv(asked)))}
     assert set(rows) == set(ACCOUNTANTS)
     assert float(rows["pld"]["lower"]) <= float(rows["pld"]["spent"]) <= 0.2
     impossible = question.asked_of("sigma", EpsilonTarget(1e-9, 1e-5), setting())
-    rows = list(csv.DictReader(io.StringIO(answers.answers_csv(impossible))))
+    rows = list(csv.DictReader(io.StringIO(answers_csv(impossible))))
     assert all(row["answer"] == "" and "raise epsilon" in row["note"] for row in rows)
 
 

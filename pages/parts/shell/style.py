@@ -1,0 +1,58 @@
+"""All the CSS of the pages. The theme's colours stand in .streamlit/config.toml."""
+
+FILLED = "#2f70c4"  # behind white text: 4.96:1, and 3.65:1 on the dark paper
+INNER = '[data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"]'
+RULE = "1px solid rgba(128,128,128,.3)"
+NARROW = "640px"  # of the screen: below it each row of a table is a block
+
+PAGE = """
+.stMainBlockContainer {padding-top: 4.2rem; padding-bottom: 3rem}
+[data-stale="true"] {opacity: 1 !important; transition: none !important}  /* fading repaints the whole page */
+[data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
+[data-testid="stBaseButton-primary"]:enabled, [data-testid="stMultiSelect"] [data-tag]
+  {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
+[data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
+.st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
+.st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
+@media (max-width: 1100px) {.st-key-page > INNER {min-width: 100%}}
+"""
+SLIDERS = """
+.slider-ends {
+  display: flex; justify-content: space-between; gap: 0 .8rem; margin-top: -.6rem;
+  font-size: .75rem; opacity: .75; line-height: 1
+}
+.slider-ends span + span {text-align: right}
+"""
+TABLES = """
+.scrolling {overflow-x: auto}
+.verdicts, .attack {width: 100%; border-collapse: collapse; font-size: .95rem}
+:is(.verdicts, .attack) :is(th, td) {padding: .45rem .7rem; text-align: left; border-bottom: RULE}
+.verdicts .number, .attack td, .attack thead th + th {text-align: right; font-variant-numeric: tabular-nums}
+.verdicts .number, .attack td {white-space: nowrap}
+.verdicts thead .number {white-space: normal}
+.verdicts td.verdict {min-width: 12rem}
+.attack .own {font-weight: 600}
+p.verdict {margin: 0}
+b.sign {display: inline-block; width: 1.2em}
+@media (max-width: NARROW) {
+  :is(.verdicts, .attack) thead {display: none}
+  :is(.verdicts, .attack) tr {display: block; padding: .5rem 0; border-bottom: RULE}
+  :is(.verdicts, .attack) :is(th, td) {display: block; border: 0; padding: .1rem 0}
+  .verdicts .number {text-align: left}
+  .verdicts td[data-label]::before {content: attr(data-label) ": "; opacity: .8}
+  .attack td::before {content: attr(data-label); float: left; font-weight: 400; opacity: .8}
+}
+"""
+RUNS = """
+.run-key {font-size: .9rem; line-height: 1.5}
+.run-key > span {display: inline-block; margin-right: 1.4em}
+.run-key b {font-weight: inherit; white-space: pre}
+"""
+
+
+def style_sheet() -> str:
+    """The HTML that carries the styles; every page begins with it."""
+    css = PAGE + SLIDERS + TABLES + RUNS
+    for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
+        css = css.replace(name, value)
+    return f"<style>{css}</style>"
