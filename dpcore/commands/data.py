@@ -50,7 +50,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _download(arguments: argparse.Namespace) -> int:
-    names = [arguments.dataset] if arguments.dataset else list(DATASETS)
+    names = [arguments.dataset] if arguments.dataset is not None else list(DATASETS)
     fetched = [download(dataset_of(name), lambda line: print(line, flush=True)) for name in names]
     return 0 if all(fetched) else 1
 

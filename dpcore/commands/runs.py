@@ -39,7 +39,7 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Do the action; exit status 0."""
     try:
-        if not (state_directory() / FILE).exists():  # asking must not make a store
+        if not os.path.exists(state_directory() / FILE):  # asking must not make a store
             return _nothing(arguments)
         with Store() as store:
             lose_dead(store)

@@ -196,8 +196,8 @@ def claimed(config: RunConfig, final: Finished) -> str:
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The configuration that the arguments ask for; ValueError names what is wrong with it."""
-    model = arguments.model or models_for(arguments.dataset)[-1]
-    source = arguments.source or next(iter(available(arguments.dataset)), "full")
+    model = models_for(arguments.dataset)[-1] if arguments.model is None else arguments.model
+    source = next(iter(available(arguments.dataset)), "full") if arguments.source is None else arguments.source
     private = not arguments.non_private
     reading = arguments.reading or "scaled"
     base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private, reading=reading)

@@ -28,6 +28,11 @@ class IdxFile:
         """Bytes of the uncompressed file."""
         return 4 + 4 * len(self.shape) + math.prod(self.shape)
 
+    @property
+    def most(self) -> int:
+        """Bytes that it may have: no more are read."""
+        return self.size
+
 
 @dataclass(frozen=True)
 class CifarFile:
@@ -41,6 +46,11 @@ class CifarFile:
     def size(self) -> int:
         """Bytes of its pixels: the file has some more."""
         return self.count * 3072
+
+    @property
+    def most(self) -> int:
+        """Bytes that it may have, so that no more are read: the real ones are 1.01 times their pixels."""
+        return 2 * self.size + 4096
 
 
 File = IdxFile | CifarFile
@@ -150,7 +160,7 @@ def data_root() -> Path:
     """The folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache folder."""
     chosen = os.environ.get("DPCORE_DATA")
     if chosen:
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))  # Path.expanduser raises for a user that is not there
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "dpcore" / "data"
 
@@ -171,7 +181,7 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
     faults = []
     for file in dataset.files:
         path = folder / file.name
-        if not path.is_file():
+        if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
         elif (size := path.stat().st_size) < file.size or (size > file.size and isinstance(file, IdxFile)):
             least = "" if isinstance(file, IdxFile) else "at least "
@@ -182,7 +192,7 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
 def in_debian_folder(dataset: Dataset) -> bool:
     """Whether Debian's package with this data set is installed."""
     folder = dataset.debian_folder
-    return folder is not None and all((folder / f"{file.name}.gz").is_file() for file in dataset.files)
+    return folder is not None and all(os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files)
 
 
 def available(name: str) -> tuple[str, ...]:

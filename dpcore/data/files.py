@@ -16,7 +16,7 @@ def checked(folder: Path, file: File) -> bytes:
     path = idx.find(folder, file)
     if path is None:
         raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
-    raw = idx.content(path)
+    raw = idx.content(path, file)
     return cifar.checked(raw, file, path) if isinstance(file, CifarFile) else idx.checked(raw, file, path)
 
 

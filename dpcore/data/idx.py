@@ -2,9 +2,11 @@
 
 import gzip
 import hashlib
+import os
 import struct
 import zlib
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +16,26 @@ from dpcore.data.catalogue import File, IdxFile
 
 def find(folder: Path, file: File) -> Path | None:
     """The file in the folder, plain or gzipped, or None."""
-    return next((path for path in (folder / file.name, folder / f"{file.name}.gz") if path.is_file()), None)
+    return next((path for path in (folder / file.name, folder / f"{file.name}.gz") if os.path.isfile(path)), None)
 
 
-def content(path: Path) -> bytes:
-    """The uncompressed bytes of a file, gzipped or not; ValueError if it cannot be read whole."""
+def content(path: Path, file: File) -> bytes:
+    """The uncompressed bytes of a file, gzipped or not; ValueError if it cannot be read whole or holds too many."""
     try:
-        raw = path.read_bytes()
-        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        with uncompressed(path) as stream:
+            raw = stream.read(file.most + 1)  # the one beyond is never there, or the file is another
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"Expected {path} to be a readable file; {error}.") from error
+    if len(raw) > file.most:
+        raise ValueError(f"Expected {path} to hold {file.most} bytes uncompressed; it holds more.")
+    return raw
+
+
+def uncompressed(path: Path) -> BinaryIO:
+    """The file as a stream, unpacked while it is read if it is gzipped."""
+    with path.open("rb") as stream:
+        gzipped = stream.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
 
 
 def checked(raw: bytes, file: IdxFile, path: Path) -> bytes:
@@ -45,7 +57,7 @@ def checked(raw: bytes, file: IdxFile, path: Path) -> bytes:
 def is_file_of(path: Path, file: IdxFile) -> bool:
     """Whether the path holds exactly that file."""
     try:
-        return bool(checked(content(path), file, path))
+        return bool(checked(content(path, file), file, path))
     except ValueError:
         return False
 

@@ -1,5 +1,6 @@
 """Bringing full data sets into the data root: everything is checked first, and arrives at once or not at all."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -36,7 +37,7 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
     archive = folder / ARCHIVE
-    if archive.is_file() and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
+    if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
         return [*(_import(folder, root) if _found(folder) else []), *import_folder(archive, root)]
     with unpacked(folder) as place:
         return _import(place, root)

@@ -72,7 +72,7 @@ def body_of(event: Event) -> str:
 def state_directory() -> Path:
     """Where runs are kept: DPCORE_HOME, or dpcore in the user's state directory."""
     if home := os.environ.get("DPCORE_HOME"):
-        return Path(home).expanduser().absolute()
+        return Path(os.path.expanduser(home)).absolute()  # Path.expanduser raises for a user that is not there
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "dpcore"
 

@@ -67,7 +67,7 @@ def defaults(
     check.one_of(SHAPES, dataset=dataset)
     check.one_of(MODELS, model=model)
     check.one_of(OPTIMIZERS, optimizer=optimizer)
-    source = source or sources_for(dataset)[0]
+    source = sources_for(dataset)[0] if source is None else source
     check.one_of(BATCH, source=source)
     clip_norm, lr = _of_method(dataset, model, optimizer, reading)
     return RunConfig(
