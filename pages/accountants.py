@@ -56,7 +56,7 @@ with right:
         profiles = {name: cache.profile(name, mechanism) for name in names}
         chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
     st.html(verdict_table(curves))
-    st.markdown(words.WHY)
+    st.markdown(words.why_they_differ())
     curves_table(mechanism, curves)
     curves_download(mechanism, delta, across)
     card(mechanism, curves[CERTIFIED], CERTIFIED, setting.n, "statement_card")

@@ -29,8 +29,8 @@ LAYERS = [
     ["dpcore.privacy.report"],
     ["dpcore.privacy.accountants"],
     ["dpcore.privacy.certified"],
-    ["dpcore.privacy.tradeoff"],
     ["dpcore.privacy.accountants.base"],
+    ["dpcore.privacy.tradeoff"],
     ["dpcore.privacy"],
     ["dpcore.check"],
 ]

@@ -14,26 +14,31 @@ class Style(NamedTuple):
     label: str
 
 
-LINES = {  # accountant -> colour, dash, glyph
-    "moments": ("#2b7bd3", "dash", "╌╌"),
-    "rdp": ("#d2601a", "dashdot", "╌·"),
-    "mma": ("#c04fa8", "dot", "···"),
-    "gdp": ("#2e9150", "longdash", "— —"),
-    "zcdp": ("#8a6fd1", "longdashdot", "—·"),
-    "strong": ("#a07c10", "6px,2px,2px,2px", "-··"),
-    "naive": ("#cf4a5a", "2px,6px", "· ·"),
-    CERTIFIED: ("#808080", "solid", "━━"),
-}
-STYLES = {name: Style(*look, ACCOUNTANTS[name].title) for name, look in LINES.items()}
-OTHER = Style("#808080", "dash", "╌╌", "")
+LOOKS = (  # colour, dash, glyph of the accountants but the certified one, in their order
+    ("#2b7bd3", "dash", "╌╌"),
+    ("#d2601a", "dashdot", "╌·"),
+    ("#c04fa8", "dot", "···"),
+    ("#2e9150", "longdash", "— —"),
+    ("#8a6fd1", "longdashdot", "—·"),
+    ("#a07c10", "6px,2px,2px,2px", "-··"),
+    ("#cf4a5a", "2px,6px", "· ·"),
+)
+CERTIFIED_LOOK = ("#808080", "solid", "━━")
 BAND = "rgba(128,128,128,0.35)"
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 RUNS = ("#2b7bd3", "#d2601a", "#2e9150", "#c04fa8", "#8a6fd1", "#a07c10")  # overlaid runs, in order
 
 
 def style_of(name: str) -> Style:
-    """The line style of an accountant; an accountant without one of its own is grey under its title."""
-    return STYLES.get(name) or OTHER._replace(label=ACCOUNTANTS[name].title)
+    """The line style of an accountant, by its place in the registry.
+
+    Past the last look the colours begin again, each with another dash.
+    """
+    if name == CERTIFIED:
+        return Style(*CERTIFIED_LOOK, ACCOUNTANTS[name].title)
+    rounds, place = divmod([each for each in ACCOUNTANTS if each != CERTIFIED].index(name), len(LOOKS))
+    color, (_, dash, glyph) = LOOKS[place][0], LOOKS[(place + rounds) % len(LOOKS)]
+    return Style(color, dash, glyph, ACCOUNTANTS[name].title)
 
 
 def layout(x: str, y: str, *, height: int = 430, right: int = 12, **more: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from dpcore.figures import (
     track_figure,
 )
 from dpcore.figures.labels import spread_apart
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, STYLES
+from dpcore.figures.style import CERTIFIED_LOOK, DEFAULT_ACCOUNTANTS, LOOKS, style_of
 from dpcore.figures.training import MOST, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -42,16 +42,20 @@ def luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_every_accountant_has_a_colour_and_a_dash_of_its_own():
-    assert set(STYLES) == set(ACCOUNTANTS)
-    assert len({style.color for style in STYLES.values()}) == len(STYLES)
-    assert len({style.dash for style in STYLES.values()}) == len(STYLES)
-    assert len({style.glyph for style in STYLES.values()}) == len(STYLES)
+def test_every_accountant_has_a_look_of_its_own():
+    styles = [style_of(name) for name in ACCOUNTANTS]
+    assert len({(style.color, style.dash) for style in styles}) == len(styles)
+    assert len({(style.color, style.glyph) for style in styles}) == len(styles)
 
 
-@pytest.mark.parametrize("name", STYLES)
+def test_the_looks_differ_in_colour_and_in_dash_both():
+    looks = [*LOOKS, CERTIFIED_LOOK]
+    assert all(len(set(column)) == len(looks) for column in zip(*looks, strict=True))
+
+
+@pytest.mark.parametrize("name", ACCOUNTANTS)
 def test_every_colour_stands_out_on_light_and_on_dark_paper(name: str):
-    own = luminance(STYLES[name].color)
+    own = luminance(style_of(name).color)
     for paper in PAPERS.values():
         light, dark = max(own, paper), min(own, paper)
         assert (light + 0.05) / (dark + 0.05) >= 3
@@ -59,7 +63,7 @@ def test_every_colour_stands_out_on_light_and_on_dark_paper(name: str):
 
 def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
     figure = epsilon_figure(HEADLINE, delta=1e-5)
-    assert [trace.name for trace in figure.data][2:] == [STYLES[name].label for name in DEFAULT_ACCOUNTANTS]
+    assert [trace.name for trace in figure.data][2:] == [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
     for trace, name in zip(figure.data[2:], DEFAULT_ACCOUNTANTS, strict=True):
         assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
         assert trace.x[-1] == pytest.approx(100)
@@ -139,8 +143,8 @@ def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: f
     curves = wild(0.9, high) if math.isfinite(high) else wild(0.9, 1.0) | {"pld": wild(0.9, math.inf)["pld"]}
     figure = curves_figure(curves, np.array([0.1, 0.2]))
     assert figure.layout.yaxis.range[1] == pytest.approx(1.05 * 3)
-    assert STYLES["naive"].label in [trace.name for trace in figure.data]  # still drawn
-    (label,) = [each.text for each in figure.layout.annotations if STYLES["naive"].label in each.text]
+    assert style_of("naive").label in [trace.name for trace in figure.data]  # still drawn
+    (label,) = [each.text for each in figure.layout.annotations if style_of("naive").label in each.text]
     assert "≤ 1e170 ↑<br>" in label
     assert profile_figure(curves).layout.xaxis.range[1] == pytest.approx(1.05 * 3)
     assert 10 ** curves_figure(curves, np.array([0.1, 0.2]), log=True).layout.yaxis.range[1] > 1e170
@@ -149,7 +153,7 @@ def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: f
 def test_each_label_says_what_kind_of_number_it_ends():
     texts = [each.text for each in epsilon_figure(HEADLINE).layout.annotations]
     for name, mark in (("moments", "≤"), ("mma", "claims"), ("gdp", "≈"), ("pld", "≤")):
-        (text,) = [each for each in texts if STYLES[name].label in each]
+        (text,) = [each for each in texts if style_of(name).label in each]
         assert f"</span> {mark} " in text
 
 

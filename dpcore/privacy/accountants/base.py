@@ -2,17 +2,21 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Pairs, Tradeoff
 from dpcore.privacy.types import FloatArray, IntArray, Kind
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by
+PAIRS = 240  # deltas at which a privacy profile is turned into a trade-off function
+FEW_BELOW = 0.01  # half of them lie below, evenly in logarithms, the others evenly above
+LARGEST_DELTA = 0.999
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +39,24 @@ class Curve:
                 array.setflags(write=False)
 
 
+class TradeoffCurve(NamedTuple):
+    """What an accountant lets an attacker do after the whole mechanism."""
+
+    lower: Tradeoff | None  # the curve to show; None where nothing is promised, and then `note` says why
+    upper: Tradeoff | None  # proven not to be below the exact curve, only from a certified accountant
+    kind: Kind
+    note: str = ""
+
+
 class Accountant(ABC):
-    """Epsilon of a mechanism; subclasses are final and stateless and give `_account`."""
+    """Epsilon of a mechanism; subclasses are final and stateless and give `_account`.
+
+    They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile.
+    """
 
     name: ClassVar[str]  # the id, as on the command line
     title: ClassVar[str]  # as on a page
+    note: ClassVar[str]  # one sentence: what it makes of the noise, so that a reader sees why curves differ
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     kind: ClassVar[Kind]  # where its conditions hold; a curve may say less
     caveat: ClassVar[str]  # what to know before trusting it; "" only for an unconditional bound
@@ -54,6 +71,30 @@ class Accountant(ABC):
         values = _deltas(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))
         return self._account(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
 
+    def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
+        """The trade-off function after the whole mechanism: its own, or what its pairs with delta >= `least` leave.
+
+        >>> from dpcore.privacy.accountants import ACCOUNTANTS
+        >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: beta(0.05) = 0.7405
+        >>> [float(ACCOUNTANTS[name].tradeoff(whole, 1e-9).lower.beta(0.05).round(2)) for name in ("pld", "rdp")]
+        [0.74, 0.65]
+        """
+        return self.own_tradeoff(mechanism) or self._of_profile(mechanism, least)
+
+    def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
+        """The trade-off function of an accountant that has one of its own; None for all others."""
+        return None
+
+    def closed_mu(self, mechanism: Mechanism) -> float | None:
+        """mu of the whole mechanism, for an accountant that has it in closed form; None for all others."""
+        return None
+
+    def _of_profile(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
+        few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, LARGEST_DELTA, PAIRS // 2)
+        curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
+        promised = bool(np.isfinite(curve.epsilon).any())
+        return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)
+
     @abstractmethod
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         """Epsilon for each pair of (n,) steps and (n,) delta; 0 steps cost nothing."""
@@ -61,6 +102,8 @@ class Accountant(ABC):
 
 class AdditiveAccountant(Accountant):
     """An accountant whose cost adds over uses and is converted to epsilon at the end."""
+
+    without_cost: ClassVar[str] = ""  # why a use has no cost, if `cost` may be infinite; {sigma} is the smallest
 
     @abstractmethod
     def cost(self, q: float, sigma: float) -> FloatArray:
@@ -79,15 +122,11 @@ class AdditiveAccountant(Accountant):
         endless = (uses > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
         total[endless] = np.inf
         epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))
-        return Curve(steps, delta, epsilon, None, self.kind_of(mechanism), self.note_of(mechanism))
+        note = "" if np.all(np.isfinite(costs)) else self._reason(mechanism)
+        return Curve(steps, delta, epsilon, None, self.kind, note)
 
-    def kind_of(self, mechanism: Mechanism) -> Kind:
-        """The kind of number this accountant gives for this mechanism."""
-        return self.kind
-
-    def note_of(self, mechanism: Mechanism) -> str:
-        """Why its number cannot be trusted or is infinite here; "" where all is well."""
-        return ""
+    def _reason(self, mechanism: Mechanism) -> str:
+        return self.without_cost.format(sigma=f"{min(release.sigma for release in mechanism.releases):g}")
 
 
 def _horizons(steps: ArrayLike, mechanism: Mechanism) -> IntArray:

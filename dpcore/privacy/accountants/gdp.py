@@ -6,8 +6,9 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.accountants.base import AdditiveAccountant, Kind
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Gaussian
 from dpcore.privacy.types import FloatArray
 
 LARGEST_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
@@ -24,6 +25,10 @@ class Gdp(AdditiveAccountant):
 
     name: ClassVar[str] = "gdp"
     title: ClassVar[str] = "Gaussian DP (CLT)"
+    note: ClassVar[str] = (
+        "Gaussian DP lets the central limit theorem (CLT) stand in for the sum of many steps; it is an "
+        "approximation and tends to err low when sigma is small or the steps are few."
+    )
     source: ClassVar[str] = (
         "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv 1911.11607, "
         "equation (3.1); Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 5.4"
@@ -34,6 +39,8 @@ class Gdp(AdditiveAccountant):
         "privacy than there is. It is worst for few steps, small sigma and small delta."
     )
 
+    without_cost: ClassVar[str] = "e^(1/sigma^2) is past any number at sigma={sigma}."
+
     def cost(self, q: float, sigma: float) -> FloatArray:
         """mu^2 of one use, (1,)."""
         exponent = 1 / sigma**2
@@ -43,12 +50,16 @@ class Gdp(AdditiveAccountant):
         """Epsilon of a mu-GDP mechanism."""
         return gaussian.epsilon_of(delta, np.sqrt(total[:, 0]))
 
-    def note_of(self, mechanism: Mechanism) -> str:
-        """Why epsilon is infinite, if it is."""
-        smallest = min(release.sigma for release in mechanism.releases)
-        if smallest**2 * LARGEST_EXPONENT > 1:
-            return ""
-        return f"e^(1/sigma^2) is past any number at sigma={smallest:g}."
+    def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
+        """G_mu at the mu of the central limit theorem."""
+        mu = mu_of(mechanism)
+        if math.isinf(mu):
+            return TradeoffCurve(None, None, self.kind, self._reason(mechanism))
+        return TradeoffCurve(Gaussian(mu), None, self.kind)
+
+    def closed_mu(self, mechanism: Mechanism) -> float:
+        """mu of the central limit theorem, +inf where it has none."""
+        return mu_of(mechanism)
 
 
 def mu_of(mechanism: Mechanism) -> float:

@@ -29,6 +29,10 @@ class Mma(Accountant):
 
     name: ClassVar[str] = "mma"
     title: ClassVar[str] = "Modified moments accountant"
+    note: ClassVar[str] = (
+        "The modified moments accountant replaces each step's moment by a simpler formula whose proof drops terms, "
+        "so it can fall below the truth."
+    )
     source: ClassVar[str] = (
         "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies the moments "
         "accountant of Abadi et al. 2016, arXiv 1607.00133"

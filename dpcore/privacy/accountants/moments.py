@@ -21,6 +21,10 @@ class Moments(AdditiveAccountant):
 
     name: ClassVar[str] = "moments"
     title: ClassVar[str] = "Moments accountant"
+    note: ClassVar[str] = (
+        "The moments accountant adds up the moments of each step's privacy loss and turns the total into epsilon by "
+        "a tail bound."
+    )
     source: ClassVar[str] = "Abadi et al. 2016, Deep learning with differential privacy, arXiv 1607.00133v2, Theorem 2"
     kind: ClassVar[Kind] = Kind.UPPER
     caveat: ClassVar[str] = (

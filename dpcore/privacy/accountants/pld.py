@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind, TradeoffCurve
 from dpcore.privacy.certified.compose import epsilons
 from dpcore.privacy.certified.lattice import (
     NODES,
@@ -19,6 +19,7 @@ from dpcore.privacy.certified.lattice import (
     merged,
     steps_of,
 )
+from dpcore.privacy.certified.tradeoff_bounds import certified
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
 
@@ -34,6 +35,11 @@ class Pld(Accountant):
 
     name: ClassVar[str] = CERTIFIED
     title: ClassVar[str] = "Certified band (PLD)"
+    note: ClassVar[str] = (
+        "The grey band comes from the privacy-loss distribution itself, composed numerically with every rounding "
+        "error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band claims more "
+        "privacy than there is."
+    )
     source: ClassVar[str] = (
         "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv 2106.08567"
     )
@@ -41,6 +47,11 @@ class Pld(Accountant):
     caveat: ClassVar[str] = (
         "Proven up to floating-point rounding, for which a margin of one millionth of delta is charged."
     )
+
+    def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
+        """The certified trade-off curves, below and above the exact one."""
+        band = certified(mechanism)
+        return TradeoffCurve(None if band.note else band.lower, band.upper, self.kind, band.note)
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         epsilon, lower = np.zeros(steps.shape), np.zeros(steps.shape)

@@ -18,6 +18,9 @@ class Rdp(AdditiveAccountant):
 
     name: ClassVar[str] = "rdp"
     title: ClassVar[str] = "Rényi DP"
+    note: ClassVar[str] = (
+        "Rényi DP adds up the same moments, as Rényi divergences at more orders, and loses less in that last turn."
+    )
     source: ClassVar[str] = (
         "Mironov, Talwar and Zhang 2019, Rényi differential privacy of the sampled Gaussian mechanism, "
         "arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, "

@@ -21,6 +21,7 @@ class Strong(Accountant):
 
     name: ClassVar[str] = "strong"
     title: ClassVar[str] = "Advanced composition"
+    note: ClassVar[str] = "Advanced composition keeps only an (epsilon, delta) per step."
     source: ClassVar[str] = (
         "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv 1311.0776, "
         "Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"

@@ -31,6 +31,7 @@ class Zcdp(Accountant):
 
     name: ClassVar[str] = "zcdp"
     title: ClassVar[str] = "zCDP, sampled"
+    note: ClassVar[str] = "zCDP keeps a single number per step, and throws the rest away."
     source: ClassVar[str] = (
         "Yu, Liu, Pu, Gursoy and Truex 2019, Differentially private model publishing for deep learning, "
         "arXiv 1904.02200, section 5; concentrated DP: Bun and Steinke 2016, arXiv 1605.02065, Proposition 1.3"

@@ -2,22 +2,17 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, final
 
-import numpy as np
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.accountants import Accountant, Curve, Kind
-from dpcore.privacy.accountants.gdp import Gdp, mu_of
-from dpcore.privacy.certified.tradeoff_bounds import certified
+from dpcore.privacy.accountants import Accountant, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import advantage, granted, mu_above
-from dpcore.privacy.tradeoff import Gaussian
+from dpcore.privacy.report.attack_risk import advantage, mu_above
 
-PAIRS = 240  # deltas at which an accountant's pairs are taken
-LARGEST_DELTA = 0.999
-SMALLEST_DELTA = 1e-9
+ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 
 
 class Reading(NamedTuple):
@@ -98,7 +93,8 @@ class EpsilonTarget(Target):
 class AdvantageTarget(Target):
     """At most this advantage, an attacker's largest true-positive less false-positive rate; in (0, 1).
 
-    It is delta(0) of the whole mechanism, the total variation distance.
+    It is delta(0) of the whole mechanism, the total variation distance. Where an accountant promises nothing, the
+    reading is infinite: there is no number, which is not the same as an attacker who is always right.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: 2 Phi(1/2) - 1
@@ -124,14 +120,9 @@ class AdvantageTarget(Target):
         return None
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        if accountant.kind is Kind.CERTIFIED:
-            band = certified(mechanism)
-            return Reading(advantage(band.lower), advantage(band.upper), accountant.kind, band.note)
-        if isinstance(accountant, Gdp):
-            return Reading(advantage(Gaussian(mu_of(mechanism))), None, *_trust(accountant, mechanism))
-        curve = _pairs(accountant, mechanism, SMALLEST_DELTA)
-        each = curve.delta + (1 - curve.delta) * np.tanh(curve.epsilon / 2)  # delta(0) of one pair
-        return Reading(float(each.min()), None, curve.kind, curve.note)
+        found = accountant.tradeoff(mechanism, ALL_PAIRS_FROM)
+        lower = None if found.upper is None else advantage(found.upper)
+        return Reading(inf if found.lower is None else advantage(found.lower), lower, found.kind, found.note)
 
 
 @final
@@ -170,21 +161,9 @@ class MuTarget(Target):
         return self.delta
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        if accountant.kind is Kind.CERTIFIED:
-            band = certified(mechanism)
-            lower, upper = mu_above(band.upper, self.delta), mu_above(band.lower, self.delta)
-            return Reading(upper, lower, accountant.kind, band.note)
-        if isinstance(accountant, Gdp):
-            return Reading(mu_of(mechanism), None, *_trust(accountant, mechanism))
-        curve = _pairs(accountant, mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
-        return Reading(mu_above(granted(curve.epsilon, curve.delta), self.delta), None, curve.kind, curve.note)
-
-
-def _trust(accountant: Gdp, mechanism: Mechanism) -> tuple[Kind, str]:
-    return accountant.kind_of(mechanism), accountant.note_of(mechanism)
-
-
-def _pairs(accountant: Accountant, mechanism: Mechanism, least: float) -> Curve:
-    """Epsilon of the whole mechanism at deltas from `least` up: all that an accountant promises."""
-    few, many = np.geomspace(least, 0.01, PAIRS // 2), np.linspace(0.01, LARGEST_DELTA, PAIRS // 2)
-    return accountant.profile(mechanism, np.unique(np.concatenate([few, many])))
+        found = accountant.tradeoff(mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
+        lower = None if found.upper is None else mu_above(found.upper, self.delta)
+        value = accountant.closed_mu(mechanism)
+        if value is None:
+            value = inf if found.lower is None else mu_above(found.lower, self.delta)
+        return Reading(value, lower, found.kind, found.note)

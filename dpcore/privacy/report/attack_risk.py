@@ -8,8 +8,7 @@ from scipy.special import ndtri
 from dpcore import check
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.tradeoff import Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # where delta is read off a trade-off function
@@ -115,13 +114,3 @@ def posterior(f: Tradeoff, prior: float, chance: float) -> float:
         worst = np.where(share < 1, EPSILONS - np.log1p(-np.minimum(share, 1.0)), np.inf)
     factor = np.exp(-np.min(worst))
     return float(prior / (prior + (1 - prior) * factor)) if prior > 0 else 0.0
-
-
-def granted(epsilon: FloatArray, delta: FloatArray) -> Pairs:
-    """What an accountant's pairs allow together, the infinite ones aside.
-
-    >>> float(granted(np.array([1.0, np.inf]), np.array([0.01, 0.001])).beta(0.1).round(4))
-    0.7182
-    """
-    finite = np.isfinite(epsilon)
-    return Pairs(epsilon[finite], delta[finite])

@@ -15,14 +15,13 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import MARKS, WORDS
 from dpcore.privacy.report.numbers import outward, plain
 from dpcore.privacy.report.verdict import Verdict
-from pages.parts.controls.choice import FIRST_THE_BAND, accountant_choice, choice_of
+from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.url_state import keep
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")
-BY = FIRST_THE_BAND
 GO = "go"  # the page that was asked for
 DIGITS = 6  # of what is spent, rounded up
 

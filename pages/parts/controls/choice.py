@@ -9,8 +9,6 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls.url_state import keep, recall, recall_ids, write_ids
 
-FIRST_THE_BAND = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
-
 
 def choice(label: str, options: Sequence[str], key: str) -> str:
     """One of a list of options; the first is the default, the URL holds the others."""
@@ -31,7 +29,8 @@ def choice_by_title(label: str, options: Sequence[str], key: str, title: Callabl
 
 def accountant_choice(label: str, key: str) -> str:
     """One accountant; the certified one is the default."""
-    return choice_by_title(label, FIRST_THE_BAND, key, titled)
+    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+    return choice_by_title(label, first_the_band, key, titled)
 
 
 def accountant_pills(place: Any) -> list[str]:

@@ -12,7 +12,7 @@ from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, certified
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import Risks, granted, risks_of
+from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.tradeoff import Pairs
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
@@ -79,7 +79,7 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
     if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
     spent = _profile(name, mechanism, ALL_DELTAS)
-    return granted(spent.epsilon, spent.delta), spent.kind
+    return Pairs(spent.epsilon, spent.delta), spent.kind
 
 
 def growing(mechanism: Mechanism) -> dict[int, Mechanism]:

@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.schedule import HOLD, POLYNOMIAL_END, POLYNOMIAL_PERIOD, STEP_PERIOD
 
 
@@ -62,17 +63,6 @@ NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
     "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "
     "(post-processing). Both change how accurate the model gets."
-)
-WHY = (
-    "**Why they differ.** All of them describe the same noise. The moments accountant and Rényi DP follow the Rényi "
-    "divergences of one step, which add up over steps, and turn the total into epsilon at the end: Rényi DP loses less "
-    "in that last turn. The modified moments accountant replaces each step's moment by a simpler formula whose proof "
-    "drops terms, so it can fall below the truth. Gaussian DP lets the central limit theorem (CLT) stand in for the "
-    "sum of many steps; it is an approximation and tends to err low when sigma is small or the steps are few. zCDP "
-    "keeps a single number per step, advanced composition only an (epsilon, delta) per step, and basic composition "
-    "adds those up: each throws away more. The grey band comes from the privacy-loss distribution itself, composed "
-    "numerically with every rounding error charged to the bounds: the exact epsilon lies inside it, so whatever lies "
-    "below the band claims more privacy than there is."
 )
 TRADEOFF = "No attack gets below the grey curve; on the dotted line an attacker might as well toss a coin."
 NO_BAND = (
@@ -176,4 +166,11 @@ def several(runs: int) -> str:
     return (
         f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the best, "
         "costs more: every run has used the data."
+    )
+
+
+def why_they_differ() -> str:
+    """What each accountant makes of the noise."""
+    return " ".join(
+        ["**Why they differ.** All of them describe the same noise.", *(each.note for each in ACCOUNTANTS.values())]
     )
