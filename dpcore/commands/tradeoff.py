@@ -11,7 +11,7 @@ from dpcore import check
 from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
-from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.statement import statement
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.examples is not None:
         check.whole(1, examples=arguments.examples)
     check.whole(2, MAX_POINTS, points=arguments.points)
-    band = certified(mechanism)
+    band = tradeoff_bounds(mechanism)
     found = risks_of(band, arguments.delta)
     if arguments.json:
         print(json.dumps(_object(arguments, mechanism, band, found), allow_nan=False))

@@ -38,7 +38,7 @@ def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
     rates = np.array([release.q for release in mechanism.releases])  # (L,)
     if rates.min() < 1:  # else full-batch training
         rates[: np.argmax(rates < 1)] = 0.0
-    return np.asarray(mechanism.uses(steps) @ rates, dtype=np.float64)
+    return np.asarray(mechanism.compositions(steps) @ rates, dtype=np.float64)
 
 
 def epsilon_figure(

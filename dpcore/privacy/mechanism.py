@@ -36,7 +36,7 @@ class Mechanism:
 
     >>> Mechanism.constant(q=0.01, sigma=4.0, steps=10_000).steps
     10000
-    >>> Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2))).uses([0, 2, 5])
+    >>> Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2))).compositions([0, 2, 5])
     array([[0, 0],
            [2, 0],
            [3, 2]])
@@ -71,7 +71,7 @@ class Mechanism:
         """Total number of uses T."""
         return sum(release.count for release in self.releases)
 
-    def uses(self, steps: ArrayLike) -> NDArray[np.int64]:
+    def compositions(self, steps: ArrayLike) -> NDArray[np.int64]:
         """How often each release was used within the first `steps` steps: (n,) -> (n, L)."""
         counts = np.array([release.count for release in self.releases], dtype=np.int64)  # (L,)
         starts = np.cumsum(counts) - counts

@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for both: more threads wai
 
 import numpy as np
 
-from dpcore.privacy.certified.tradeoff_bounds import certified
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from tests.benchmarks.timing import milliseconds
 
@@ -36,7 +36,7 @@ SETTINGS = {  # name: (q, sigma, steps)
 
 def ours(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     """The certified curve below and above."""
-    band = certified(mechanism)
+    band = tradeoff_bounds(mechanism)
     return band.lower.beta(ALPHA), band.upper.beta(ALPHA)
 
 

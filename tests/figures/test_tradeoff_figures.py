@@ -8,11 +8,11 @@ import pytest
 from dpcore.figures import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import ALPHA, LEAST, RATES
-from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 
-EXACT = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
+EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
 
 
 def drawn(figure) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -79,7 +79,7 @@ def test_logarithmic_axes_begin_at_the_least_rate():
 
 
 def test_growing_lengths_have_styles_of_their_own_and_come_closer_to_the_limit():
-    bands = {t: certified(Mechanism.constant(0.5 / t**0.5, 1.0, t)) for t in (1, 16, 256)}
+    bands = {t: tradeoff_bounds(Mechanism.constant(0.5 / t**0.5, 1.0, t)) for t in (1, 16, 256)}
     figure = growth_figure(bands, 0.5 * math.sqrt(math.e - 1))
     curves = drawn(figure)
     limit = next(y for name, (_, y) in curves.items() if name.startswith("G_mu"))

@@ -15,7 +15,7 @@ from dpcore.privacy.accountants.mma import checked
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.targets import EpsilonTarget, MuTarget
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
-from dpcore.privacy.certified.tradeoff_bounds import certified
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.training.config import RunConfig
@@ -66,7 +66,7 @@ def test_the_certified_band_holds_the_exact_gaussian_there(sigma: float, steps: 
 
 
 def test_the_risks_are_numbers_there() -> None:
-    found = risks_of(certified(Mechanism.constant(0.01, 2.0, 200)), LEAST)
+    found = risks_of(tradeoff_bounds(Mechanism.constant(0.01, 2.0, 200)), LEAST)
     assert 0 < found.mu.lower <= found.mu.upper < math.inf
     assert 0.5 < found.sure <= 1.0
 
@@ -79,7 +79,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "epsilon target": lambda: EpsilonTarget(1.0, TOO_SMALL),
     "mu target": lambda: MuTarget(1.0, TOO_SMALL),
     "less noise": lambda: same_epsilon(0.01, 1.0, 10, TOO_SMALL),
-    "risks": lambda: risks_of(certified(Mechanism.constant(0.01, 2.0, 200)), TOO_SMALL),
+    "risks": lambda: risks_of(tradeoff_bounds(Mechanism.constant(0.01, 2.0, 200)), TOO_SMALL),
     "run": lambda: RunConfig(delta=TOO_SMALL),
 }
 

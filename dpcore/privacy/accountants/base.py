@@ -115,7 +115,7 @@ class AdditiveAccountant(Accountant):
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         # The only place where counts multiply costs; 0 uses of an infinite cost are 0.
-        uses = mechanism.uses(steps)  # (n, L)
+        uses = mechanism.compositions(steps)  # (n, L)
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
         finite = np.where(np.isfinite(costs), costs, 0.0)
         total = uses.astype(np.float64) @ finite  # (n, K)

@@ -62,7 +62,9 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
     check.whole(1, mechanism.steps, steps=steps)
     check.delta(delta=delta)
     horizon = np.array([steps])
-    used = [release for release, uses in zip(mechanism.releases, mechanism.uses(horizon)[0], strict=True) if uses]
+    used = [
+        release for release, uses in zip(mechanism.releases, mechanism.compositions(horizon)[0], strict=True) if uses
+    ]
     order = float(_orders(mechanism, horizon, np.array([delta]))[0])
     epsilon = -2 * math.log(delta) / order
     sigma, q = min(release.sigma for release in used), max(release.q for release in used)
@@ -91,7 +93,7 @@ def checked(mechanism: Mechanism, steps: int, delta: float) -> float:
     check.delta(delta=delta)
     orders = renyi.ORDERS[renyi.IS_INTEGER] - 1
     total, valid = np.zeros(orders.shape), np.ones(orders.shape, dtype=bool)
-    for release, uses in zip(mechanism.releases, mechanism.uses([steps])[0], strict=True):
+    for release, uses in zip(mechanism.releases, mechanism.compositions([steps])[0], strict=True):
         if uses:
             claim = np.log1p((release.q * orders / release.sigma) ** 2)
             valid &= renyi.log_moments(release.q, release.sigma)[renyi.IS_INTEGER] <= claim
@@ -105,7 +107,7 @@ def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatAr
     """The lambda at which the claimed costs sum to ln(1/delta), (n,); 1 where steps = 0."""
     # Newton on v = lambda^2, in which the sum is concave: from v = ln(1/delta) / (sum of q^2/sigma^2), which is
     # left of the root, it rises towards it, so epsilon is never below the formula's exact value.
-    uses = mechanism.uses(steps).astype(np.float64)  # (n, L)
+    uses = mechanism.compositions(steps).astype(np.float64)  # (n, L)
     squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
     target = -np.log(delta)
     rate = np.where(steps == 0, 1.0, uses @ squares)

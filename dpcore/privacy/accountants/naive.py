@@ -31,7 +31,7 @@ class Naive(Accountant):
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         each = per_use(mechanism, delta / np.maximum(steps, 1))
         return Curve(
-            steps, delta, np.einsum("nl,nl->n", mechanism.uses(steps).astype(np.float64), each), None, self.kind
+            steps, delta, np.einsum("nl,nl->n", mechanism.compositions(steps).astype(np.float64), each), None, self.kind
         )
 
 

@@ -33,7 +33,7 @@ class Strong(Accountant):
     )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
-        uses = mechanism.uses(steps).astype(np.float64)
+        uses = mechanism.compositions(steps).astype(np.float64)
         each = per_use(mechanism, delta / (2 * np.maximum(steps, 1)))  # (n, L)
         epsilon = composed(each, uses, delta / 2)
         return Curve(steps, delta, epsilon, None, self.kind)

@@ -43,7 +43,7 @@ class Zcdp(Accountant):
     )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
-        used = mechanism.uses(steps)  # (n, L)
+        used = mechanism.compositions(steps)  # (n, L)
         rates = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])
         caps = np.array([_cap(r.q, r.sigma) for r in mechanism.releases])
         rho, cap = used.astype(np.float64) @ rates, np.where(used > 0, caps, np.inf).min(axis=1)  # (n,)

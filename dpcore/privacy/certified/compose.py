@@ -14,9 +14,9 @@ from math import inf, pi
 import numpy as np
 
 from dpcore.privacy.certified import log_moments
-from dpcore.privacy.certified.log_moments import Moments
-from dpcore.privacy.certified.step_law import Loss
-from dpcore.privacy.certified.tilted import Tilted, tilted
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.tilted import TiltedLaw, tilted_laws
 from dpcore.privacy.types import FloatArray, IntArray
 
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
@@ -27,61 +27,61 @@ MAX_ROUNDS = 60
 MAX_TILTS = 5
 
 
-def epsilons(
-    losses: Sequence[Loss],
-    uses: IntArray,
+def composed_epsilons(
+    losses: Sequence[LossLaw],
+    counts: IntArray,
     delta: FloatArray,
-    moments: Moments,
+    moments: LogMoments,
     side: int,
     ceiling: FloatArray | float = inf,
 ) -> FloatArray:
-    """Epsilon at each of (n, L) uses and (n,) deltas, not too small (side +1) or not too large (side -1); (n,).
+    """Epsilon at each of (n, L) counts and (n,) deltas, not too small (side +1) or not too large (side -1); (n,).
 
     The infinite part of the loss is charged in full; where it alone exceeds delta, epsilon is +inf (side +1).
     A `ceiling` is an epsilon known to suffice.
     """
-    infinite = -np.expm1(uses @ np.array([np.log1p(-loss.infinite) for loss in losses]))
+    infinite = -np.expm1(counts @ np.array([np.log1p(-loss.infinite) for loss in losses]))
     target = delta * (1 - side * ALLOWANCE) - infinite
     result = np.where(target > 0, 0.0, inf if side > 0 else 0.0)
     log_target = np.log(np.where(target > 0, target, 1.0))
     known = np.ndim(ceiling) > 0
-    ceiling = np.minimum(moments.chernoff(uses, log_target), ceiling)
+    ceiling = np.minimum(moments.chernoff(counts, log_target), ceiling)
     left = np.flatnonzero(target > 0)
     for _ in range(MAX_TILTS):
         again = []
-        for rows, law in _tilts(losses, uses, left, log_target, ceiling, moments):
+        for rows, law in _tilts(losses, counts, left, log_target, ceiling, moments):
             guess = ceiling[rows] if known else _first_guess(law, log_target[rows], ceiling[rows])
             result[rows] = _roots(law, log_target[rows], ceiling[rows], guess, side)
             spare = law.spare(result[rows], log_target[rows])
-            again.append(rows[(spare > moments.precision(uses[rows]) + 1) & (result[rows] < ceiling[rows])])
+            again.append(rows[(spare > moments.precision(counts[rows]) + 1) & (result[rows] < ceiling[rows])])
         left = np.sort(np.concatenate([*again, left[:0]]))
         if side < 0 or left.size == 0:
             break
         ceiling[left], known = result[left], True  # far below what chose the tilt: it left too little precision there
-    misplaced = POSITION * (uses @ np.abs(moments.ends).max(axis=1))
+    misplaced = POSITION * (counts @ np.abs(moments.ends).max(axis=1))
     return np.where(result > 0, np.maximum(result + side * misplaced, 0.0), result)
 
 
 def _tilts(
-    losses: Sequence[Loss],
-    uses: IntArray,
+    losses: Sequence[LossLaw],
+    counts: IntArray,
     left: IntArray,
     log_target: FloatArray,
     ceiling: FloatArray,
-    moments: Moments,
-) -> Iterator[tuple[IntArray, Tilted]]:
+    moments: LogMoments,
+) -> Iterator[tuple[IntArray, TiltedLaw]]:
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
-    used, longest = uses.sum(axis=1), log_moments.LONGEST * losses[0].mesh
+    used, longest = counts.sum(axis=1), log_moments.LONGEST * losses[0].mesh
     while left.size:
-        order = moments.tilt(uses[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
-        spare = moments.spare(uses[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
-        enough = np.maximum(moments.precision(uses[left]), spare[-1] + 1)
+        order = moments.tilt(counts[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
+        spare = moments.spare(counts[left], log_target[left], ceiling[left], np.array([order]))[:, 0]
+        enough = np.maximum(moments.precision(counts[left]), spare[-1] + 1)
         fits = (spare <= enough) & (used[left] >= GROUP * used[left[-1]])
-        yield from tilted(losses, uses, left[fits], order, moments)
+        yield from tilted_laws(losses, counts, left[fits], order, moments)
         left = left[~fits]
 
 
-def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:
+def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:
     """Where ln delta meets its target: Newton inside a bracket, ending on the safe side.
 
     `low` has delta above the target (or is 0), `high` below it; both are evaluated or proven, never extrapolated.
@@ -105,7 +105,7 @@ def _roots(law: Tilted, log_target: FloatArray, ceiling: FloatArray, guess: Floa
     return high if side > 0 else np.maximum(low, 0.0)
 
 
-def _first_guess(law: Tilted, log_target: FloatArray, ceiling: FloatArray) -> FloatArray:
+def _first_guess(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray) -> FloatArray:
     """Saddle-point estimate: the Chernoff bound is high by about ln(order (order + 1) std sqrt(2 pi)) / order."""
     order = law.order
     excess = np.log(order * (order + 1) * np.maximum(ceiling - law.low, law.mesh) / 8 * np.sqrt(2 * pi))

@@ -15,8 +15,8 @@ from scipy.signal import lfilter
 
 from dpcore.privacy.certified import log_moments
 from dpcore.privacy.certified.compose import POSITION
-from dpcore.privacy.certified.log_moments import Moments
-from dpcore.privacy.certified.step_law import Loss
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.tilted import ROUNDING, Spectrum, log_one_plus, spectrum
 from dpcore.privacy.types import FloatArray, IntArray
 
@@ -30,7 +30,7 @@ class Tail(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Total:
+class ComposedLoss:
     """The loss of many steps: start + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
 
     `error` bounds what rounding, wrapping around and the mass left out can change in the mass of any range of nodes;
@@ -75,48 +75,48 @@ class Total:
         return Tail(loss, np.maximum(mass, 0.0), np.maximum(other, 0.0))
 
 
-def total(losses: Sequence[Loss], uses: IntArray, moments: Moments) -> Total:
-    """The law of (L,) uses of the losses, which have a common mesh and are dominated by those of the moments.
+def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMoments) -> ComposedLoss:
+    """The law of (L,) counts of the losses, which have a common mesh and are dominated by those of the moments.
 
     Errors: RuntimeError if the lattice would be too long.
     """
     mesh = losses[0].mesh
     # ln of the finite mass of one use: all but the infinite. A sum of it would err by 1e-16, times the steps.
     finite = np.array([np.log1p(-loss.infinite) for loss in losses])
-    low, high = (float(end[0]) for end in moments.reach(uses[None], 0.0, finite))
+    low, high = (float(end[0]) for end in moments.reach(counts[None], 0.0, finite))
     nodes = int((high - low) / mesh) + 8
     if nodes > log_moments.LONGEST:
         raise RuntimeError(f"A lattice of {nodes} nodes for all steps together is too long.")
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, 0.0, period) for loss in losses]
-    mass, error = _masses(spectra, uses, period)
-    origin = float(uses @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
+    mass, error = _masses(spectra, counts, period)
+    origin = float(counts @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
     shift = int(np.floor((low - origin) / mesh))
-    log_finite = float(uses @ finite)  # what is left is infinite
-    return Total(
+    log_finite = float(counts @ finite)  # what is left is infinite
+    return ComposedLoss(
         origin + shift * mesh,
         mesh,
         np.roll(mass, -shift % period) * np.exp(log_finite),
         -float(np.expm1(log_finite)),
         error + 2 * np.exp(-log_moments.TAIL),
-        POSITION * float(uses @ np.abs(moments.ends).max(axis=1)),
+        POSITION * float(counts @ np.abs(moments.ends).max(axis=1)),
     )
 
 
-def _masses(spectra: Sequence[Spectrum], uses: IntArray, period: int) -> tuple[FloatArray, float]:
+def _masses(spectra: Sequence[Spectrum], counts: IntArray, period: int) -> tuple[FloatArray, float]:
     """Probabilities on the circle (period,), and the error of the sum over any arc of it."""
     excess = np.stack([each.excess for each in spectra])  # (L, period // 2 + 1)
     log_size = np.stack([log_one_plus(each) for each in excess])
-    kept = np.flatnonzero(uses @ log_size > -log_moments.CUT)
+    kept = np.flatnonzero(counts @ log_size > -log_moments.CUT)
     angle = np.stack([np.angle(1 + each[kept]) for each in excess])
     transform = np.zeros(excess.shape[1], dtype=np.complex128)
-    transform[kept] = np.exp(uses @ (log_size[:, kept] + 1j * angle))
+    transform[kept] = np.exp(counts @ (log_size[:, kept] + 1j * angle))
     mass = np.asarray(irfft(transform, period))
     # The transform of an arc is at most 1 / sin: an error of one frequency changes the arc's sum by no more.
     arc = np.full(excess.shape[1], 1.0)
     arc[1:] = 2 / (period * np.sin(pi / period * np.arange(1, arc.size)))
     rest = np.array([each.rest for each in spectra])
     each_factor = np.minimum(8 * rest, 1.0)[:, None] * np.exp(-log_size[:, kept])  # as in `tilt`
-    rounding = ROUNDING * np.abs(transform[kept]) * (uses @ each_factor + 64) @ arc[kept]
+    rounding = ROUNDING * np.abs(transform[kept]) * (counts @ each_factor + 64) @ arc[kept]
     inverse = ROUNDING * np.sqrt(period * float(mass @ mass)) * np.log2(period)  # by Cauchy and Schwarz
     return mass, float(rounding + np.exp(-log_moments.CUT) * arc.sum() + inverse)

@@ -19,7 +19,7 @@ WORK = 2**24  # nodes of all periods together, at most, over the horizons that k
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class LogMoments:
     """Log-moments of each law at a grid of orders outside (-1, 0), and the range of its finite losses."""
 
     orders: FloatArray  # (G,) increasing, with 0
@@ -27,61 +27,61 @@ class Moments:
     ends: FloatArray  # (L, 2) smallest and largest finite loss
     active: FloatArray  # (L,) mass outside the fullest node
 
-    def precision(self, uses: IntArray) -> FloatArray:
-        """Nats that a tilt may give away at (.., L) uses before rounding is felt."""
-        return PRECISION - np.log(uses @ np.minimum(8 * self.active, 1.0) + 64)
+    def precision(self, counts: IntArray) -> FloatArray:
+        """Nats that a tilt may give away at (.., L) counts before rounding is felt."""
+        return PRECISION - np.log(counts @ np.minimum(8 * self.active, 1.0) + 64)
 
-    def most_nodes(self, uses: IntArray) -> int:
-        """How fine the lattice of all steps may be for (n, L) uses: few rare losses keep every frequency alive."""
-        lasting = np.count_nonzero(uses @ self.active < CUT)
+    def most_nodes(self, counts: IntArray) -> int:
+        """How fine the lattice of all steps may be for (n, L) counts: few rare losses keep every frequency alive."""
+        lasting = np.count_nonzero(counts @ self.active < CUT)
         return min(LONGEST, WORK // max(int(lasting), 1))
 
-    def chernoff(self, uses: IntArray, log_delta: FloatArray) -> FloatArray:
-        """An epsilon that suffices for the finite part of (n, L) uses at (n,) log deltas; (n,)."""
+    def chernoff(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
+        """An epsilon that suffices for the finite part of (n, L) counts at (n,) log deltas; (n,)."""
         up = self.orders > 0
-        bound = (uses @ self.values[:, up] - log_delta[:, None]) / self.orders[up]  # (n, G+)
+        bound = (counts @ self.values[:, up] - log_delta[:, None]) / self.orders[up]  # (n, G+)
         return np.maximum(bound.min(axis=1), 0.0)
 
-    def spare(self, uses: IntArray, log_delta: FloatArray, epsilon: FloatArray, order: FloatArray) -> FloatArray:
-        """Nats by which the tilted tail at (n,) epsilons lies below 1, for (n, L) uses and (O,) orders; (n, O)."""
+    def spare(self, counts: IntArray, log_delta: FloatArray, epsilon: FloatArray, order: FloatArray) -> FloatArray:
+        """Nats by which the tilted tail at (n,) epsilons lies below 1, for (n, L) counts and (O,) orders; (n, O)."""
         at = np.searchsorted(self.orders, order)
-        return uses @ self.values[:, at] - np.outer(epsilon, order) - log_delta[:, None]
+        return counts @ self.values[:, at] - np.outer(epsilon, order) - log_delta[:, None]
 
-    def reach(self, uses: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def reach(self, counts: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Losses below and above which laws with log-moments `at` (L,), tilted by `order`, have at most e^-TAIL.
 
         That holds for laws that these dominate, too (up to the infinite mass left out here, 1e-10 of delta).
         """
-        excess = uses @ (self.values - at[:, None]) + TAIL  # (n, G)
+        excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order
         low, high = gap < 0, gap > 0
-        least, most = (uses @ self.ends).T
+        least, most = (counts @ self.ends).T
         below = np.max(excess[:, low] / gap[low], axis=1, initial=-inf)
         above = np.min(excess[:, high] / gap[high], axis=1, initial=inf)
         return np.maximum(below, least), np.minimum(above, most)
 
-    def tilt(self, uses: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
-        """The order on the grid that needs the shortest period for (L,) uses and keeps enough precision.
+    def tilt(self, counts: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
+        """The order on the grid that needs the shortest period for (L,) counts and keeps enough precision.
 
         Where none does within the longest period allowed, the one that keeps most.
         """
         orders = self.orders[self.orders > 0]
-        spare = self.spare(uses[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
-        periods = self._periods(uses, orders)
-        good = spare <= self.precision(uses)
+        spare = self.spare(counts[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
+        periods = self._periods(counts, orders)
+        good = spare <= self.precision(counts)
         if good.any() and periods[good].min() <= longest:
             return float(orders[good][np.argmin(periods[good])])
         allowed = periods <= max(longest, periods.min())
         return float(orders[allowed][np.argmin(spare[allowed])])
 
-    def period(self, uses: IntArray, order: float) -> float:
-        """A length that holds each law of (n, L) uses tilted by `order`, and weakens the hockey stick enough."""
-        low, high = self.reach(uses, order, self.at(order))
+    def period(self, counts: IntArray, order: float) -> float:
+        """A length that holds each law of (n, L) counts tilted by `order`, and weakens the hockey stick enough."""
+        low, high = self.reach(counts, order, self.at(order))
         return float(np.max(high - low)) + SPARE_PERIOD / order
 
-    def _periods(self, uses: IntArray, orders: FloatArray) -> FloatArray:
-        """The same for one horizon of (L,) uses at (O,) orders of the grid."""
-        total, (least, most) = uses @ self.values, uses @ self.ends
+    def _periods(self, counts: IntArray, orders: FloatArray) -> FloatArray:
+        """The same for one horizon of (L,) counts at (O,) orders of the grid."""
+        total, (least, most) = counts @ self.values, counts @ self.ends
         gap = self.orders - orders[:, None]  # (O, G)
         excess = total - total[np.searchsorted(self.orders, orders)][:, None] + TAIL
         bound = excess / np.where(gap == 0, np.nan, gap)

@@ -1,4 +1,4 @@
-"""The law of many steps, tilted to where delta is decided, as its Fourier transform; ln delta at any epsilon.
+"""The law of many steps together, tilted to where delta is decided, as its Fourier transform; ln delta at any epsilon.
 
 The lattice is periodic there: a loss is counted at its place and at every period above and below. Every term is
 positive, so the result can only be too large, which an upper bound may keep; a lower bound subtracts what could have
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.fft import next_fast_len, rfft
 
 from dpcore.privacy.certified import log_moments
-from dpcore.privacy.certified.log_moments import Moments
-from dpcore.privacy.certified.step_law import Loss
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.types import FloatArray, IntArray
 
 ComplexArray = NDArray[np.complex128]
@@ -26,7 +26,7 @@ ROUNDING = 4e-16  # relative error of one factor of the transform
 
 
 @dataclass(frozen=True, eq=False)
-class Tilted:
+class TiltedLaw:
     """Some horizons under one tilt, ready to give ln delta at any epsilon."""
 
     order: float
@@ -87,7 +87,7 @@ class Spectrum(NamedTuple):
     rest: float  # mass outside the origin: rounding errors are that much smaller than 1e-16
 
 
-def spectrum(loss: Loss, order: float, period: int) -> Spectrum:
+def spectrum(loss: LossLaw, order: float, period: int) -> Spectrum:
     """The finite part of the loss, tilted by e^(order loss), on a circle of `period` nodes."""
     log_moment = float(loss.log_moments(np.array([order]))[0])
     live = loss.mass > 0  # elsewhere the tilt may overflow
@@ -102,18 +102,18 @@ def spectrum(loss: Loss, order: float, period: int) -> Spectrum:
     return Spectrum(loss.offset + loss.mesh * origin, log_moment, transform - rest, rest)
 
 
-def tilted(
-    losses: Sequence[Loss], all_uses: IntArray, rows: IntArray, order: float, moments: Moments
-) -> Iterator[tuple[IntArray, Tilted]]:
-    """The rows of (n, L) uses, which do not decrease from row to row, tilted by `order`, a block at a time."""
-    mesh, uses = losses[0].mesh, all_uses[rows]
+def tilted_laws(
+    losses: Sequence[LossLaw], all_counts: IntArray, rows: IntArray, order: float, moments: LogMoments
+) -> Iterator[tuple[IntArray, TiltedLaw]]:
+    """The rows of (n, L) counts, which do not decrease from row to row, tilted by `order`, a block at a time."""
+    mesh, counts = losses[0].mesh, all_counts[rows]
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    nodes = min(int(moments.period(uses, order) / mesh) + 8, log_moments.LONGEST)
+    nodes = min(int(moments.period(counts, order) / mesh) + 8, log_moments.LONGEST)
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, order, period) for loss in losses]
-    # Kept away from 0, whose logarithm 0 uses would turn into NaN.
+    # Kept away from 0, whose logarithm 0 counts would turn into NaN.
     log_size = np.stack([log_one_plus(each.excess) for each in spectra])  # (L, period // 2 + 1)
-    kept = np.flatnonzero(uses[0] @ log_size > -log_moments.CUT)  # a longer horizon keeps less
+    kept = np.flatnonzero(counts[0] @ log_size > -log_moments.CUT)  # a longer horizon keeps less
     log_size = log_size[:, kept]
     logarithm = log_size + 1j * np.stack([np.angle(1 + each.excess[kept]) for each in spectra])  # (L, J)
     weight = np.where((kept == 0) | (2 * kept == period), 1.0, 2.0) / period
@@ -122,13 +122,13 @@ def tilted(
     origin, log_moment, rest = (np.array([each[k] for each in spectra], dtype=np.float64) for k in (0, 1, 3))
     error = np.minimum(8 * rest, 1.0)[:, None] * np.exp(-log_size)  # of each factor, relative to it
     for block in np.array_split(np.arange(rows.size), -(-rows.size * kept.size // BLOCK)):
-        part = uses[block].astype(np.float64)
+        part = counts[block].astype(np.float64)
         weighted = np.asarray(weight * np.exp(part @ logarithm), dtype=np.complex128)  # (n, J)
         rounding = (np.abs(weighted) * (part @ error + 64)) @ height
         slack = np.exp(-log_moments.CUT) * height[0] + ROUNDING * rounding
-        low, high = moments.reach(uses[block], order, log_moment)
+        low, high = moments.reach(counts[block], order, log_moment)
         start, log_total = part @ origin, part @ log_moment
-        yield rows[block], Tilted(order, mesh, period, start, low, high, log_total, kept, weighted, sums, slack)
+        yield rows[block], TiltedLaw(order, mesh, period, start, low, high, log_total, kept, weighted, sums, slack)
 
 
 def log_one_plus(z: ComplexArray) -> FloatArray:

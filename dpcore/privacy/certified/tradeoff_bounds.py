@@ -4,19 +4,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcore.privacy.certified.composed_loss import total
+from dpcore.privacy.certified.composed_loss import composed_loss
+from dpcore.privacy.certified.gaussian_bounds import gaussian_tradeoffs, unsampled
 from dpcore.privacy.certified.lattice import (
     NODES,
     SMALLEST_SIGMA,
-    Steps,
-    deviation,
-    extent,
+    Composition,
+    composed_deviation,
+    composition_of,
     lattice_of,
     merged,
-    steps_of,
+    widest_span,
 )
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.tradeoff import Pairs, Points
+from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
 from dpcore.privacy.types import FloatArray
 
 SMALLEST = np.array([1e-9])  # probabilities below are left to `accountants.pld`, which keeps their relative precision
@@ -34,36 +35,39 @@ SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, th
 class Band(NamedTuple):
     """Two trade-off functions with the exact one between them; `note` says why there is nothing, "" otherwise."""
 
-    lower: Pairs
-    upper: Points
+    lower: Tradeoff
+    upper: Tradeoff
     note: str = ""
 
 
-def certified(mechanism: Mechanism) -> Band:
+def tradeoff_bounds(mechanism: Mechanism) -> Band:
     """The band of the whole mechanism, under add/remove adjacency, symmetric.
 
     The dominating law's pairs give the curve below, since all its pairs hold for the mechanism; tests on the dominated
     law give the curve above, since an attacker on the mechanism can do at least as well.
-    Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; the laws are `loss`'s.
-    Edge cases: sigma below 0.05 gives the two trivial curves and a note.
+    Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; README.md is the proof.
+    Edge cases: at q = 1 both curves are G_mu, rounded outwards; else sigma below 0.05 gives the trivial curves and
+    a note.
 
-    >>> band = certified(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
+    >>> band = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
     >>> float(band.lower.beta(0.05).round(3)), float(band.upper.beta(0.05).round(3))
-    (0.74, 0.741)
+    (0.74, 0.74)
     """
+    if unsampled(mechanism):
+        return Band(*gaussian_tradeoffs(mechanism))
     smallest = min(release.sigma for release in mechanism.releases)
     if smallest < SMALLEST_SIGMA:
         return _nothing(f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all.")
-    steps = steps_of(mechanism, np.array([mechanism.steps]))
-    above, below = merged(steps, up=True), merged(steps, up=False)
-    whole = deviation(above, 0)  # about mu
+    composition = composition_of(mechanism, np.array([mechanism.steps]))
+    above, below = merged(composition, dominating=True), merged(composition, dominating=False)
+    whole = composed_deviation(above, 0)  # about mu
     first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE))))
-    mesh = max(first * whole / np.sqrt(above.uses[0].sum()), extent(above, SMALLEST) / COARSE)
-    finest = extent(above, SMALLEST) / NODES
+    mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, SMALLEST) / COARSE)
+    finest = widest_span(above, SMALLEST) / NODES
     band, before = None, np.inf
     for _ in range(ROUNDS):
         try:
-            band = _band(above, below, mesh)
+            band = _bounds_on(above, below, mesh)
         except RuntimeError:
             break
         gap = float(np.max(band.lower.power(CHECKED) - band.upper.power(CHECKED)))
@@ -79,13 +83,13 @@ def _nothing(note: str) -> Band:
     return Band(Pairs([], []), Points([], []), note)
 
 
-def _band(above: Steps, below: Steps, mesh: float) -> Band:
+def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
     """The band on one mesh."""
     lattice = lattice_of(above, SMALLEST, mesh)
     other = lattice if below is above else lattice_of(below, SMALLEST, mesh)
-    remove = total([each.remove for each in lattice.laws], above.uses[0], lattice.remove)
-    add = total([each.add for each in lattice.laws], above.uses[0], lattice.add)
-    lower = total([each.lower for each in other.laws], below.uses[0], other.remove)
+    remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], lattice.remove)
+    add = composed_loss([each.add for each in lattice.laws], above.counts[0], lattice.add)
+    lower = composed_loss([each.dominated for each in other.laws], below.counts[0], other.remove)
     epsilon, delta = _thinned(*remove.pairs())
     pairs = Pairs(epsilon, np.maximum(delta, _one_way(epsilon, *add.pairs())))
     alpha, power = lower.tests()

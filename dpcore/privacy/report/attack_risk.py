@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Tradeoff
 
@@ -40,7 +40,7 @@ def risks(mechanism: Mechanism, delta: float) -> Risks:
     >>> risks(Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5).advantage  # 2 Phi(1/2) - 1 = 0.38292
     Between(lower=0.382..., upper=0.383...)
     """
-    return risks_of(certified(mechanism), delta)
+    return risks_of(tradeoff_bounds(mechanism), delta)
 
 
 def risks_of(band: Band, delta: float) -> Risks:

@@ -10,7 +10,7 @@ from dpcore.figures.epsilon import DELTAS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
 from dpcore.privacy.accountants.gdp import mu_of
-from dpcore.privacy.certified.tradeoff_bounds import Band, certified
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.tradeoff import Pairs
@@ -64,7 +64,7 @@ def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
 @lru_cache(maxsize=128)
 def band(mechanism: Mechanism) -> Band:
     """The certified trade-off function of the whole mechanism, between two curves."""
-    return certified(mechanism)
+    return tradeoff_bounds(mechanism)
 
 
 @lru_cache(maxsize=256)

@@ -219,7 +219,7 @@ def _statement(watched: Watched, accountant: str) -> None:
         done = max(
             watched.history.step, getattr(watched.run.last, "step", 0)
         )  # a checkpoint may be later than a report
-        uses = mechanism.uses(uses_at(config, done))[0].tolist()
+        uses = mechanism.compositions(uses_at(config, done))[0].tolist()
         spent = zip(mechanism.releases, uses, strict=True)
         releases = tuple(Release(each.q, each.sigma, count) for each, count in spent if count)
         if not releases:  # cancelled in the queue

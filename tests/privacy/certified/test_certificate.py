@@ -5,8 +5,9 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified import compose, log_moments
-from dpcore.privacy.certified.lattice import Lattice, Steps, extent, lattice_of
-from dpcore.privacy.certified.step_law import Loss, spread
+from dpcore.privacy.certified.cells import step_deviation
+from dpcore.privacy.certified.lattice import Composition, Lattice, lattice_of, widest_span
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism
 from tests.privacy.certified.test_step_law import exact_add, exact_remove
 
@@ -14,41 +15,41 @@ FACTORS = (1.5, 0.5, 0.15, 0.04)  # meshes, in standard deviations of the loss o
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
 
 
-def lattices(steps: Steps, delta: np.ndarray) -> list[Lattice]:
+def lattices(steps: Composition, delta: np.ndarray) -> list[Lattice]:
     """The same steps on meshes far apart."""
-    deviation = min(spread(q, sigma) for q, sigma in steps.kinds)
-    return [lattice_of(steps, delta, max(each * deviation, extent(steps, delta) / 2**14)) for each in FACTORS]
+    deviation = min(step_deviation(q, sigma) for q, sigma in steps.kinds)
+    return [lattice_of(steps, delta, max(each * deviation, widest_span(steps, delta) / 2**14)) for each in FACTORS]
 
 
-def opposite(loss: Loss) -> Loss:
+def opposite(loss: LossLaw) -> LossLaw:
     """The add direction of a law given in the remove direction, without infinite losses."""
     values = loss.offset + loss.mesh * np.arange(loss.mass.size)
-    return Loss(-float(values[-1]), loss.mesh, (loss.mass * np.exp(-values))[::-1], 0.0)
+    return LossLaw(-float(values[-1]), loss.mesh, (loss.mass * np.exp(-values))[::-1], 0.0)
 
 
 def bounds(lattice: Lattice, uses: np.ndarray, delta: np.ndarray, add: bool) -> tuple[float, float]:
     """Lower and upper epsilon of one direction on one lattice, with no knowledge of each other."""
     if add:
-        above, below = [each.add for each in lattice.laws], [opposite(each.lower) for each in lattice.laws]
+        above, below = [each.add for each in lattice.laws], [opposite(each.dominated) for each in lattice.laws]
     else:
-        above, below = [each.remove for each in lattice.laws], [each.lower for each in lattice.laws]
+        above, below = [each.remove for each in lattice.laws], [each.dominated for each in lattice.laws]
     moments = lattice.add if add else lattice.remove
-    lower = compose.epsilons(below, uses, delta, moments, -1)
-    return float(lower[0]), float(compose.epsilons(above, uses, delta, moments, +1)[0])
+    lower = compose.composed_epsilons(below, uses, delta, moments, -1)
+    return float(lower[0]), float(compose.composed_epsilons(above, uses, delta, moments, +1)[0])
 
 
-def crossing(steps: Steps, delta: float, add: bool) -> float:
+def crossing(steps: Composition, delta: float, add: bool) -> float:
     """The highest lower bound less the lowest upper bound, over the meshes."""
     target = np.array([delta])
-    both = np.array([bounds(each, steps.uses, target, add) for each in lattices(steps, target)])
+    both = np.array([bounds(each, steps.counts, target, add) for each in lattices(steps, target)])
     return float(both[:, 0].max() - both[:, 1].min())
 
 
-def random_steps(generator: np.random.Generator) -> Steps:
+def random_steps(generator: np.random.Generator) -> Composition:
     """One kind of step, or two with the second unsampled now and then."""
     q, sigma = float(10 ** generator.uniform(-5, 0)), float(10 ** generator.uniform(-0.5, 1.5))
     kinds = [(q, sigma), (1.0, 3 * sigma)][: int(generator.integers(1, 3))]
-    return Steps(kinds, np.array([[int(10 ** generator.uniform(0, 5)) for _ in kinds]]))
+    return Composition(kinds, np.array([[int(10 ** generator.uniform(0, 5)) for _ in kinds]]))
 
 
 def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,10 +80,10 @@ def test_no_bounds_cross_under_disturbed_tilts_and_periods(add: bool, monkeypatc
 
 @pytest.mark.parametrize(("q", "count"), [(1e-7, 2_000_000), (2e-7, 4_000_000)])
 def test_no_bounds_cross_where_losses_are_rare_and_steps_many(q: float, count: int) -> None:
-    steps = Steps([(q, 0.5)], np.array([[count]]))
-    deviation, target = spread(q, 0.5), np.array([1e-12])
-    meshes = [max(0.12 * deviation, extent(steps, target) / 2**13) * each for each in (1, 0.6, 0.35, 0.2)]
-    both = np.array([bounds(lattice_of(steps, target, mesh), steps.uses, target, False) for mesh in meshes])
+    steps = Composition([(q, 0.5)], np.array([[count]]))
+    deviation, target = step_deviation(q, 0.5), np.array([1e-12])
+    meshes = [max(0.12 * deviation, widest_span(steps, target) / 2**13) * each for each in (1, 0.6, 0.35, 0.2)]
+    both = np.array([bounds(lattice_of(steps, target, mesh), steps.counts, target, False) for mesh in meshes])
     assert both[:, 0].max() <= both[:, 1].min()
 
 

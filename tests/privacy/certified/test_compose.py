@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.certified import log_moments
-from dpcore.privacy.certified.compose import epsilons
-from dpcore.privacy.certified.log_moments import Moments
-from dpcore.privacy.certified.step_law import Loss, laws, spread
+from dpcore.privacy.certified.cells import step_deviation
+from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.step_law import step_laws
 
 ORDERS = np.concatenate([-1 - np.geomspace(0.05, 400, 60)[::-1], [-1.0, 0.0], np.geomspace(0.05, 400, 60)])
 
 
-def moments_of(*losses: Loss) -> Moments:
+def moments_of(*losses: LossLaw) -> LogMoments:
     ends = np.array([(each.offset, each.offset + each.mesh * (each.mass.size - 1)) for each in losses])
     values = np.stack([each.log_moments(ORDERS) for each in losses])
-    return Moments(ORDERS, values, ends, np.array([1 - each.mass.max() for each in losses]))
+    return LogMoments(ORDERS, values, ends, np.array([1 - each.mass.max() for each in losses]))
 
 
-def convolved(losses: list[tuple[Loss, int]]) -> tuple[np.ndarray, np.ndarray, float]:
+def convolved(losses: list[tuple[LossLaw, int]]) -> tuple[np.ndarray, np.ndarray, float]:
     """Losses, masses and infinite mass of the whole composition, one convolution a step."""
     mass, offset, finite = np.ones(1), 0.0, 1.0
     for loss, count in losses:
@@ -36,11 +38,11 @@ def delta_of(composed: tuple[np.ndarray, np.ndarray, float], epsilon: float) -> 
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-6])
 @pytest.mark.parametrize("counts", [(1, 0), (7, 0), (20, 5), (60, 30)])
 def test_epsilon_solves_delta_of_the_plain_convolution(counts: tuple[int, int], delta: float) -> None:
-    losses = [laws(0.1, 1.0, 0.02, 1e-15).remove, laws(0.5, 2.0, 0.02, 1e-15).remove]
+    losses = [step_laws(0.1, 1.0, 0.02, 1e-15).remove, step_laws(0.5, 2.0, 0.02, 1e-15).remove]
     composed = convolved([(loss, count) for loss, count in zip(losses, counts, strict=True) if count])
     uses, target = np.array([counts]), np.array([delta])
-    high = epsilons(losses, uses, target, moments_of(*losses), +1)[0]
-    low = epsilons(losses, uses, target, moments_of(*losses), -1, np.array([high]))[0]
+    high = composed_epsilons(losses, uses, target, moments_of(*losses), +1)[0]
+    low = composed_epsilons(losses, uses, target, moments_of(*losses), -1, np.array([high]))[0]
     assert low <= high <= low + 1e-5
     if high > 0:
         assert delta_of(composed, high) <= delta * (1 + 1e-9)
@@ -50,14 +52,14 @@ def test_epsilon_solves_delta_of_the_plain_convolution(counts: tuple[int, int], 
 
 
 def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    loss = laws(0.1, 1.0, 0.02, 1e-15).remove
+    loss = step_laws(0.1, 1.0, 0.02, 1e-15).remove
     composed, moments = convolved([(loss, 40)]), moments_of(loss)
     uses, target = np.array([[40]]), np.array([1e-5])
-    wide = epsilons([loss], uses, target, moments, +1)[0]
+    wide = composed_epsilons([loss], uses, target, moments, +1)[0]
     for nodes in (400, 200, 100, 50):
         monkeypatch.setattr(log_moments, "LONGEST", nodes)
-        high = epsilons([loss], uses, target, moments, +1)[0]
-        low = epsilons([loss], uses, target, moments, -1)[0]
+        high = composed_epsilons([loss], uses, target, moments, +1)[0]
+        low = composed_epsilons([loss], uses, target, moments, -1)[0]
         assert delta_of(composed, high) <= 1e-5 * (1 + 1e-9)
         assert low == 0 or delta_of(composed, low) >= 1e-5 * (1 - 1e-9)
     assert high > wide + 0.01  # the last one was too short
@@ -66,7 +68,7 @@ def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch
 def test_the_smallest_deltas_keep_their_precision() -> None:
     """Against rational arithmetic: the tail at 1e-14 is far below what an untilted transform could resolve."""
     weights = [Fraction(numerator, 1000) for numerator in (5, 185, 620, 185, 5)]
-    loss = Loss(-0.4, 0.2, np.array([float(each) for each in weights]), 0.0)
+    loss = LossLaw(-0.4, 0.2, np.array([float(each) for each in weights]), 0.0)
     mass = [Fraction(1)]
     for _ in range(30):
         mass = [
@@ -74,33 +76,33 @@ def test_the_smallest_deltas_keep_their_precision() -> None:
             for i in range(len(mass) + 4)
         ]
     composed = -0.4 * 30 + 0.2 * np.arange(len(mass)), np.array([float(each) for each in mass]), 0.0
-    high = epsilons([loss], np.array([[30]]), np.array([1e-14]), moments_of(loss), +1)[0]
-    low = epsilons([loss], np.array([[30]]), np.array([1e-14]), moments_of(loss), -1)[0]
+    high = composed_epsilons([loss], np.array([[30]]), np.array([1e-14]), moments_of(loss), +1)[0]
+    low = composed_epsilons([loss], np.array([[30]]), np.array([1e-14]), moments_of(loss), -1)[0]
     assert delta_of(composed, high) == pytest.approx(1e-14, rel=1e-5)
     assert high - low < 1e-5
 
 
 def test_infinite_losses_are_charged_in_full() -> None:
-    loss = laws(1.0, 2.0, 0.1, 1e-15).remove
-    leaky = Loss(loss.offset, loss.mesh, loss.mass * (1 - 1e-6), 1e-6)
+    loss = step_laws(1.0, 2.0, 0.1, 1e-15).remove
+    leaky = LossLaw(loss.offset, loss.mesh, loss.mass * (1 - 1e-6), 1e-6)
     uses = np.array([[5], [20]])
-    high = epsilons([leaky], uses, np.full(2, 1e-5), moments_of(leaky), +1)
-    plain = epsilons([loss], uses, np.full(2, 1e-5), moments_of(loss), +1)
+    high = composed_epsilons([leaky], uses, np.full(2, 1e-5), moments_of(leaky), +1)
+    plain = composed_epsilons([loss], uses, np.full(2, 1e-5), moments_of(loss), +1)
     assert plain[0] < high[0] < np.inf
     assert high[1] == np.inf  # 20 steps leak more than delta
 
 
 def test_no_use_of_a_step_leaves_no_trace() -> None:
-    losses = [laws(0.1, 1.0, 0.02, 1e-15).remove, laws(1.0, 3.0, 0.02, 1e-15).remove]
-    both = epsilons(losses, np.array([[10, 0]]), np.array([1e-5]), moments_of(*losses), +1)
-    one = epsilons(losses[:1], np.array([[10]]), np.array([1e-5]), moments_of(losses[0]), +1)
+    losses = [step_laws(0.1, 1.0, 0.02, 1e-15).remove, step_laws(1.0, 3.0, 0.02, 1e-15).remove]
+    both = composed_epsilons(losses, np.array([[10, 0]]), np.array([1e-5]), moments_of(*losses), +1)
+    one = composed_epsilons(losses[:1], np.array([[10]]), np.array([1e-5]), moments_of(losses[0]), +1)
     assert both == pytest.approx(one, abs=1e-5)
 
 
 def test_a_curve_equals_its_points() -> None:
-    loss = laws(0.02, 1.5, 0.2 * spread(0.02, 1.5), 1e-20).remove
+    loss = step_laws(0.02, 1.5, 0.2 * step_deviation(0.02, 1.5), 1e-20).remove
     uses = np.arange(1, 400, 7)[:, None]
     moments = moments_of(loss)
-    curve = epsilons([loss], uses, np.full(len(uses), 1e-6), moments, +1)
-    points = [epsilons([loss], row[None], np.array([1e-6]), moments, +1)[0] for row in uses]
+    curve = composed_epsilons([loss], uses, np.full(len(uses), 1e-6), moments, +1)
+    points = [composed_epsilons([loss], row[None], np.array([1e-6]), moments, +1)[0] for row in uses]
     assert curve == pytest.approx(points, rel=1e-5, abs=1e-6)

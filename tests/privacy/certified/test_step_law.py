@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from dpcore.privacy.certified.cells import step_deviation, step_span
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.lower_law import _convex
-from dpcore.privacy.certified.step_law import Loss, laws, span, spread
+from dpcore.privacy.certified.step_law import step_laws
 
 STEPS = [(q, sigma) for q in (1e-5, 1e-3, 0.1, 0.9, 1 - 1e-12, 1.0) for sigma in (0.3, 0.6, 1.0, 4.0, 100.0)]
 MESHES = (0.05, 0.3, 2.0)  # in standard deviations of the loss
@@ -26,31 +28,31 @@ def exact_add(q: float, sigma: float, epsilon: np.ndarray) -> np.ndarray:
     return np.where(inner > 0, ndtr(cut / sigma) - np.exp(epsilon) * p, 0.0)
 
 
-def of_law(law: Loss, epsilon: np.ndarray) -> np.ndarray:
+def of_law(law: LossLaw, epsilon: np.ndarray) -> np.ndarray:
     values = law.offset + law.mesh * np.arange(law.mass.size)
     return law.infinite + np.array([law.mass @ np.maximum(-np.expm1(each - values), 0.0) for each in epsilon])
 
 
 def meshes(q: float, sigma: float) -> list[float]:
-    return [max(factor * spread(q, sigma), span(q, sigma, TAIL) / 20_000) for factor in MESHES]
+    return [max(factor * step_deviation(q, sigma), step_span(q, sigma, TAIL) / 20_000) for factor in MESHES]
 
 
 @pytest.mark.parametrize(("q", "sigma"), STEPS)
 def test_the_laws_lie_on_either_side_of_the_exact_hockey_stick(q: float, sigma: float) -> None:
-    epsilon = spread(q, sigma) * np.array([0.0, 0.3, 1.0, 2.5, 6.0])
+    epsilon = step_deviation(q, sigma) * np.array([0.0, 0.3, 1.0, 2.5, 6.0])
     for mesh in meshes(q, sigma):
-        law = laws(q, sigma, mesh, TAIL)
+        law = step_laws(q, sigma, mesh, TAIL)
         remove, add = exact_remove(q, sigma, epsilon), exact_add(q, sigma, epsilon)
         rounding = 1e-14 + 1e-9 * remove  # the closed form cancels, too
         assert np.all(of_law(law.remove, epsilon) >= remove - rounding)
-        assert np.all(of_law(law.lower, epsilon) <= remove + rounding)
+        assert np.all(of_law(law.dominated, epsilon) <= remove + rounding)
         assert np.all(of_law(law.add, epsilon) >= add - 1e-14 - 1e-9 * add)
 
 
 @pytest.mark.parametrize(("q", "sigma"), STEPS)
 def test_the_laws_are_probabilities_under_both_hypotheses(q: float, sigma: float) -> None:
     for mesh in meshes(q, sigma):
-        for law in laws(q, sigma, mesh, TAIL):
+        for law in step_laws(q, sigma, mesh, TAIL):
             opposite = law.mass * np.exp(-law.offset - law.mesh * np.arange(law.mass.size))
             assert np.all(law.mass >= 0)
             assert law.mass.sum() + law.infinite == pytest.approx(1, abs=1e-12)
@@ -59,10 +61,10 @@ def test_the_laws_are_probabilities_under_both_hypotheses(q: float, sigma: float
 
 @pytest.mark.parametrize(("q", "sigma"), [(0.01, 4.0), (0.01, 1.0), (1.0, 20.0), (0.5, 2.0)])
 def test_both_laws_close_in_with_the_square_of_the_mesh(q: float, sigma: float) -> None:
-    order, mesh = np.array([2.0]), 0.2 * spread(q, sigma)
-    coarse, fine, finest = (laws(q, sigma, mesh / 2**k, TAIL) for k in (0, 1, 4))
-    between = 0.5 * (finest.remove.log_moments(order) + finest.lower.log_moments(order))
-    for name in ("remove", "lower"):
+    order, mesh = np.array([2.0]), 0.2 * step_deviation(q, sigma)
+    coarse, fine, finest = (step_laws(q, sigma, mesh / 2**k, TAIL) for k in (0, 1, 4))
+    between = 0.5 * (finest.remove.log_moments(order) + finest.dominated.log_moments(order))
+    for name in ("remove", "dominated"):
         far = abs(getattr(coarse, name).log_moments(order) - between)
         near = abs(getattr(fine, name).log_moments(order) - between)
         assert 3 < far[0] / near[0] < 8
@@ -85,5 +87,5 @@ def test_the_convex_hull_keeps_mass_and_mean_and_never_rises() -> None:
 
 
 def test_a_lattice_far_too_coarse_says_nothing_rather_than_something_wrong() -> None:
-    law = laws(0.1, 2.0, 5.0, TAIL).lower
+    law = step_laws(0.1, 2.0, 5.0, TAIL).dominated
     assert of_law(law, np.array([0.0]))[0] <= exact_remove(0.1, 2.0, np.array([0.0]))[0]

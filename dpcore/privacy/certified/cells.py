@@ -1,0 +1,126 @@
+"""The geometry of one step: heights of its privacy loss, places on the x line, and the masses of the cells between.
+
+One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). The height y of a loss is how far
+it lies above its lower bound ln(1-q); at q = 1, where it has none, the height is the loss itself.
+
+Here w is the ratio N(1, sigma^2)/N(0, sigma^2), so that the likelihood ratio P/Q is t = 1 - q + q w. Splitting a cell
+between its two ends is the same linear system for w as for t, and free of the cancellation that 1 - q brings when q is
+small.
+"""
+
+from math import expm1, inf, log, log1p
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from dpcore.privacy.types import FloatArray
+
+
+class Cells(NamedTuple):
+    """Consecutive pieces of the x line, piece i between the nodes i and i+1 of a lattice of losses."""
+
+    w: FloatArray  # (m,) ratio at the nodes
+    middle: FloatArray  # (m-1,) ratio where the cell is halved
+    left: FloatArray  # (2, m-1) masses of the left halves under N(0) and N(1)
+    right: FloatArray  # (2, m-1)
+
+    @property
+    def width(self) -> FloatArray:
+        """Extent of each cell in w, (m-1,)."""
+        return np.diff(self.w)
+
+    def split(self) -> tuple[FloatArray, FloatArray]:
+        """Masses under N(0) that each cell gives to its two nodes, keeping its masses under both laws."""
+        mass, tilted = self.left + self.right
+        high = np.clip((tilted - mass * self.w[:-1]) / self.width, 0.0, mass)
+        return mass - high, high
+
+    def chord_error(self) -> FloatArray:
+        """Upper bound of how far the chord of the hockey-stick curve lies above it within each cell, in w.
+
+        The gap is concave over the cell, so its tangent at the middle bounds it.
+        """
+        _, high = self.split()
+        mass, tilted = self.right
+        gap = high * (self.w[1:] - self.middle) - (tilted - mass * self.middle)
+        slope = mass - high
+        return np.maximum(gap, 0.0) + np.maximum(
+            slope * (self.w[1:] - self.middle), -slope * (self.middle - self.w[:-1])
+        )
+
+
+def step_deviation(q: float, sigma: float) -> float:
+    """Root of the order-2 Renyi divergence of one step: about the standard deviation of its loss.
+
+    >>> round(step_deviation(0.01, 4.0), 6)
+    0.00254
+    """
+    inverse = sigma**-2
+    log_excess = inverse + log1p(-np.exp(-inverse)) if inverse > 1 else log(expm1(inverse))
+    return float(np.sqrt(np.logaddexp(0.0, 2 * log(q) + log_excess)))
+
+
+def step_span(q: float, sigma: float, tail: float) -> float:
+    """Extent of the losses of one step but for `tail` mass at either end."""
+    low, high = heights(q, sigma, float(-ndtri(tail)))
+    return high - low
+
+
+def heights(q: float, sigma: float, reach: float) -> tuple[float, float]:
+    """Heights y = loss - ln(1-q) (loss itself if q = 1) at `reach` standard deviations below N(0) and above N(1)."""
+    low, high = (-reach / sigma - 0.5 / sigma**2), (reach / sigma + 0.5 / sigma**2)
+    if q == 1:
+        return low, high
+    logit = log(q) - log1p(-q)
+    return float(np.logaddexp(0.0, logit + low)), float(np.logaddexp(0.0, logit + high))
+
+
+def ratio_at(q: float, y: FloatArray) -> FloatArray:
+    return np.exp(y) if q == 1 else (1 - q) / q * np.expm1(y)
+
+
+def position_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
+    """Where on the x line the loss has this height; -infinity at or below the bound."""
+    if q == 1:
+        log_w = y
+    else:
+        log_w = np.full(y.shape, -inf)
+        up = y > 0
+        log_w[up] = y[up] + np.log(-np.expm1(-y[up])) - (log(q) - log1p(-q))
+    return sigma**2 * log_w + 0.5
+
+
+def normal_between(z: FloatArray) -> FloatArray:
+    """Standard normal mass between neighbours of z, (k,) -> (k-1,), to full relative precision in both tails."""
+    far = ndtr(-np.abs(z))
+    left, right = z[:-1], z[1:]
+    mass = np.where(left >= 0, far[:-1] - far[1:], far[1:] - far[:-1])
+    return np.where((left < 0) & (right > 0), 1.0 - far[1:] - far[:-1], mass)
+
+
+def cells_between(q: float, sigma: float, y: FloatArray) -> Cells:
+    """Cells between the heights y[0], y[2], .. halved at y[1], y[3], ..."""
+    x, w = position_at(q, sigma, y), ratio_at(q, y)
+    mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])  # (2, 2m-2)
+    return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
+
+
+def mass_below(q: float, sigma: float, cut: float) -> tuple[float, float]:
+    """Mass under N(0) of losses below a height, and the height of that mass taken as one."""
+    x = sigma**2 * (cut + log(-expm1(-cut)) - log(q) + log1p(-q)) + 0.5
+    core, tilted = float(ndtr(x / sigma)), float(ndtr((x - 1) / sigma))
+    return core, log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut
+
+
+class Beyond(NamedTuple):
+    """What lies right of the last node: mass under N(0), and how much more N(1) has than the node's ratio allows."""
+
+    mass: float
+    excess: float
+
+
+def cut_above(q: float, sigma: float, height: float) -> Beyond:
+    end, ratio = float(position_at(q, sigma, np.array([height]))[0]), float(ratio_at(q, np.array([height]))[0])
+    mass = float(ndtr(-end / sigma))
+    return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))

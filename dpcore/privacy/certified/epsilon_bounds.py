@@ -1,0 +1,147 @@
+"""Proven bounds of epsilon at each horizon: what the certified accountant reports.
+
+The way of a delta: steps without sampling have a closed form. For all others every kind of step gets its dominating and
+its dominated law on one lattice; these are composed, and delta is solved for epsilon once for each of the two
+directions of the dominating law and once for the dominated one. Where the two bounds lie too far apart, that is done
+again on a finer lattice.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.gaussian_bounds import gaussian_epsilons, unsampled
+from dpcore.privacy.certified.lattice import (
+    NODES,
+    SMALLEST_SIGMA,
+    START,
+    Composition,
+    Lattice,
+    composed_deviation,
+    composition_of,
+    lattice_of,
+    merged,
+    widest_span,
+)
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
+
+TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
+NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
+WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a finer mesh
+COARSE = 2**14  # nodes of one step to begin with, at most
+
+
+class EpsilonBounds(NamedTuple):
+    """Lower and upper bounds of epsilon; `note` says what a reader must know of them, "" otherwise."""
+
+    lower: FloatArray  # (n,)
+    upper: FloatArray  # (n,) +inf where nothing can be promised
+    note: str = ""
+
+
+def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+    """Bounds of epsilon at each of (n,) horizons, which do not decrease, and (n,) deltas."""
+    if unsampled(mechanism):
+        return EpsilonBounds(*_monotone(*gaussian_epsilons(mechanism, steps, delta), delta))
+    lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
+    rows = np.flatnonzero(steps > 0)
+    smallest = min(release.sigma for release in mechanism.releases)
+    if smallest < SMALLEST_SIGMA:
+        upper[rows] = inf
+        note = f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
+        return EpsilonBounds(lower, upper, note)
+    if rows.size:
+        composition = composition_of(mechanism, steps[rows])
+        lower[rows], upper[rows] = _monotone(*_refined(composition, delta[rows]), delta[rows])
+    note = "rounding outweighs what is left of delta." if np.isinf(upper).any() else ""
+    return EpsilonBounds(lower, upper, note)
+
+
+def _monotone(lower: FloatArray, upper: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """At one delta more steps never cost less, so each bound speaks for the horizons after or before it too."""
+    if np.ptp(delta) > 0:
+        return lower, upper
+    return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
+
+
+def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Bounds on finer and finer lattices, until they are close or the lattice is full; the best of each."""
+    above, below = merged(composition, dominating=True), merged(composition, dominating=False)
+    lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
+    mesh = max(
+        START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()), widest_span(above, delta) / COARSE
+    )
+    for _ in range(3):
+        lattice, finest = _suited_lattice(above, delta, mesh)
+        other = lattice if below is above else lattice_of(below, delta, lattice.mesh)
+        low, high = _bounds_on(lattice, other, above, below, delta)
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+        if np.all(upper - lower <= WIDE * np.maximum(lower, 1.0)) or lattice.mesh <= finest:
+            break
+        mesh = 0.4 * lattice.mesh
+    # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
+    crossed = lower > upper * (1 + 1e-9)
+    return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
+
+
+def _bounds_on(
+    lattice: Lattice, other: Lattice, above: Composition, below: Composition, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper epsilon from the dominating laws on one lattice and the dominated ones on the other."""
+    # An upper bound needs both directions; one of them is enough for a lower bound.
+    remove = composed_epsilons([each.remove for each in lattice.laws], above.counts, delta, lattice.remove, +1)
+    add = composed_epsilons([each.add for each in lattice.laws], above.counts, delta, lattice.add, +1)
+    lower = composed_epsilons([each.dominated for each in other.laws], below.counts, delta, other.remove, -1, remove)
+    return lower, np.maximum(remove, add)
+
+
+def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) -> tuple[Lattice, float]:
+    """A lattice that promises a narrow band halfway and at the end of the curve; and the finest mesh allowed."""
+    rows = [len(delta) // 2, len(delta) - 1]
+    some = Composition(composition.kinds, composition.counts[rows]), delta[rows]
+    for _ in range(8):
+        lattice = lattice_of(composition, delta, mesh)
+        finest, excess = _finest_mesh(lattice, composition, delta), _predicted_width(lattice, *some)
+        if excess > 1:  # the prediction is cheap, but far too high where losses are rare and large
+            excess = _measured_width(lattice, *some)
+        if excess <= 1 or mesh <= finest:
+            break
+        mesh = max(mesh * np.clip(0.9 / np.sqrt(excess), 0.2, 0.8), finest)
+    return lattice, finest
+
+
+def _wanted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> FloatArray:
+    """The width of the band to aim at, at each horizon, (n,)."""
+    epsilon = lattice.remove.chernoff(composition.counts, np.log(delta))
+    return np.maximum(TIGHT * epsilon, np.maximum(NEGLIGIBLE * epsilon.max(), 1e-7))
+
+
+def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
+    """Width of the band at the last horizon over what is wanted, from the gap between its laws' log-moments."""
+    counts, log_delta = composition.counts[-1:], np.log(delta[-1:])
+    epsilon = lattice.remove.chernoff(counts, log_delta)
+    order = np.array([lattice.remove.tilt(counts[0], float(log_delta[0]), float(epsilon[0]), inf)])
+    gaps = np.array([law.remove.log_moments(order)[0] - law.dominated.log_moments(order)[0] for law in lattice.laws])
+    return float(counts[0] @ np.maximum(gaps, 0.0)) / order[0] / float(_wanted_width(lattice, composition, delta)[-1])
+
+
+def _measured_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
+    """The same ratio, the largest of all horizons, from the band itself."""
+    counts = composition.counts
+    upper = composed_epsilons([each.remove for each in lattice.laws], counts, delta, lattice.remove, +1)
+    lower = composed_epsilons([each.dominated for each in lattice.laws], counts, delta, lattice.remove, -1, upper)
+    return float(np.max((upper - lower) / _wanted_width(lattice, composition, delta)))
+
+
+def _finest_mesh(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
+    """The mesh at which a lattice is full."""
+    counts, log_delta = composition.counts[-1], float(np.log(delta[-1]))
+    epsilon = float(lattice.remove.chernoff(counts[None], np.array([log_delta]))[0])
+    order = lattice.remove.tilt(counts, log_delta, epsilon, inf)
+    return max(
+        widest_span(composition, delta) / NODES,
+        lattice.remove.period(counts[None], order) / lattice.remove.most_nodes(composition.counts),
+    )
