@@ -18,14 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pages.parts.shell import threads  # noqa: E402, F401, I001  # as the app does
 from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tradeoff_figure  # noqa: E402
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
 from dpcore.privacy.report.statement import odds  # noqa: E402
 from pages.parts.results import cache  # noqa: E402
-from pages.parts.shell import words  # noqa: E402
 from pages.parts.results.verdict_table import epsilon_sentence, verdict_table  # noqa: E402
+from pages.parts.shell import words  # noqa: E402
+from pages.parts.shell.threads import one_thread_for_products  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
 
@@ -79,6 +79,7 @@ def milliseconds(work: Callable[[], None]) -> float:
 
 def in_process(repeat: int) -> dict[str, list[float]]:
     """Times for each setting; sigma moves a little each time, so that no cache answers."""
+    one_thread_for_products()  # as the app does
     recomputed(0.02, 3.0, 500)
     return {
         name: [

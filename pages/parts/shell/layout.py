@@ -7,12 +7,14 @@ import streamlit as st
 from pages.parts.controls.url_state import note_arrival
 from pages.parts.shell.menu import through_the_app
 from pages.parts.shell.style import style_sheet
+from pages.parts.shell.threads import one_thread_for_products
 
 SMALL = {"displayModeBar": False}  # a small chart has no room for buttons over it
 
 
 def page_columns(question: str) -> list[Any]:
     """The page's question as its title, close to the top; the column of its controls and that of its answers."""
+    one_thread_for_products()
     through_the_app()
     note_arrival(question)
     st.html(style_sheet())
