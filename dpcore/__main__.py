@@ -4,7 +4,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from dpcore import __version__
+
 COMMANDS = {
+    "app": "the pages in a browser, served on this machine",
     "epsilon": "epsilon against steps, by every accountant",
     "calibrate": "the sigma, steps, sampling rate or batch that keeps a budget",
     "tradeoff": "the certified trade-off function, and what an attacker can do",
@@ -19,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["-h"], ["--help"]):
         print(usage())
+        return 0
+    if words == ["--version"]:
+        print(f"dpcore {__version__}")
         return 0
     try:
         if not words or words[0] not in COMMANDS:
@@ -38,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def usage() -> str:
     """What `--help` prints."""
     lines = [f"  {name:<10} {text}" for name, text in COMMANDS.items()]
-    return "\n".join(["usage: python -m dpcore COMMAND [--help] ...", "", "commands:", *lines])
+    return "\n".join(["usage: python -m dpcore COMMAND [--help] ... | --version", "", "commands:", *lines])
 
 
 if __name__ == "__main__":

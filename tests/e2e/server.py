@@ -27,13 +27,20 @@ class Server:
 @contextmanager
 def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
     """The app while the block runs; its training workers end with it."""
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.address", "127.0.0.1"]
     command += ["--server.port", str(port), "--server.headless", "true"]
+    with answering(command, port, home, ROOT) as server:
+        yield server
+
+
+@contextmanager
+def answering(command: list[str], port: int, home: Path, folder: Path) -> Iterator[Server]:
+    """What a command serves on the port, started in the folder, while the block runs."""
     log = home / "server.log"
     with log.open("wb") as out:
         environment = {**os.environ, "DPCORE_HOME": str(home / "state")}
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
         _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield Server(f"http://127.0.0.1:{port}", process.pid)
@@ -46,7 +53,8 @@ def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
             process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,0 +1,127 @@
+"""The package: what its wheel holds, and the command and pages that come out of it, far from the checkout."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import numpy
+import pytest
+
+from tests.e2e.server import ROOT, answering, free_port
+
+HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5", "--points", "1", "--json"]
+TITLE = "28.5px"  # 1.9 times 15 pixels, by .streamlit/config.toml; Streamlit's own titles have 44
+
+pytestmark = pytest.mark.slow
+
+
+def output(command: list[str], folder: Path) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def pip(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", *words], cwd=ROOT, check=True, timeout=240)
+
+
+def files_in(folder: str) -> set[str]:
+    """The files below a folder of the checkout, but for what Python keeps there."""
+    paths = (path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(ROOT)) for path in paths}
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the checkout by what requirements-dev.txt installs."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), ".")
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel, which borrows its dependencies from this one."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder)
+    inner = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
+    (inner / "borrowed.pth").write_text(str(Path(numpy.__file__).parents[1]))
+    pip(
+        "--python",
+        str(folder / "bin" / "python"),
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--ignore-installed",
+        str(wheel),
+    )
+    return folder / "bin"
+
+
+def test_the_wheel_holds_every_file_of_the_library_and_the_pages_and_nothing_else(wheel: Path) -> None:
+    site = files_in("pages") | {"app.py", ".streamlit/config.toml"}
+    held = set(zipfile.ZipFile(wheel).namelist())
+    assert {name for name in held if ".dist-info/" not in name} == files_in("dpcore") | {
+        f"dpcore/site/{name}" for name in site
+    }
+    assert {"dpcore/py.typed", "dpcore/data/sample/mnist.npz"} <= held
+
+
+def test_the_wheel_asks_for_what_requirements_txt_asks_for(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as held:
+        (name,) = (name for name in held.namelist() if name.endswith("METADATA"))
+        told = held.read(name).decode().splitlines()
+    asked = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
+    names = {line.split(":")[1].split("<")[0].strip() for line in told if line.startswith("Requires-Dist")}
+    assert names == {line.split(">")[0] for line in asked}
+
+
+def test_the_console_command_is_the_module(installed: Path, tmp_path: Path) -> None:
+    here = json.loads(output([sys.executable, "-m", "dpcore", *HEADLINE], ROOT))
+    assert json.loads(output([str(installed / "dpcore"), *HEADLINE], tmp_path)) == here
+    assert output([str(installed / "dpcore"), "--version"], tmp_path) == f"dpcore {metadata_version(installed)}\n"
+
+
+def metadata_version(installed: Path) -> str:
+    code = "from importlib.metadata import version; print(version('dpcore'))"
+    return output([str(installed / "python"), "-c", code], ROOT / "docs").strip()
+
+
+def test_the_samples_come_with_it(installed: Path, tmp_path: Path) -> None:
+    code = "from dpcore.data import loading; print(loading.__file__, len(loading.load('mnist', 'sample').train))"
+    file, count = output([str(installed / "python"), "-c", code], tmp_path).split()
+    assert Path(file).is_relative_to(installed.parent)
+    assert count == "10000"
+
+
+def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Path, browser, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    port = free_port()
+    command = [str(installed / "dpcore"), "app", "--port", str(port)]
+    with answering(command, port, tmp_path, tmp_path) as server:
+        page = browser.new_page(color_scheme="light")
+        page.goto(server.url + "/train?epochs=0.2")
+        start = page.get_by_role("button", name="Start private run")
+        expect(start).to_be_visible(timeout=60_000)
+        assert page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
+        start.click()
+        progress = page.get_by_test_id("stProgress").first
+        expect(progress).to_contain_text("finished", timeout=60_000)
+        page.close()
+
+
+def test_a_port_in_use_is_bad_input(installed: Path, tmp_path: Path) -> None:
+    with answering([str(installed / "dpcore"), "app", "--port", str(port := free_port())], port, tmp_path, tmp_path):
+        command = [str(installed / "dpcore"), "app", "--port", str(port)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert f"port={port} on 127.0.0.1 to be free" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
