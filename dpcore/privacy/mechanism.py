@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 
+SMALLEST_SIGMA, LARGEST_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+
 
 @dataclass(frozen=True)
 class Release:
@@ -26,7 +28,7 @@ class Release:
         check.in_range(0, 1, ends="(]", q=self.q)
         check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
         check.positive(sigma=self.sigma)
-        check.in_range(1e-6, 1e9, sigma=self.sigma)  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+        check.in_range(SMALLEST_SIGMA, LARGEST_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)
 
 

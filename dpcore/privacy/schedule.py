@@ -1,19 +1,43 @@
-"""Noise schedules: recipes that turn a first sigma into one sigma per epoch, and so into a mechanism.
+"""Noise schedules: recipes that turn a first sigma into one sigma per level, and so into a mechanism.
 
-Source: Yu et al., "Differentially private model publishing for deep learning", IEEE S&P 2019, section 5.
+A level is a number of steps, an epoch unless one says otherwise. Adding a schedule is its entry in `SCHEDULES`.
 """
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dpcore import check
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import LARGEST_SIGMA, SMALLEST_SIGMA, Mechanism, Release
 
+MAX_LEVELS = 2000
 STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
 POLYNOMIAL_PERIOD = 100  # levels until `polynomial` has fallen, as there
 POLYNOMIAL_END = 0.2  # of the first sigma, and kept from then on: 10 falls to 2 there
 # Levels that `delayed` holds the first sigma. Ours: the paper's cancer code holds it for 300 epochs of one step each.
 HOLD = 10
+YU = "Yu et al. 2019, Differentially private model publishing for deep learning, arXiv 1904.02200, section 5"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The rate k of a schedule: the one to begin with, and the ends of a slider."""
+
+    default: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How sigma changes from level to level."""
+
+    name: str  # the id, as on the command line
+    title: str  # as on a page
+    note: str  # one line: what sigma does, k being the rate and e the level, from 0
+    source: str
+    factor: Callable[[float, int], float]  # (k, e) -> what the first sigma is multiplied by in level e >= 1
+    rate: Rate | None  # None: it uses no rate, and sigma is the first one throughout
 
 
 def _polynomial(rate: float, level: int) -> float:
@@ -22,27 +46,67 @@ def _polynomial(rate: float, level: int) -> float:
     return (1 - POLYNOMIAL_END) * (1 - level / POLYNOMIAL_PERIOD) ** rate + POLYNOMIAL_END
 
 
-# name -> factor(k, e) on the first sigma, in level e from 0 at the rate k
-RECIPES: dict[str, Callable[[float, int], float]] = {
-    "constant": lambda rate, level: 1.0,
-    "exponential": lambda rate, level: math.exp(-rate * level),
-    "time": lambda rate, level: 1.0 / (1.0 + rate * level),
-    "step": lambda rate, level: rate ** (level // STEP_PERIOD),
-    "polynomial": _polynomial,
-    "delayed": lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
-    "linear": lambda rate, level: 1.0 - rate * level,
+SCHEDULES: dict[str, Schedule] = {
+    each.name: each
+    for each in (
+        Schedule("constant", "Constant", "sigma stays as it is", "the plain method", lambda rate, level: 1.0, None),
+        Schedule(
+            "exponential",
+            "Exponential decay",
+            "sigma falls to sigma·exp(-k·e) in epoch e",
+            YU,
+            lambda rate, level: math.exp(-rate * level),
+            Rate(0.0138, 1e-4, 1.0),
+        ),
+        Schedule(
+            "time",
+            "Time-based decay",
+            "sigma falls to sigma / (1 + k·e) in epoch e",
+            YU,
+            lambda rate, level: 1.0 / (1.0 + rate * level),
+            Rate(0.05, 1e-4, 1.0),
+        ),
+        Schedule(
+            "step",
+            "Step decay",
+            f"sigma is multiplied by k every {STEP_PERIOD} epochs",
+            YU,
+            lambda rate, level: rate ** (level // STEP_PERIOD),
+            Rate(0.6, 0.01, 2.0),
+        ),
+        Schedule(
+            "polynomial",
+            "Polynomial decay",
+            f"sigma falls to sigma·({1 - POLYNOMIAL_END:g}·(1 - e/{POLYNOMIAL_PERIOD})^k + {POLYNOMIAL_END:g}) "
+            f"in epoch e, and stays from epoch {POLYNOMIAL_PERIOD} on",
+            YU,
+            _polynomial,
+            Rate(3.5277, 0.1, 20.0),
+        ),
+        Schedule(
+            "delayed",
+            "Delayed exponential decay",
+            f"sigma stays for {HOLD} epochs, then falls to sigma·exp(-k·(e - {HOLD})) in epoch e",
+            f"{YU}: its constant-then-exponential for the cancer data",
+            lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
+            Rate(0.05, 1e-4, 1.0),
+        ),
+        Schedule(
+            "linear",
+            "Linear decay",
+            "sigma falls to sigma·(1 - k·e) in epoch e (ours, from no paper)",
+            "ours, from no paper",
+            lambda rate, level: 1.0 - rate * level,
+            Rate(0.01, 1e-5, 0.5),
+        ),
+    )
 }
-SCHEDULES = tuple(RECIPES)
-MAX_LEVELS = 2000
 
 
 def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, level_steps: int = 0) -> Mechanism:
     """The mechanism of `steps` steps whose sigma changes every `level_steps` steps (default: one epoch, round(1/q)).
 
-    With e the level from 0: constant: sigma; exponential: sigma e^(-rate e); time: sigma / (1 + rate e);
-    step: sigma rate^(e // 10); polynomial: 0.8 sigma (1 - e/100)^rate + 0.2 sigma, and 0.2 sigma from e = 100 on;
-    delayed: sigma, and sigma e^(-rate (e - 10)) from e = 10 on; linear: sigma (1 - rate e).
-    Source: as above; `delayed` is its constant-then-exponential for the cancer data. `linear` is ours.
+    Errors: ValueError names what is at fault; the rate, where sigma would leave the range of a release on the way.
 
     >>> [round(r.sigma, 3) for r in scheduled("exponential", 0.5, 10.0, 5, rate=0.1, level_steps=2).releases]
     [10.0, 9.048, 8.187]
@@ -52,7 +116,8 @@ def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, 
     check.positive(sigma=sigma)
     check.whole(1, steps=steps)
     check.in_range(0, math.inf, ends="[)", rate=rate)
-    if name == "constant":
+    schedule = SCHEDULES[name]
+    if schedule.rate is None:
         return Mechanism.constant(q, sigma, steps)
     check.whole(0, level_steps=level_steps)
     length = level_steps or max(1, round(min(1 / q, steps)))
@@ -61,14 +126,26 @@ def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, 
             f"Expected level_steps={length} to make at most {MAX_LEVELS} levels of steps={steps}; "
             f"take level_steps of at least {-(-steps // MAX_LEVELS)}."
         )
-    releases: list[Release] = []
-    for level, start in enumerate(range(0, steps, length)):
-        value = sigma * RECIPES[name](rate, level)
-        if not 0 < value < math.inf:
-            raise ValueError(f"Expected rate={rate!r} to keep sigma above 0; at step {start} it is {value:g}.")
+    releases = [Release(q, sigma, min(length, steps))]
+    for level, start in enumerate(range(length, steps, length), 1):
+        value = _sigma_at(start, sigma, schedule, rate, level)
         count = min(length, steps - start)
-        if releases and releases[-1].sigma == value:
+        if releases[-1].sigma == value:
             releases[-1] = Release(q, value, releases[-1].count + count)
         else:
             releases.append(Release(q, value, count))
     return Mechanism(tuple(releases))
+
+
+def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: int) -> float:
+    """The sigma of a level that begins at a step, if a release can have it."""
+    try:
+        sigma = first * schedule.factor(rate, level)
+    except OverflowError:
+        sigma = math.inf
+    if not SMALLEST_SIGMA <= sigma <= LARGEST_SIGMA:
+        raise ValueError(
+            f"Expected rate={rate!r} to keep sigma from {SMALLEST_SIGMA:g} to {LARGEST_SIGMA:g}; "
+            f"at step {start} it is {sigma:g}."
+        )
+    return sigma

@@ -176,7 +176,7 @@ def test_a_schedule_that_does_not_change_within_the_run_says_so(epochs: str, tol
 
 def test_a_schedule_that_runs_out_of_noise_says_so():
     page = opened(schedule="linear", rate_linear="0.5")
-    assert "keep sigma above 0" in sentences(page)[0]
+    assert "keep sigma from" in sentences(page)[0]
     assert sentences(page)[0].startswith("Expected rate k=0.5 ")
     assert sentences(page)[0].endswith("Lower k or the epochs.")
     assert [each.proto.expanded for each in page.expander if each.label.startswith("Schedule")] == [True]

@@ -152,5 +152,29 @@ def test_a_bad_schedule_is_named(arguments: dict, named: str) -> None:
         scheduled(**{**good, **arguments})
 
 
+def test_a_schedule_that_leaves_the_range_of_sigma_names_its_rate_and_not_a_sigma_that_nobody_typed() -> None:
+    message = r"Expected rate=1\.0 to keep sigma from 1e-06 to 1e\+09; at step 15 it is 6\.1\d*e-07"
+    with pytest.raises(ValueError, match=message):
+        scheduled("exponential", 0.1, 2.0, 30, rate=1.0, level_steps=1)
+    for rate in (10.0, 1e200):  # the second is past any float after twenty levels
+        with pytest.raises(ValueError, match=r"Expected rate=\S+ to keep sigma from"):
+            scheduled("step", 0.1, 2.0, 1000, rate=rate, level_steps=1)
+
+
+def test_a_first_sigma_out_of_range_is_named_itself() -> None:
+    with pytest.raises(ValueError, match=r"Expected sigma=1e-07"):
+        scheduled("exponential", 0.1, 1e-7, 30, rate=0.1, level_steps=1)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_says_what_it_does_and_where_it_comes_from(name: str) -> None:
+    schedule = SCHEDULES[name]
+    assert schedule.name == name
+    assert schedule.title
+    assert schedule.note.startswith("sigma ")
+    assert "arXiv" in schedule.source or name in ("constant", "linear")
+    assert (schedule.rate is None) == (name == "constant")
+
+
 def test_the_smallest_rates_do_not_overflow_an_epoch() -> None:
     assert scheduled("time", 1e-100, 2.0, 10, rate=0.1).steps == 10

@@ -58,14 +58,6 @@ CLIP_NORM = Quantity(
     "clip_norm", "Clipping norm C", show(DEFAULTS.clip_norm), 0.01, 100,
     lambda clip_norm: check.positive(clip_norm=clip_norm), "clips more", "clips less", coarse=True,
 )  # fmt: skip
-RATES = {  # schedule -> (default rate, lowest and highest on the slider)
-    "exponential": ("0.0138", 1e-4, 1.0),
-    "time": ("0.05", 1e-4, 1.0),
-    "step": ("0.6", 0.01, 2.0),
-    "polynomial": ("3.5277", 0.1, 20.0),
-    "delayed": ("0.05", 1e-4, 1.0),
-    "linear": ("0.01", 1e-5, 0.5),
-}
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
 
@@ -164,7 +156,7 @@ PRESET_FIELDS = (N, BATCH, SIGMA, EPOCHS, DELTA, CLIP_NORM)
 
 def _schedule_texts() -> dict[str, str]:
     name = st.session_state.get("schedule", "constant")
-    rate = st.session_state.get(f"rate_{name}", RATES[name][0]) if name in RATES else ""
+    rate = st.session_state.get(f"rate_{name}", show(k.default)) if (k := SCHEDULES[name].rate) else ""
     return {"optimizer": st.session_state.get("optimizer", "sgd"), "schedule": name, "rate": rate}
 
 
@@ -227,13 +219,14 @@ def _read_or(quantity: Quantity, otherwise: float) -> float:
 
 def noise_schedule() -> tuple[str, float]:
     """Draw the noise schedule and its rate, 0 for the constant one."""
-    name = choice("Noise schedule", SCHEDULES, "schedule")
-    if name == "constant":
+    name = choice("Noise schedule", tuple(SCHEDULES), "schedule")
+    schedule = SCHEDULES[name]
+    if schedule.rate is None:
         return name, 0.0
-    st.caption(words.SCHEDULES[name])
-    default, low, high = RATES[name]
+    st.caption(f"{schedule.title}: {schedule.note}.")
     accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
-    return name, number(Quantity(f"rate_{name}", "Rate k", default, low, high, accept))
+    k = schedule.rate
+    return name, number(Quantity(f"rate_{name}", "Rate k", show(k.default), k.low, k.high, accept))
 
 
 def open_on(trouble: bool, key: str) -> None:

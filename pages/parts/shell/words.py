@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.schedule import HOLD, POLYNOMIAL_END, POLYNOMIAL_PERIOD, STEP_PERIOD
 
 
 class Title(NamedTuple):
@@ -49,15 +48,6 @@ ACCEPTANCES = {
 }
 PROJECTION = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."
 INVALID = "invalid: the paper's count of accepted steps"
-SCHEDULES = {
-    "exponential": "sigma falls to sigma·exp(-k·e) in epoch e",
-    "time": "sigma falls to sigma / (1 + k·e) in epoch e",
-    "step": f"sigma is multiplied by k every {STEP_PERIOD} epochs",
-    "polynomial": f"sigma falls to sigma·({1 - POLYNOMIAL_END:g}·(1 - e/{POLYNOMIAL_PERIOD})^k + {POLYNOMIAL_END:g}) "
-    f"in epoch e, and stays from epoch {POLYNOMIAL_PERIOD} on",
-    "delayed": f"sigma stays for {HOLD} epochs, then falls to sigma·exp(-k·(e - {HOLD})) in epoch e",
-    "linear": "sigma falls to sigma·(1 - k·e) in epoch e (ours, from no paper)",
-}
 UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
@@ -150,8 +140,8 @@ def after(epochs: str, steps: int) -> str:
 def on_schedule(trouble: str) -> str:
     """What is wrong with a noise schedule, with the name of its control and the way out.
 
-    >>> on_schedule("Expected rate=0.5 to keep sigma above 0; at step 78 it is -0.23.")
-    'Expected rate k=0.5 to keep sigma above 0; at step 78 it is -0.23. Lower k or the epochs.'
+    >>> on_schedule("Expected rate=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23.")
+    'Expected rate k=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23. Lower k or the epochs.'
     """
     return f"{trouble.replace('rate=', 'rate k=', 1)} Lower k or the epochs." if " rate=" in trouble else trouble
 
