@@ -20,7 +20,7 @@ from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns
 from pages.parts.results.table import VerdictRow, sign, verdict_rows
-from pages.parts.shell.menu import SEEN
+from pages.parts.shell import menu
 
 COUNTED_BY = "Counted by"
 COUNTED = ("moments", "gdp", CERTIFIED)  # who promises, who takes less noise for it, and who may
@@ -35,11 +35,6 @@ PAPER = {
     "n": "60000", "sampling": "batch", "batch": "256", "length": "epochs", "delta": "1e-5", "schedule": "constant",
 }  # fmt: skip
 ARROW = ":material/arrow_forward:"
-ELSEWHERE = {  # a link would not do: a page's query does not change a value that the session has
-    "pages/accountants.py": "Open in Accountants",
-    "pages/tradeoff.py": "in Trade-off",
-    "pages/train.py": "in Train",
-}
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
     "Figure 4, top: sigma 1.3, epoch 20": {"sigma": "1.3", "epochs": "20"},
     "Figure 4, bottom: sigma 0.7, epoch 70": {"sigma": "0.7", "epochs": "70"},
@@ -72,9 +67,12 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
     fields = question.loaded(found, setting)
     ways.button("Use this answer", type="primary", on_click=load, args=(fields,), key="use")
-    if SEEN in st.session_state:  # without the app there are no other pages
-        for page, label in ELSEWHERE.items():
-            ways.button(label, type="tertiary", icon=ARROW, on_click=load, args=(fields, page), key=f"to_{page}")
+    if menu.SEEN in st.session_state:  # without the app there are no other pages
+        elsewhere = [page for page in menu.PAGES if page.opens_settings]
+        for page in elsewhere:  # a link would not do: a page's query does not change a value that the session has
+            label = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}"
+            key = f"to_{page.file}"
+            ways.button(label, type="tertiary", icon=ARROW, on_click=load, args=(fields, page.file), key=key)
 
 
 def show_less_noise(setting: Setting) -> None:

@@ -1,6 +1,7 @@
 """The pages of the app, and the way back to them from a page that was opened without the app."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -10,19 +11,35 @@ TITLE = "Private deep learning, explored"
 SEEN = "menu_shown"
 
 
+@dataclass(frozen=True)
+class Page:
+    """An entry of the menu; the page's address is the name of its file."""
+
+    file: str  # as seen from app.py
+    title: str
+    icon: str  # the name of a Material symbol
+    opens_settings: bool = False  # it shows the setting of the controls: an answer of Calibrate can be opened there
+
+    @property
+    def address(self) -> str:
+        """What follows the slash; nothing for the first page, which is the home page."""
+        return "" if self == PAGES[0] else Path(self.file).stem
+
+
+# In the order of the menu. A page is its file and one line here.
+PAGES = (
+    Page("pages/accountants.py", "Accountants", "ssid_chart", opens_settings=True),
+    Page("pages/train.py", "Train", "model_training", opens_settings=True),
+    Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
+    Page("pages/calibrate.py", "Calibrate", "tune"),
+)
+
+
 def menu() -> st.Page:
     """The chosen page, with the menu drawn above it."""
     st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
     st.session_state[SEEN] = True
-    return st.navigation(
-        [
-            st.Page("pages/accountants.py", title="Accountants", icon=":material/ssid_chart:", default=True),
-            st.Page("pages/train.py", title="Train", icon=":material/model_training:", url_path="train"),
-            st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:", url_path="tradeoff"),
-            st.Page("pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"),
-        ],
-        position="top",
-    )
+    return st.navigation([_entry(page) for page in PAGES], position="top")
 
 
 def link(file: str, label: str, query: Mapping[str, str] | None = None) -> None:
@@ -44,3 +61,9 @@ def through_the_app() -> None:
         st.rerun()
     if SEEN not in st.session_state:
         st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
+
+
+def _entry(page: Page) -> st.Page:
+    home = page == PAGES[0]
+    icon = f":material/{page.icon}:"
+    return st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=home)

@@ -1,0 +1,63 @@
+"""Every page of the menu, driven as a reader would: opened through the app, under each preset, and by itself."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.runs.store import Store
+from pages.parts.controls.presets import PRESETS, Preset
+from pages.parts.shell.menu import PAGES, Page
+
+ROOT = Path(__file__).parents[2]
+FIELDS = ("n", "batch", "sigma", "epochs", "clip_norm", "optimizer", "delta", "schedule")
+QUICK = {"by": "rdp"}  # the certified accountant's map under a noise schedule takes seconds
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
+
+
+def opened(page: Page, query: dict[str, str]) -> AppTest:
+    """The page in the app, under an address."""
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()  # the home page: from here on the menu is known
+    return app if page == PAGES[0] else app.switch_page(page.file).run()
+
+
+def address_of(preset: Preset) -> dict[str, str]:
+    rate = {f"rate_{preset.schedule}": preset.rate} if preset.rate else {}
+    return {name: getattr(preset, name) for name in FIELDS} | rate
+
+
+@each_page
+def test_it_opens_on_its_question_without_an_error(store: Store, page: Page):
+    app = opened(page, {})
+    assert not app.exception
+    assert not app.error
+    assert app.title[0].value.strip()
+
+
+@each_page
+def test_it_opens_without_the_app(store: Store, page: Page):
+    alone = AppTest.from_file(ROOT / page.file, default_timeout=60).run()
+    assert not alone.exception
+    assert alone.title[0].value == opened(page, {}).title[0].value
+
+
+@each_page
+@pytest.mark.parametrize("name", PRESETS)
+def test_it_shows_every_preset(store: Store, page: Page, name: str):
+    app = opened(page, address_of(PRESETS[name]) | QUICK)
+    assert not app.exception
+    assert not app.error
+    assert app.text_input(key="sigma").value == PRESETS[name].sigma
+
+
+def test_no_two_pages_have_a_title_an_icon_or_an_address_in_common():
+    for names in zip(*((page.title, page.icon, page.address) for page in PAGES), strict=True):
+        assert len({*names}) == len(PAGES)
+
+
+def test_pages_ask_questions_that_differ(store: Store):
+    assert len({opened(page, {}).title[0].value for page in PAGES}) == len(PAGES)
