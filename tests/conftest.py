@@ -1,13 +1,24 @@
 """Long checks are marked slow: they run with --slow, and always under CI, where a skipped test fails the run.
 
 Checks marked cuda run where there is CUDA; they alone may be skipped under CI, whose machine has none.
+
+Hypothesis draws anew in every run, and keeps what failed in .hypothesis until it passes; what it has ever found stands
+as an @example line above its test. Under CI it draws the same examples every time, so that a run can be repeated.
 """
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("local", deadline=None)  # pytest-timeout watches; a busy machine is no failure
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 collect_ignore_glob = ["*/conftest.py"]  # they hold no doctests, and their names would clash
+
+
+NO_CUDA = "no CUDA here"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,12 +29,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     on_cuda = [item for item in items if item.get_closest_marker("cuda")]
     if on_cuda and not has_cuda():
         for item in on_cuda:
-            item.add_marker(pytest.mark.skip(reason="no CUDA here"))
+            item.add_marker(pytest.mark.skip(reason=NO_CUDA))
     if config.getoption("--slow") or os.environ.get("CI"):
         return
     skip = pytest.mark.skip(reason="long; run with --slow")
     for item in items:
-        if "slow" in item.keywords:
+        if item.get_closest_marker("slow"):
             item.add_marker(skip)
 
 
@@ -35,8 +46,9 @@ def has_cuda() -> bool:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if not os.environ.get("CI") or reporter is None:
+    if not os.environ.get("CI") or reporter is None:  # with several processes only the first one reports
         return
-    if any("cuda" not in report.keywords for report in reporter.stats.get("skipped", [])):
+    skipped = [report.longreprtext for report in reporter.stats.get("skipped", [])]
+    if any(NO_CUDA not in reason for reason in skipped):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter.write_line("Under CI only tests marked cuda may be skipped; see the tests marked s above.", red=True)
