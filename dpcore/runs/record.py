@@ -3,13 +3,15 @@
 import json
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, to_json
+from dpcore.training.plan import Plan, plan
 
 
 class Status(StrEnum):
@@ -49,11 +51,17 @@ class Run:
     position: int | None  # place in the queue, 1 is next; None unless queued
     last: Event | None  # newest event
     sequence: int  # the newest event's number, 0 before the first
+    stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in a run of an older version
 
-    @property
+    @cached_property
     def config(self) -> RunConfig:
         """The configuration; ValueError where this version does not know a setting."""
         return RunConfig.from_json(self.settings)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan that was stored with the run; of a run of an older version, what its settings give."""
+        return Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
 
     @property
     def active(self) -> bool:

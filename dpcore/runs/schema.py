@@ -1,6 +1,6 @@
 """The store's tables, and the one query that reads runs."""
 
-VERSION = 1  # PRAGMA user_version
+VERSION = 2  # PRAGMA user_version
 
 TABLES = """
 CREATE TABLE runs (
@@ -8,6 +8,7 @@ CREATE TABLE runs (
     id TEXT NOT NULL UNIQUE,
     name TEXT NOT NULL,
     settings TEXT NOT NULL,
+    plan TEXT,  -- what follows from the settings; NULL in runs of older versions
     status TEXT NOT NULL DEFAULT 'queued',
     created REAL NOT NULL,
     started REAL,
@@ -25,6 +26,10 @@ CREATE TABLE events (
     PRIMARY KEY (run, sequence)
 ) WITHOUT ROWID;
 """
+
+SINCE = {  # version -> what makes a store of the version before into one of it
+    2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
+}
 
 RUNS = """
 SELECT runs.*, events.sequence AS sequence, events.body AS body, CASE status WHEN 'queued' THEN

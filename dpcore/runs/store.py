@@ -16,30 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, state_directory
-from dpcore.runs.schema import RUNS, TABLES, VERSION
+from dpcore.runs.schema import RUNS
+from dpcore.runs.store_file import FILE, opened, what_is_wrong
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, from_json
+from dpcore.training.plan import plan
 
-FILE = "runs.sqlite3"
-BUSY = 10.0  # seconds a writer waits for its turn
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
-
-_REASONS = {  # primary result code -> condition, way out
-    sqlite3.SQLITE_NOTADB: ("a database", "It was left as it is; move it away or name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_CORRUPT: ("an intact database", "It was left as it is; restore it or move it away."),
-    sqlite3.SQLITE_FULL: ("on a disk with room left", "Nothing was saved; free some space and try again."),
-    sqlite3.SQLITE_IOERR: ("on a disk that works and has room left", "Nothing was saved."),
-    sqlite3.SQLITE_READONLY: ("writable", "Name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_CANTOPEN: ("a file in a writable directory", "Name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_BUSY: (f"free within {BUSY:g} s", "Nothing was saved; another process holds it."),
-}
-
-
-def _sentence(path: Path, error: sqlite3.Error) -> str:
-    """What is wrong with the store, and what to do."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
-    return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
 
 
 class Store:
@@ -50,7 +33,7 @@ class Store:
         self.path = self.home / FILE
         self._lock = threading.Lock()
         with self._errors():
-            self._db = _open(self.path)
+            self._db = opened(self.path)
             self._file = self._identity()
 
     def close(self) -> None:
@@ -78,13 +61,16 @@ class Store:
     def submit_as(
         self, run: str, config: RunConfig, name: str = "", worker: str | None = None, *, said: Sequence[Event] = ()
     ) -> None:
-        """As `submit`, under an id of `new_id`, with the events that it begins with."""
-        now = time.time()
+        """As `submit`, under an id of `new_id`, with the events that it begins with.
+
+        Its plan is stored with it. Errors: ValueError, and nothing is stored, for settings that have no plan.
+        """
+        now, planned = time.time(), json.dumps(plan(config).to_json())
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
-        values = (run, name, json.dumps(config.to_json()), now, status, worker, started, started)
-        columns = "id, name, settings, created, status, worker, started, heartbeat"
+        values = (run, name, json.dumps(config.to_json()), planned, now, status, worker, started, started)
+        columns = "id, name, settings, plan, created, status, worker, started, heartbeat"
         with self._writing() as db:
-            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
             db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
 
@@ -207,7 +193,7 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(_sentence(self.path, error)) from error
+            raise StoreError(what_is_wrong(self.path, error)) from error
         except OSError as error:
             raise StoreError(
                 f"Expected the run store {self.path} to be a file in a writable directory: {error}."
@@ -236,62 +222,8 @@ class Store:
 def _run(row: sqlite3.Row) -> Run:
     values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in ("number", "body")}  # noqa: SIM118
     values["settings"] = json.loads(values["settings"])
+    values["stored_plan"] = values.pop("plan")
     values["status"] = Status(values["status"])
     values["cancelling"] = bool(values["cancelling"])
     values["sequence"] = values["sequence"] or 0
     return Run(**values, last=from_json(json.loads(row["body"])) if row["body"] else None)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """A connection to the store, made where there is none; another program's database is refused, not touched."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-    db.row_factory = sqlite3.Row
-    try:
-        if _version(db, path) == 0:
-            _make(db, path)
-        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last events, never the file
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _version(db: sqlite3.Connection, path: Path) -> int:
-    """VERSION, or 0 for an empty database; StoreError for anything else."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-    if version == VERSION or (version == 0 and tables == 0):
-        return version
-    raise StoreError(
-        f"Expected the run store {path} to have schema version {VERSION}, but it has {version}: another version of "
-        "this program, or another program, made it. It was left as it is; name another place in DPCORE_HOME."
-    )
-
-
-def _make(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables, once, whoever comes first."""
-    _use_write_ahead_log(db)
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        if _version(db, path) == 0:
-            for statement in TABLES.split(";\n"):
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-
-
-def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """Switch the file to WAL; SQLite does not wait for its turn there, so this does."""
-    deadline = time.monotonic() + BUSY
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)

@@ -19,7 +19,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 
-Train = Callable[..., Generator[Event, None, None]]  # of a configuration, and `file`, where its state is kept
+# of a configuration, with `file`, where its state is kept, and `planned`, its plan
+Train = Callable[..., Generator[Event, None, None]]
 
 POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
@@ -110,7 +111,7 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = train(run.config, file=checkpoint_path(store.home, run.id))
+        events = train(run.config, file=checkpoint_path(store.home, run.id), planned=run.plan)
     while True:
         with interrupts.allowed():
             event = next(events, None)

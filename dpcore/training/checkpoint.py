@@ -7,23 +7,19 @@ same noise on sums rounded otherwise would not hide their difference. What is no
 and on a GPU that its memory is never shorter than it was.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
-
-if TYPE_CHECKING:
-    from dpcore.training.loop import Run
+from dpcore.training.training_run import TrainingRun
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
 WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way to have it so
@@ -33,7 +29,7 @@ WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way t
 }
 
 
-def save(run: Run, step: int, path: Path) -> None:
+def save(run: TrainingRun, step: int, path: Path) -> None:
     """Write the state after the step: the whole file or none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
@@ -45,7 +41,7 @@ def save(run: Run, step: int, path: Path) -> None:
     os.replace(aside, path)
 
 
-def resume(run: Run, path: Path) -> int:
+def resume(run: TrainingRun, path: Path) -> int:
     """Take on the state in the file; the steps it has done.
 
     Errors: ValueError, and the run is as before, for another run's file, one that was written elsewhere, by an older
@@ -74,7 +70,7 @@ def resume(run: Run, path: Path) -> int:
     return label.step
 
 
-def where(run: Run) -> dict[str, str]:
+def where(run: TrainingRun) -> dict[str, str]:
     """What a weight's last bit depends on, beside the settings. A device "auto" is the one that was found."""
     kind = torch.backends.cpu.get_cpu_capability()
     if run.device.type == "cuda":
@@ -93,7 +89,7 @@ def _check_where(here: dict[str, str], there: dict[str, str], path: Path) -> Non
             raise ValueError(f"Expected {name}={now} to be {was}, as where {path} was written; {way(was)}")
 
 
-def snapshot(run: Run) -> dict[str, Any]:
+def snapshot(run: TrainingRun) -> dict[str, Any]:
     """Everything that later steps depend on, as numbers, strings, tensors and lists."""
     state = run.descent.state
     values: dict[str, Any] = {
@@ -102,7 +98,7 @@ def snapshot(run: Run) -> dict[str, Any]:
         "batches": json.dumps(run.batches.bit_generator.state),
         "noise": run.noise.states(),
         "chunk": run.engine.chunk,  # a sum is rounded as it is cut, and a GPU short of memory cuts smaller
-        "tally": list(run.tally.last),
+        "tally": list(run.step_totals.last),
     }
     if run.average:
         values["average"] = [run.average.vector, run.average.count]
@@ -121,7 +117,7 @@ def form(value: Any) -> Any:
     return type(value)
 
 
-def restore(run: Run, values: dict[str, Any]) -> None:
+def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     """Put everything back; the streams first, which alone may refuse what has the right form."""
     run.noise.restore(values["noise"])
     run.batches.bit_generator.state = json.loads(values["batches"])
@@ -133,7 +129,7 @@ def restore(run: Run, values: dict[str, Any]) -> None:
     run.engine.parameters.copy_(values["parameters"])
     count, mean, vectors = values["optimizer"]
     run.descent.restore(State(count, mean, tuple(vectors)))
-    run.tally.last = tuple(values["tally"])
+    run.step_totals.last = tuple(values["tally"])
     if run.average:
         vector, run.average.count = values["average"]
         run.average.vector.copy_(vector)

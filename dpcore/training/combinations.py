@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dpcore.training.models import MODELS
+from dpcore.training.optimizers import OPTIMIZERS
+
 if TYPE_CHECKING:
     from dpcore.training.config import RunConfig
 
-DENSE = ("mlp", "abadi")  # models that take vectors, so also projected ones
-
-WITH_MOMENTUM = ("sgd", "adppl")
-PER_EXAMPLE = ("pi_adam", "pi_rmsprop", "pi_adagrad")  # the optimizers that have several readings
 OF_PRIVACY = ("sigma", "clip_norm", "clipping", "rate", "level_steps", "stop_epsilon")
 
 
@@ -24,8 +23,8 @@ def check_combination(config: RunConfig) -> None:
 def _of_optimizer(config: RunConfig) -> list[tuple[bool, str]]:
     return [
         (
-            config.reading != "scaled" and config.optimizer not in PER_EXAMPLE,
-            f"Expected reading={config.reading!r} only with {PER_EXAMPLE[0]}, {PER_EXAMPLE[1]} or {PER_EXAMPLE[2]}, "
+            config.reading not in OPTIMIZERS[config.optimizer].readings,
+            f"Expected reading={config.reading!r} only with {_either(_having(config.reading))}, "
             f"not with optimizer={config.optimizer!r}.",
         ),
     ]
@@ -49,8 +48,8 @@ def _of_data(config: RunConfig) -> list[tuple[bool, str]]:
             "Expected public above 0 with acceptance='sa': it judges proposals on a held-out public split.",
         ),
         (
-            config.pca > 0 and config.model not in DENSE,
-            f"Expected pca={config.pca} only with model {' or '.join(DENSE)}, not {config.model!r}: "
+            config.pca > 0 and not MODELS[config.model].dense,
+            f"Expected pca={config.pca} only with model {_either(_dense())}, not {config.model!r}: "
             "a projection has no pixels.",
         ),
     ]
@@ -63,8 +62,11 @@ def idle(config: RunConfig) -> dict[str, str]:
     """
     scheduled = config.schedule == "constant" or config.rate > 0
     needs = {
-        "momentum": (config.optimizer in WITH_MOMENTUM, f"optimizer {' or '.join(WITH_MOMENTUM)}"),
-        "relevance_sigma": (config.optimizer == "adppl", "optimizer adppl"),
+        "momentum": (OPTIMIZERS[config.optimizer].momentum, f"optimizer {_either(_with('momentum'))}"),
+        "relevance_sigma": (
+            OPTIMIZERS[config.optimizer].by_relevance,
+            f"optimizer {_either(_with('by_relevance'))}",
+        ),
         "pca_sigma": (config.pca > 0, "pca"),
         "sa_q0": (config.acceptance == "sa", "acceptance sa"),
         "sa_mu0": (config.acceptance == "sa", "acceptance sa"),
@@ -74,3 +76,27 @@ def idle(config: RunConfig) -> dict[str, str]:
         **dict.fromkeys(OF_PRIVACY, (config.private, "privacy")),
     }
     return {name: needed for name, (met, needed) in needs.items() if not met}
+
+
+def _with(trait: str) -> list[str]:
+    """The optimizers that have a trait."""
+    return [each.name for each in OPTIMIZERS.values() if getattr(each, trait)]
+
+
+def _having(reading: str) -> list[str]:
+    """The optimizers that have a reading."""
+    return [each.name for each in OPTIMIZERS.values() if reading in each.readings]
+
+
+def _dense() -> list[str]:
+    """The models that take vectors."""
+    return [each.name for each in MODELS.values() if each.dense]
+
+
+def _either(names: list[str]) -> str:
+    """The names as a list in a sentence.
+
+    >>> _either(["a", "b", "c"])
+    'a, b or c'
+    """
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,62 +1,33 @@
-"""What a run is: flat, JSON, and enough to derive its mechanism without running it."""
+"""What a run is: flat, JSON, and enough to derive its mechanism without running it (`plan`)."""
 
 import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dpcore import check
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.training.accounting import claimed_mechanism, mechanism_of, planned_steps, steps_of, unaccounted, uses_at
 from dpcore.training.combinations import check_combination
+from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.models import ACTIVATIONS, MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.readings import READINGS
 
-__all__ = ["CLIPPINGS", "RunConfig", "claimed_mechanism", "mechanism_of", "unaccounted", "uses_at"]
-
-EXAMPLES = {  # training examples of each (dataset, source); tests check it against the data
-    ("mnist", "sample"): 10_000,
-    ("mnist", "full"): 60_000,
-    ("fashion_mnist", "sample"): 10_000,
-    ("fashion_mnist", "full"): 60_000,
-    ("cifar10", "full"): 50_000,
-}
-SHAPES = {"mnist": (1, 28, 28), "fashion_mnist": (1, 28, 28), "cifar10": (3, 32, 32)}  # channels, height, width
-MODELS = ("cnn9", "abadi", "mlp", "cnn")
-TAKES = {"cnn": ("mnist", "fashion_mnist"), "cnn9": ("cifar10",)}  # convolutions are cut to one size of image
-ACTIVATIONS = ("tanh", "relu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
-READINGS = ("scaled", "literal", "raw")
-LR_SCHEDULES = ("constant", "linear", "cosine")
 ACCEPTANCES = ("none", "sa")
 MAX_STEPS = 1_000_000
 CLIP_NORMS = (1e-9, 1e9)  # float32 squares neither underflow nor overflow within
 
 
-def sources_for(dataset: str) -> tuple[str, ...]:
-    """The sources that the data set may have, the one to start from first; "full" must have been fetched.
-
-    >>> sources_for("mnist"), sources_for("cifar10")
-    (('sample', 'full'), ('full',))
-    """
-    check.one_of(SHAPES, dataset=dataset)
-    return tuple(source for name, source in EXAMPLES if name == dataset)
-
-
-def models_for(dataset: str) -> tuple[str, ...]:
-    """The models that take the data set's images, the one to start from last.
-
-    >>> models_for("mnist")
-    ('abadi', 'mlp', 'cnn')
-    """
-    check.one_of(SHAPES, dataset=dataset)
-    suited = [model for model in MODELS if dataset in TAKES.get(model, SHAPES)]
-    return tuple(sorted(suited, key=TAKES.__contains__))  # those made for it last
-
-
 @dataclass(frozen=True)
 class RunConfig:
-    """One training run. `private=False` is the baseline: no clipping, no noise, the same batches."""
+    """One training run. `private=False` is the baseline: no clipping, no noise, the same batches.
+
+    A value: making one checks that its settings go together, and computes nothing else. What follows from it, such as
+    the number of steps, is its `plan`.
+    """
 
     dataset: str = "mnist"
     source: str = "sample"  # "sample": bundled; "full": the data root
@@ -98,13 +69,11 @@ class RunConfig:
         check_combination(self)
         if self.batch > self.examples:
             raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
-        check.whole(1, MAX_STEPS, steps=planned_steps(self))
-        check.whole(1, steps=self.steps)
-        mechanism_of(self)  # raises what is wrong with the noise schedule
+        check.whole(1, MAX_STEPS, steps=self.steps_of_epochs)
 
     def _check_names(self) -> None:
-        check.one_of(SHAPES, dataset=self.dataset)
-        check.one_of(sources_for(self.dataset), source=self.source)
+        check.one_of(DATASETS, dataset=self.dataset)
+        check.one_of(DATASETS[self.dataset].sources, source=self.source)
         check.one_of(MODELS, model=self.model)
         check.one_of(models_for(self.dataset), **{f"{self.dataset}'s model": self.model})
         check.one_of(ACTIVATIONS, activation=self.activation)
@@ -128,18 +97,19 @@ class RunConfig:
         check.whole(0, 2**63 - 1, seed=self.seed)
         check.whole(1, batch=self.batch)
         check.whole(0, level_steps=self.level_steps, sa_mu0=self.sa_mu0)
-        check.whole(0, EXAMPLES[self.dataset, self.source] - 1, public=self.public)
-        check.whole(0, math.prod(SHAPES[self.dataset]), pca=self.pca)
+        dataset = DATASETS[self.dataset]
+        check.whole(0, dataset.examples(self.source) - 1, public=self.public)
+        check.whole(0, math.prod(dataset.shape), pca=self.pca)
 
     @property
     def examples(self) -> int:
         """Training examples n: without those held out as public data."""
-        return EXAMPLES[self.dataset, self.source] - self.public
+        return DATASETS[self.dataset].examples(self.source) - self.public
 
     @property
     def shape(self) -> tuple[int, ...]:
         """What the model takes: (channels, height, width) of an image, or the projection's dimensions."""
-        return (self.pca,) if self.pca else SHAPES[self.dataset]
+        return (self.pca,) if self.pca else DATASETS[self.dataset].shape
 
     @property
     def q(self) -> float:
@@ -147,9 +117,9 @@ class RunConfig:
         return self.batch / self.examples
 
     @property
-    def steps(self) -> int:
-        """T: how many steps will be run."""
-        return steps_of(self)
+    def steps_of_epochs(self) -> int:
+        """The epochs in steps of the expected batch, rounded up; `stop_epsilon` may end the run before."""
+        return math.ceil(self.epochs * self.examples / self.batch - 1e-9)
 
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object."""

@@ -10,11 +10,9 @@ ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum.
 Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,12 +20,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.training.dp_step import Descent, Recorded
-from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-
-if TYPE_CHECKING:
-    from dpcore.training.loop import Run
 
 SPARE = 6.0  # standard deviations of the batch size above its mean that still fit: one batch in 1e9 does not
 MULTIPLE = 32  # products of matrices like such sizes
@@ -87,33 +81,6 @@ class StaticStep:
         found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
-
-
-def prepared(run: Run) -> tuple[StaticStep | None, str]:
-    """The run's recorded step if it can have one, and what to say of it behind the engine's name.
-
-    Edge cases: on the CPU, where there is nothing to record, nothing is said.
-    """
-    if run.device.type == "cpu":
-        return None, ""
-    why = obstacle(run)
-    if not why:
-        try:
-            step = StaticStep(run.engine, run.descent, run.train, run.config.q)
-            step.record(run.noise)
-            return step, ", captured"
-        except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
-            why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
-    return None, f"; not captured: {why}"
-
-
-def obstacle(run: Run) -> str:
-    """What keeps the run's step from being recorded, as a phrase; empty if nothing does."""
-    if run.device.type != "cuda":
-        return f"no CUDA graphs on {run.device.type}"
-    if not isinstance(run.engine, BookKeeping):
-        return "gradients are formed example by example"
-    return "each proposal waits for its public loss" if run.annealing else ""
 
 
 def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:

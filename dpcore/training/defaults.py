@@ -1,47 +1,11 @@
 """Settings to start from; free of torch."""
 
 from dpcore import check
-from dpcore.training.config import MODELS, SHAPES, RunConfig, sources_for
+from dpcore.data.catalogue import dataset_of
+from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 
 BATCH = {"sample": 256, "full": 512}  # expected batch for each source
-CLIP_NORM = 0.1
-CLIP_NORMS = {"rmsprop": 4.0}  # its mean starts at 1: short gradients would take the whole run to be felt
-RATES = {  # optimizer -> learning rate at sigma 1.23 and that clip norm, found by trying on MNIST
-    "sgd": 1.0,
-    "adam": 0.004,
-    "adagrad": 5.0,
-    "rmsprop": 0.005,
-    "pi_adam": 0.02,
-    "pi_rmsprop": 0.02,
-    "pi_adagrad": 0.1,
-    "adadp": 0.01,
-    "adppl": 2.0,
-}
-LITERAL = {
-    "pi_adam": (0.1, 5.0),
-    "pi_rmsprop": (1.0, 1.0),
-    "pi_adagrad": (1.0, 1.0),
-}  # C, rate: steps of C itself; with a
-# small C the released history is so much below the gradients that the directions of two of them are little but signs
-SPECIAL_RATES = {  # (dataset, model, optimizer) -> where another one is better
-    ("mnist", "cnn", "adam"): 0.01,
-    ("fashion_mnist", "cnn", "adam"): 0.01,
-    ("mnist", "mlp", "pi_rmsprop"): 0.01,
-    ("fashion_mnist", "cnn", "sgd"): 2.0,
-    ("fashion_mnist", "mlp", "sgd"): 2.0,
-}
-BASELINE_RATES = {  # gradients at their full length want shorter steps
-    "sgd": 0.05,
-    "adam": 0.002,
-    "adagrad": 0.05,
-    "rmsprop": 0.002,
-    "pi_adam": 0.005,
-    "pi_rmsprop": 0.005,
-    "pi_adagrad": 0.05,
-    "adadp": 0.001,
-    "adppl": 0.05,
-}
 
 
 def defaults(
@@ -64,12 +28,13 @@ def defaults(
     >>> defaults("mnist", "cnn", "pi_adam").lr, defaults("mnist", "cnn", "pi_adam", reading="literal").lr
     (0.02, 5.0)
     """
-    check.one_of(SHAPES, dataset=dataset)
-    check.one_of(MODELS, model=model)
     check.one_of(OPTIMIZERS, optimizer=optimizer)
-    source = sources_for(dataset)[0] if source is None else source
+    source = dataset_of(dataset).sources[0] if source is None else source
     check.one_of(BATCH, source=source)
-    clip_norm, lr = _of_method(dataset, model, optimizer, reading)
+    chosen = OPTIMIZERS[optimizer]
+    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get((dataset, model), chosen.lr)
+    if reading != "scaled" and chosen.directions:
+        clip_norm, lr = chosen.directions
     return RunConfig(
         dataset=dataset,
         source=source,
@@ -79,13 +44,5 @@ def defaults(
         reading=reading,
         batch=BATCH[source],
         clip_norm=clip_norm,
-        lr=lr if private else BASELINE_RATES[optimizer],
+        lr=lr if private else chosen.baseline_lr,
     )
-
-
-def _of_method(dataset: str, model: str, optimizer: str, reading: str) -> tuple[float, float]:
-    """C and the learning rate."""
-    if reading != "scaled" and optimizer in LITERAL:
-        return LITERAL[optimizer]
-    rate = SPECIAL_RATES.get((dataset, model, optimizer), RATES[optimizer])
-    return CLIP_NORMS.get(optimizer, CLIP_NORM), rate

@@ -10,7 +10,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
@@ -34,7 +34,7 @@ class Descent:
     """
 
     def __init__(self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores) -> None:
-        self.optimizer = OPTIMIZERS[config.optimizer](config)
+        self.optimizer = OPTIMIZERS[config.optimizer].rules(Hyperparameters(config.momentum, config.reading))
         self.clipping = CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
         self.state = begin(self.optimizer, engine.parameters)
         scaling = config.private and self.optimizer.scale is not None

@@ -1,50 +1,28 @@
-"""The training loop: a generator of events.
+"""The training loop: a generator of events, from the first step to the last or from a checkpoint on."""
 
-One private step: a Poisson batch, per-example gradients clipped to C, Gaussian noise of std sigma C on their sum, the
-sum divided by the expected batch q n, an optimizer's step. An empty batch is a step like any other: noise only.
-Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
-"""
-
-import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
-import torch
-from numpy.random import SeedSequence
-from torch import Tensor
-
-from dpcore.data.loading import Images, load
 from dpcore.training import checkpoint
-from dpcore.training.accounting import drawn_sigmas
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import StaticStep, moved, prepared
-from dpcore.training.descent.annealing import Annealing
-from dpcore.training.descent.learning_rate import lr_of
-from dpcore.training.descent.weight_average import Average
-from dpcore.training.dp_step import Descent
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
-from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
-from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.gradients.engine_choice import engine_of
-from dpcore.training.models import build
-from dpcore.training.optimizers.adppl import allot
-from dpcore.training.progress.report_times import Pace
-from dpcore.training.progress.step_totals import Tally
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.randomness.poisson_sampling import poisson_sample
-from dpcore.training.randomness.streams import Streams, streams_of
-from dpcore.training.releases.dp_pca import private_projection
-from dpcore.training.releases.relevance import neuron_count, relevance_of
+from dpcore.training.cuda_graph import StaticStep
+from dpcore.training.events import Checkpointed, Event, Finished, Started
+from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.plan import Plan
+from dpcore.training.training_run import TrainingRun
 
 
 def train(
-    config: RunConfig, clock: Callable[[], float] = time.perf_counter, file: Path | None = None
+    config: RunConfig,
+    clock: Callable[[], float] = time.perf_counter,
+    file: Path | None = None,
+    planned: Plan | None = None,
 ) -> Iterator[Event]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
     With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date.
+    `planned` is the run's plan, where it is known already.
 
     **Guarantees:** the same configuration gives the same parameters on the same device with as many threads. Which
     steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change them.
@@ -52,190 +30,59 @@ def train(
     cover showing them.
     Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.
     """
-    yield from Run(config, clock).events(file)
+    yield from events_of(TrainingRun(config, clock, planned), file)
 
 
-class Run:
-    """One run's data, model and random streams."""
-
-    def __init__(self, config: RunConfig, clock: Callable[[], float]) -> None:
-        self.config = config
-        self.steps = config.steps
-        self.device = device_of(config.device)
-        self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
-        streams = streams_of(config)
-        self._read()
-        if config.pca:
-            self._project(streams.projection)
-        module = build(config.model, config.activation, streams.weights, config.shape).to(self.device)
-        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
-        self.batches = np.random.default_rng(streams.batches)
-        self.noise = GaussianNoise(len(self.engine.parameters), streams.noise, self.device, cores)
-        self.sigmas = drawn_sigmas(config)  # (T,)
-        self.descent = Descent(config, self.engine, self.noise, cores)
-        if config.optimizer == "adppl" and config.private:
-            allot(self.descent.state, self._relevance(streams))
-            self.descent.restore(self.descent.state)
-        self.average = Average(self.engine.parameters, config.ema) if config.ema else None
-        self.annealing: Annealing | None = None
-        if config.acceptance == "sa":
-            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances))
-            self.public_loss = self._loss(self.public)
-        self.static: StaticStep | None = None
-        self.pace = Pace(clock, config.batch / config.examples)
-        self.tally = Tally(at_once=self.device.type == "cpu")
-
-    def _read(self) -> None:
-        """The data: the last `public` training examples are held out, neither trained nor tested on."""
-        config = self.config
-        data = load(config.dataset, config.source)
-        n = config.examples
-        if len(data.train) != n + config.public:
-            raise ValueError(
-                f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
-            )
-        x, y = tensors(data.train, self.device)
-        self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
-        self.test = tensors(data.test, self.device)
-
-    def _project(self, seed: SeedSequence) -> None:
-        """Put every image through DP-PCA of the training images."""
-        config = self.config
-        noise = self._once(self.train[0][0].numel() ** 2, seed)
-        directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
-        parts = (self.train, self.public, self.test)
-        self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
-
-    def _relevance(self, streams: Streams) -> Tensor:
-        """The public relevance of each parameter (d,)."""
-        config = self.config
-        module = build(config.model, config.activation, streams.weights, config.shape).to(self.device)  # with gradients
-        noise = self._once(neuron_count(module), streams.relevance)
-        return relevance_of(module, self.train, config.relevance_sigma, noise)
-
-    def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
-        """Noise for a release before the first step, unless the run is without noise."""
-        noisy = self.config.private and self.config.sigma > 0
-        return GaussianNoise(size, seed, self.device, self.cores) if noisy else None
-
-    def events(self, file: Path | None = None) -> Iterator[Event]:
-        """Start or resume, steps and evaluations in between, finish."""
-        config, steps = self.config, self.steps
-        parameters = len(self.engine.parameters)
-        done = checkpoint.resume(self, file) if file and file.exists() else 0
-        self.static, how = prepared(self)
-        if not done:
-            yield Started(config.examples, steps, config.q, str(self.device), parameters, self.engine.name + how)
-        self.pace.start(done)
-        for step in range(done + 1, steps + 1):
-            with self.cores.working():
-                self.step(step)
-            reported = self.pace.report_due(step) or step == steps
-            if reported:
-                yield self._report(step)
-            if step < steps and self.pace.evaluation_due(step):
-                yield self.evaluated(step)
-                if file and self.pace.save_due():
-                    if not reported:  # what is not reported would be forgotten
-                        yield self._report(step)
-                    checkpoint.save(self, step, file)
-                    yield Checkpointed(step)
-        last = self.evaluated(steps)
-        yield last
-        accepted = self.annealing.accepted if self.annealing else None
-        yield Finished(steps, self.pace.elapsed(), last.accuracy, last.averaged_accuracy, accepted)
-
-    def step(self, step: int) -> None:
-        """One step of DP-SGD on a fresh Poisson batch."""
-        drawn = poisson_sample(self.config.examples, self.config.q, self.batches)
-        if self.static and self.static.takes(drawn):
-            found = self.static.step(drawn, *self._numbers(step))
-        else:
-            at = moved(drawn, self.device)
-            found = self.descend(step, *(part[at] for part in self.train))[1:]
-        self.tally.add(step, *found)
-        if self.average:
-            self.average.add(self.engine.parameters)
-
-    def _numbers(self, step: int) -> tuple[float, float]:
-        """The sigma and the learning rate of a step."""
-        return float(self.sigmas[step - 1]), lr_of(self.config, step)
-
-    def _report(self, step: int) -> Stepped:
-        self.tally.settle()  # waits for the device: the rate counts the steps that are done
-        return self.tally.report(step, self.epoch(step), self.pace.reported(step))
-
-    def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
-        """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
-        take = self._propose if self.annealing else self.descent.take
-        return take(x, y, *self._numbers(step))
-
-    def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
-        """Take the step, and under simulated annealing perhaps go back."""
-        assert self.annealing
-        parameters, descent = self.engine.parameters, self.descent
-        before, state = parameters.clone(), descent.snapshot()
-        found = descent.take(x, y, sigma, lr)
-        loss = self._loss(self.public)
-        accepted = self.annealing.accepts(self.public_loss, loss)
-        if accepted:
-            self.public_loss = loss
-        else:
-            parameters.copy_(before)
-            descent.restore(state)
-        self.tally.judge(accepted, self.annealing.accepted)
-        return found
-
-    def _loss(self, part: tuple[Tensor, Tensor]) -> float:
-        """The mean loss on a part of the data."""
-        return torch.nn.functional.cross_entropy(self.engine.logits(part[0]), part[1]).item()
-
-    def evaluated(self, step: int) -> Evaluated:
-        """Figures on the test set."""
-        self.tally.settle()  # what diverged is not tested
-        with self.pace.evaluating(step), self.cores.working():
-            logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
-            loss = torch.nn.functional.cross_entropy(logits, y).item()
-            if not math.isfinite(loss):  # the last step's weights have been in no batch yet
-                raise RuntimeError(f"loss is not finite at step {step}")
-            right = (logits.argmax(1) == y).double()
-            per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
-            averaged = self._averaged_accuracy()
-        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()), averaged)
-
-    def _averaged_accuracy(self) -> float | None:
-        """Test accuracy of the averaged weights, if an average is kept."""
-        if not self.average:
-            return None
-        parameters, x, y = self.engine.parameters, *self.test
-        own = parameters.clone()
-        parameters.copy_(self.average.vector)
-        right = (self.engine.logits(x).argmax(1) == y).float().mean().item()
-        parameters.copy_(own)
-        return right
-
-    def epoch(self, step: int) -> float:
-        """Epochs of expected batches done after the step."""
-        return step * self.config.batch / self.config.examples
+def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:
+    """Start or resume, steps and evaluations in between, finish."""
+    config, steps, times = run.config, run.plan.steps, run.report_times
+    parameters = len(run.engine.parameters)
+    done = checkpoint.resume(run, file) if file and file.exists() else 0
+    run.static, how = prepared(run)
+    if not done:
+        yield Started(config.examples, steps, config.q, str(run.device), parameters, run.engine.name + how)
+    times.start(done)
+    for step in range(done + 1, steps + 1):
+        with run.cores.working():
+            run.step(step)
+        reported = times.report_due(step) or step == steps
+        if reported:
+            yield run.report(step)
+        if step < steps and times.evaluation_due(step):
+            yield run.evaluated(step)
+            if file and times.save_due():
+                if not reported:  # what is not reported would be forgotten
+                    yield run.report(step)
+                checkpoint.save(run, step, file)
+                yield Checkpointed(step)
+    last = run.evaluated(steps)
+    yield last
+    accepted = run.annealing.accepted if run.annealing else None
+    yield Finished(steps, times.elapsed(), last.accuracy, last.averaged_accuracy, accepted)
 
 
-def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,).
+def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
+    """The run's recorded step if it can have one, and what to say of it behind the engine's name.
 
-    The scales are fixed: no data set had a say in them.
+    Edge cases: on the CPU, where there is nothing to record, nothing is said.
     """
-    images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
-    if images.dim() == 3:
-        return images[:, None].float().div_(255), labels
-    return images.float().div_(127.5).sub_(1.0), labels
+    if run.device.type == "cpu":
+        return None, ""
+    why = obstacle(run)
+    if not why:
+        try:
+            step = StaticStep(run.engine, run.descent, run.train, run.config.q)
+            step.record(run.noise)
+            return step, ", captured"
+        except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
+            why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+    return None, f"; not captured: {why}"
 
 
-def device_of(name: str) -> torch.device:
-    """The device of that name; "auto" takes CUDA, then MPS, then the CPU. ValueError if it is not here."""
-    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if name == "auto":
-        name = next(device for device, present in here.items() if present)
-    if not here[name]:
-        present = ", ".join(["auto", *(device for device in here if here[device])])
-        raise ValueError(f"Expected device={name!r} to be one that is here: {present}.")
-    return torch.device(name)
+def obstacle(run: TrainingRun) -> str:
+    """What keeps the run's step from being recorded, as a phrase; empty if nothing does."""
+    if run.device.type != "cuda":
+        return f"no CUDA graphs on {run.device.type}"
+    if not isinstance(run.engine, BookKeeping):
+        return "gradients are formed example by example"
+    return "each proposal waits for its public loss" if run.annealing else ""

@@ -1,29 +1,65 @@
-"""The networks."""
+"""The networks: what each is, which images it takes, and how it is built; free of torch until one is built."""
+
+from __future__ import annotations
 
 import math
-
-import torch
-from torch import nn
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dpcore import check
-from dpcore.training.config import MODELS
+from dpcore.data.catalogue import dataset_of
 
-ACTIVATION = {"tanh": nn.Tanh, "relu": nn.ReLU}
-
+if TYPE_CHECKING:
+    from torch import nn
 
 Shape = tuple[int, ...]  # of one example: (channels, height, width), or (dimensions,) behind a projection
+ACTIVATIONS = ("tanh", "relu")
 
 
-def mlp(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
-    """784-1000-10, 795,010 parameters. Source: Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA."""
-    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 1000), activation(), nn.Linear(1000, 10))
+@dataclass(frozen=True)
+class Model:
+    """A network as a run names it."""
+
+    name: str  # in configurations, addresses and on the command line
+    note: str  # one line: its layers and size
+    source: str
+    groups: int  # layers with parameters; `per_layer` clips each on its own
+    layers: Callable[[type[nn.Module], Shape, int], nn.Sequential]  # activation, shape, classes -> the network
+    only: Shape | None = None  # the one shape of image that its convolutions are cut to; None: it takes any vector
+
+    @property
+    def dense(self) -> bool:
+        """Whether it takes vectors, so also projected ones."""
+        return self.only is None
+
+    def takes(self, shape: Shape) -> bool:
+        """Whether it takes examples of the shape."""
+        return self.only in (None, shape)
 
 
-def cnn(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
-    """Two convolutions and two dense layers, 26,010 parameters.
+def mlp(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """One hidden layer of 1000."""
+    from torch import nn
 
-    Source: Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660.
-    """
+    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 1000), activation(), nn.Linear(1000, classes))
+
+
+def abadi(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """One hidden layer of 1000, without biases; weights are truncated normal of std 1 / sqrt(inputs)."""
+    from torch import nn
+
+    first, second = nn.Linear(math.prod(shape), 1000, bias=False), nn.Linear(1000, classes, bias=False)
+    for layer in (first, second):
+        std = layer.in_features**-0.5
+        nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)
+    return nn.Sequential(nn.Flatten(), first, activation(), second)
+
+
+def cnn(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """Two convolutions and two dense layers."""
+    from torch import nn
+
     return nn.Sequential(
         nn.Conv2d(shape[0], 16, 8, 2, padding=2),
         activation(),
@@ -34,49 +70,83 @@ def cnn(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
         nn.Flatten(),
         nn.Linear(32 * 4 * 4, 32),
         activation(),
-        nn.Linear(32, 10),
+        nn.Linear(32, classes),
     )
 
 
-def abadi(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
-    """784-1000-10 without biases, 794,000 parameters; 70,000 behind DP-PCA to 60 dimensions.
+def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """Six convolutions and two dense layers."""
+    from torch import nn
 
-    Source: Abadi et al. 2016, arXiv 1607.00133, section 5.1 and its code: weights truncated normal, std 1 / sqrt(in).
-    """
-    first, second = nn.Linear(math.prod(shape), 1000, bias=False), nn.Linear(1000, 10, bias=False)
-    for layer in (first, second):
-        std = layer.in_features**-0.5
-        nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)
-    return nn.Sequential(nn.Flatten(), first, activation(), second)
-
-
-def cnn9(activation: type[nn.Module], shape: Shape) -> nn.Sequential:
-    """Six convolutions and two dense layers for 32x32 images in colour, 550,570 parameters.
-
-    Source: Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660.
-    """
     layers: list[nn.Module] = []
     channels = shape[0]
     for width in (32, 64, 128):
         layers += [nn.Conv2d(channels, width, 3, padding=1), activation()]
         layers += [nn.Conv2d(width, width, 3, padding=1), activation(), nn.MaxPool2d(2, 2)]
         channels = width
-    dense = [nn.Flatten(), nn.Linear(channels * 4 * 4, 128), activation(), nn.Linear(128, 10)]
+    dense = [nn.Flatten(), nn.Linear(channels * 4 * 4, 128), activation(), nn.Linear(128, classes)]
     return nn.Sequential(*layers, *dense)
 
 
-BUILDERS = {"cnn9": cnn9, "abadi": abadi, "mlp": mlp, "cnn": cnn}
-assert tuple(BUILDERS) == MODELS
+PAPERNOT = "Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660"
+MODELS = {
+    each.name: each
+    for each in (
+        Model(
+            name="cnn9",
+            note="Six convolutions and two dense layers for 32x32 images in colour, 550,570 parameters.",
+            source=PAPERNOT,
+            groups=8,
+            layers=cnn9,
+            only=(3, 32, 32),
+        ),
+        Model(
+            name="abadi",
+            note="784-1000-10 without biases, 794,000 parameters; 70,000 behind DP-PCA to 60 dimensions.",
+            source="Abadi et al. 2016, arXiv 1607.00133, section 5.1 and its code",
+            groups=2,
+            layers=abadi,
+        ),
+        Model(
+            name="mlp",
+            note="784-1000-10, 795,010 parameters.",
+            source="Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA",
+            groups=2,
+            layers=mlp,
+        ),
+        Model(
+            name="cnn",
+            note="Two convolutions and two dense layers for 28x28 grey images, 26,010 parameters.",
+            source=PAPERNOT,
+            groups=4,
+            layers=cnn,
+            only=(1, 28, 28),
+        ),
+    )
+}
 
 
-def build(model: str, activation: str, seed: int, shape: Shape = (1, 28, 28)) -> nn.Sequential:
-    """The named network for examples of the shape and 10 classes, weights drawn from the seed, on the CPU.
+def models_for(dataset: str) -> tuple[str, ...]:
+    """The models that take the data set's images, the one to start from last.
+
+    >>> models_for("mnist")
+    ('abadi', 'mlp', 'cnn')
+    """
+    suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset).shape)]
+    return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
+
+
+def build(model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), classes: int = 10) -> nn.Sequential:
+    """The named network for examples of the shape, weights drawn from the seed, on the CPU.
 
     >>> sum(parameter.numel() for parameter in build("cnn", "tanh", seed=0).parameters())
     26010
     """
-    check.one_of(BUILDERS, model=model)
-    check.one_of(ACTIVATION, activation=activation)
+    import torch
+
+    check.one_of(MODELS, model=model)
+    check.one_of(ACTIVATIONS, activation=activation)
+    kind = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[activation]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return BUILDERS[model](ACTIVATION[activation], shape)
+        return MODELS[model].layers(kind, shape, classes)

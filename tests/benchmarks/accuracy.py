@@ -20,9 +20,10 @@ from typing import Any
 import torch
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.training.config import RunConfig, mechanism_of, unaccounted
+from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.loop import train
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import summary
 from tests.benchmarks.recipes import RECIPES
 
@@ -31,9 +32,9 @@ RESULTS = Path(__file__).parent / "results"
 
 def epsilons(config: RunConfig) -> dict[str, Any]:
     """What the run costs: the certified band, and the classic bound that the papers use."""
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     if mechanism is None:
-        return {"none": unaccounted(config)}
+        return {"none": plan(config).unaccounted}
     steps = [mechanism.steps]
     band = ACCOUNTANTS["pld"].curve(mechanism, steps, config.delta)
     classic = ACCOUNTANTS["moments"].curve(mechanism, steps, config.delta)
@@ -97,8 +98,8 @@ def report(name: str, config: RunConfig, rows: list[dict[str, Any]]) -> dict[str
         "recipe": name,
         "command": f"python -m tests.benchmarks.accuracy {name} --seeds {len(rows)}",
         "torch": torch.__version__,
-        "steps": config.steps,
-        "epochs_run": config.steps * config.q,
+        "steps": plan(config).steps,
+        "epochs_run": plan(config).steps * config.q,
         "epsilon": epsilons(config),
         **figures,
         "runs": rows,
@@ -138,9 +139,9 @@ def main() -> None:
             sys.exit(f"Expected RECIPE={name!r} to be one of: {', '.join(RECIPES)}.")
         config = RunConfig(**(RECIPES[name] | {"device": options.device}))
         if options.list:
-            print(f"{name:<22} {config.steps:>6} steps  {epsilons(config)}", flush=True)
+            print(f"{name:<22} {plan(config).steps:>6} steps  {epsilons(config)}", flush=True)
             continue
-        print(f"{name}: {config.steps} steps", flush=True)
+        print(f"{name}: {plan(config).steps} steps", flush=True)
         done = measure(name, config, options.seeds)
         print(f"{name}: {done['accuracy']} {done.get('averaged_accuracy', '')} {done['epsilon']}", flush=True)
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from dpcore.training.combinations import PER_EXAMPLE
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 
@@ -76,5 +75,5 @@ RECIPES: dict[str, Recipe] = {
 
 for _optimizer in OPTIMIZERS:  # MNIST's sample, cnn, 5 epochs
     RECIPES[f"default-{_optimizer}"] = defaults("mnist", "cnn", _optimizer).to_json()
-for _optimizer in PER_EXAMPLE:
+for _optimizer in (name for name, each in OPTIMIZERS.items() if "literal" in each.readings):
     RECIPES[f"default-{_optimizer}-literal"] = defaults("mnist", "cnn", _optimizer, reading="literal").to_json()

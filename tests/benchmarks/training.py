@@ -32,9 +32,9 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import prepared
-from dpcore.training.loop import Run
+from dpcore.training.loop import prepared
 from dpcore.training.models import build
+from dpcore.training.training_run import TrainingRun
 
 Step = Callable[[], None]
 CLEAR = Path("/proc/self/clear_refs")
@@ -93,7 +93,7 @@ def private(
     """The step of this project, with the diagonal scale of its optimizer in force."""
     names = {"model": model, "activation": activation, **options}
     config = RunConfig(**names, batch=batch, sigma=1.0, clip_norm=1.0, lr=1e-4, momentum=0.0, epochs=10)
-    run = Run(config, time.perf_counter)
+    run = TrainingRun(config, time.perf_counter)
     x, y = run.train[0][:batch].clone(), run.train[1][:batch].clone()
     if all_pixels:
         x.clamp_(min=0.01)
@@ -104,9 +104,9 @@ def private(
 
     def step() -> None:
         if run.static and run.static.takes(drawn):
-            run.tally.add(1, *run.static.step(drawn, config.sigma, config.lr))
+            run.step_totals.add(1, *run.static.step(drawn, config.sigma, config.lr))
         else:
-            run.tally.add(1, *run.descend(1, x, y)[1:])
+            run.step_totals.add(1, *run.descend(1, x, y)[1:])
 
     def warm() -> None:
         for _ in range(WAIT):
@@ -120,7 +120,7 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
     work = (model, activation, batch)
 
     def images() -> tuple[Tensor, Tensor]:
-        run = Run(RunConfig(model=model, batch=batch), time.perf_counter)
+        run = TrainingRun(RunConfig(model=model, batch=batch), time.perf_counter)
         return run.train[0][:batch].clone(), run.train[1][:batch].clone()
 
     made: dict[str, Callable[[], Entrant]] = {
@@ -205,7 +205,8 @@ def epoch(model: str, activation: str, batch: int, examples: int = 60_000) -> di
     """Seconds of as many steps as an epoch has, sampling included, and the data: all of MNIST if it is here."""
     for source in ("full", "sample"):
         try:
-            run = Run(RunConfig(model=model, activation=activation, source=source, batch=batch, epochs=20), time.time)
+            config = RunConfig(model=model, activation=activation, source=source, batch=batch, epochs=20)
+            run = TrainingRun(config, time.time)
             break
         except ValueError:  # not here
             continue
@@ -213,10 +214,10 @@ def epoch(model: str, activation: str, batch: int, examples: int = 60_000) -> di
     steps = -(-examples // batch)
     for step in range(1, steps + WAIT + 1):
         if step == WAIT + 1:
-            run.tally.settle()
+            run.step_totals.settle()
             start = time.perf_counter()
         run.step(step)
-    run.tally.settle()  # waits for the device
+    run.step_totals.settle()  # waits for the device
     return {"seconds": time.perf_counter() - start, "steps": steps, "data": source, "engine": run.engine.name + said}
 
 

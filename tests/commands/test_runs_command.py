@@ -13,7 +13,8 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.runs import store as store_module
 from dpcore.runs.record import Status, worker_name
-from dpcore.runs.store import FILE, Store
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started, to_json
 from tests.commands.printed import printed

@@ -12,6 +12,7 @@ from dpcore.runs.store import Store
 from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 
 SA = RunConfig(acceptance="sa", public=500, batch=100, epochs=0.1)
@@ -63,8 +64,8 @@ def test_the_exact_figures_are_said_to_be_so_in_words_only(capsys):
 
 
 def test_any_error_fails_the_run_with_status_1_one_line_and_its_traceback(capsys, monkeypatch):
-    def train(config, file=None):
-        yield Started(config.examples, config.steps, config.q, "cpu", 1, "test double")
+    def train(config, **_):
+        yield Started(config.examples, plan(config).steps, config.q, "cpu", 1, "test double")
         raise IndexError("past the end")
 
     monkeypatch.setattr(loop, "train", train)

@@ -9,7 +9,6 @@ import pytest
 
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
 from dpcore.data.loading import load
-from dpcore.training.config import EXAMPLES
 
 SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
 
@@ -44,13 +43,13 @@ def test_a_samples_images_look_like_their_labels():
     assert (nearest == split.test.labels).mean() > 0.75  # the nearest class mean gets about 80 % of MNIST right
 
 
-def test_the_configurations_example_counts_are_those_of_the_data():
+def test_the_counts_and_shapes_of_the_catalogue_are_those_of_the_data():
     for name, dataset in DATASETS.items():
-        if dataset.sampled:
-            assert EXAMPLES[name, "sample"] == len(load(name, "sample").train)
-        counts = [dataset.idx[0].shape[0]] if dataset.idx else [file.count for file in dataset.batches[:-1]]
-        assert EXAMPLES[name, "full"] == sum(counts)
-    assert {name for name, _ in EXAMPLES} == set(DATASETS)
+        for source in available(name):
+            images = load(name, source).train.images
+            assert len(images) == dataset.examples(source)
+            assert images.shape[1:] == dataset.shape[-(images.ndim - 1) :]
+    assert [dataset.examples("full") for dataset in DATASETS.values()] == [60_000, 60_000, 50_000]
 
 
 def test_an_unknown_data_set_is_named():

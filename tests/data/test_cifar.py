@@ -20,11 +20,11 @@ from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
 from dpcore.runs import pool
 from dpcore.runs.store import Store
-from dpcore.training import config as settings
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
 from dpcore.training.events import Finished
-from dpcore.training.loop import Run, train
+from dpcore.training.loop import train
+from dpcore.training.training_run import TrainingRun
 from tests.data.idx_folders import write
 from tests.pages.train_page import opened, press
 
@@ -69,7 +69,6 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Tiny:
         files.append(CifarFile(file.name, EACH, hashlib.md5(contents[file.name], usedforsecurity=False).hexdigest()))
     dataset = dataclasses.replace(CIFAR10, batches=tuple(files))
     monkeypatch.setitem(DATASETS, "cifar10", dataset)
-    monkeypatch.setitem(settings.EXAMPLES, ("cifar10", "full"), 5 * EACH)
     return Tiny(dataset, contents, pixels, labels)
 
 
@@ -222,7 +221,7 @@ def test_a_missing_batch_is_named_and_the_way_out(root, tiny, tmp_path, capsys):
 def test_the_network_of_the_papers_trains_on_it(root, tiny, tmp_path):
     import_folder(write(tmp_path / "given", tiny.contents))
     config = RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, epochs=1.0, device="cpu")
-    run = Run(config, lambda: 0.0)
+    run = TrainingRun(config, lambda: 0.0)
     assert len(run.engine.parameters) == 550_570
     assert run.engine.name == "book-keeping"
     x, y = run.train

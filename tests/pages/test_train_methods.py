@@ -11,10 +11,11 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import short
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, claimed_mechanism
+from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.plan import plan
 from pages.parts.shell import words
 from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
 
@@ -22,7 +23,7 @@ from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, pre
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_started(store: Store, optimizer: str):
     page = opened(optimizer=optimizer)
-    assert words.OPTIMIZERS[optimizer].note in [each.value for each in page.caption]
+    assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption]
     press(page, "Start private run")
     assert store.runs()[0].config == defaults("mnist", "cnn", optimizer)
 
@@ -108,7 +109,7 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     assert metrics(page)["Accepted / rejected"] == "30 / 15"
     (caption,) = [each.value for each in page.caption if words.INVALID in each.value]
     title = ACCOUNTANTS["rdp"].title
-    claim = ACCOUNTANTS["rdp"].curve(claimed_mechanism(config, 30), [30], config.delta).epsilon[0]
+    claim = ACCOUNTANTS["rdp"].curve(plan(config).claimed(30), [30], config.delta).epsilon[0]
     assert caption.endswith(f"30, would give {short(claim)}.")
     assert f"epsilon {metrics(page)[f'Epsilon, {title}']} ({title})" in caption
 
@@ -149,5 +150,5 @@ def test_releases_before_the_first_step_take_no_epoch(store: Store):
     page = opened(recorded(store, config, 40))
     columns = [line["x"] for line in charts(page)[1]["data"] if "bdata" in line["x"]]
     last = [np.frombuffer(b64decode(x["bdata"]), x["dtype"])[-1] for x in columns]
-    assert last == pytest.approx([config.steps * config.q] * len(columns))
+    assert last == pytest.approx([plan(config).steps * config.q] * len(columns))
     assert last

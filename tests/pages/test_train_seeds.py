@@ -9,6 +9,7 @@ from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Stepped
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, with_seeds
 from pages.parts.shell import words
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
@@ -19,7 +20,7 @@ EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]
 def finished(store: Store, config: RunConfig, accuracy: float, averaged: float | None = None) -> str:
     """A run that went all the way."""
     run = recorded(store, config, 40)
-    store.append(run, Finished(config.steps, 4.0, accuracy, averaged))
+    store.append(run, Finished(plan(config).steps, 4.0, accuracy, averaged))
     store.end(run, Status.FINISHED)
     return run
 
@@ -73,7 +74,7 @@ def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Stor
     runs = [finished(store, config, 0.8 + 0.02 * config.seed, 0.9) for config in configs[:2]]
     running = recorded(store, configs[2], 40)
     assert summaries(*runs, running) == []
-    store.append(running, Finished(configs[2].steps, 4.0, 0.84, 0.93))
+    store.append(running, Finished(plan(configs[2]).steps, 4.0, 0.84, 0.93))
     store.end(running, Status.FINISHED)
     (said,) = summaries(*runs, running)
     assert "3 seeds: test accuracy 82.00% +- 2.00% (from 80.00% to 84.00%)" in said

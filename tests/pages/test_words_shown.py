@@ -5,6 +5,7 @@ import pytest
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.results import cache
 from pages.parts.results.attack_curves import growing_curves
 from pages.parts.shell import words
@@ -26,7 +27,7 @@ def test_the_pills_show_titles_and_the_address_holds_ids():
 def test_the_optimizer_shows_its_name_and_the_address_holds_its_id():
     page = opened(optimizer="pi_adam")
     box = page.selectbox(key="optimizer")
-    assert (box.value, box.options) == ("pi_adam", [each.name for each in words.OPTIMIZERS.values()])
+    assert (box.value, box.options) == ("pi_adam", [each.title for each in OPTIMIZERS.values()])
     box.set_value("adam").run()
     assert page.query_params["optimizer"] == "adam"
     page.selectbox(key="optimizer").set_value("sgd").run()

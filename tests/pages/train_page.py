@@ -9,6 +9,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import plan
 
 PAGE = Path(__file__).parents[2] / "pages" / "train.py"
 CONFIG = RunConfig(batch=256, epochs=2.0)
@@ -28,7 +29,7 @@ def opened(*runs: str, **query: str) -> AppTest:
 
 def events_of(config: RunConfig, done: int) -> list[Event]:
     """What a run has said after `done` steps."""
-    said: list[Event] = [Started(config.examples, config.steps, config.q, "cpu", 26010, "book-keeping")]
+    said: list[Event] = [Started(config.examples, plan(config).steps, config.q, "cpu", 26010, "book-keeping")]
     for step in range(10, done + 1, 10):
         said.append(Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0))
         said.append(Evaluated(step, step * config.q, 0.5 + 0.004 * step, 1.0, CLASSES))
@@ -44,7 +45,7 @@ def recorded(store: Store, config: RunConfig, done: int, status: Status | None =
     for event in events_of(config, done):
         store.append(run, event)
     if status is Status.FINISHED:
-        store.append(run, Finished(config.steps, 4.0, 0.8))
+        store.append(run, Finished(plan(config).steps, 4.0, 0.8))
     if status:
         store.end(run, status, error)
     return run

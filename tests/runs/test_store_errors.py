@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.runs import store as store_module
+from dpcore.runs import store_file
 from dpcore.runs.record import Status, StoreError
-from dpcore.runs.store import FILE, Store
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 
@@ -62,7 +63,7 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(home: Path) -> None:
     db.execute("PRAGMA user_version = 7")
     db.close()
     left = path.read_bytes()
-    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 1, but it has 7"):
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 2 or less, but it has 7"):
         Store(home)
     assert path.read_bytes() == left
 
@@ -74,7 +75,7 @@ def test_another_programs_database_is_refused_and_left_as_it_is(home: Path) -> N
     db.commit()
     db.close()
     left = (home / FILE).read_bytes()
-    with pytest.raises(StoreError, match="to have schema version 1, but it has 0"):
+    with pytest.raises(StoreError, match="to have schema version 2 or less, but it has 0"):
         Store(home)
     assert (home / FILE).read_bytes() == left
 
@@ -185,7 +186,7 @@ def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: 
 
 
 def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "BUSY", 0.1)
+    monkeypatch.setattr(store_file, "BUSY", 0.1)
     with Store(home) as holder, Store(home) as store, holder._writing():
         assert store.runs() == []
         with pytest.raises(StoreError, match=r"runs\.sqlite3 to be free"):

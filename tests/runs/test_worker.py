@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 import train_doubles
@@ -16,6 +16,7 @@ from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Started
+from dpcore.training.plan import plan
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_sigterm_interrupts_where_it_is_allowed(interrupts: Interrupts) -> None:
 def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts: Interrupts) -> None:
     closed = []
 
-    def train(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
         try:
             for event in train_doubles.endless(config):
                 yield event
@@ -78,7 +79,7 @@ def test_settings_of_another_version_fail_the_run_with_their_name(
 def test_a_full_disk_fails_the_run_and_keeps_what_came_before(
     store: Store, claimed: Run, interrupts: Interrupts, eventually: Callable[..., None]
 ) -> None:
-    def train(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
         yield Started(config.examples, 1, 0.5, "cpu", 1, "test double")
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count = {pages}")
@@ -126,12 +127,12 @@ def test_a_worker_that_is_told_to_end_claims_nothing(store: Store, interrupts: I
 def test_warming_up_trains_one_step() -> None:
     asked = []
 
-    def train(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
         asked.append(config)
         return train_doubles.quick(config)
 
     warm_up(train)
-    assert [config.steps for config in asked] == [1]
+    assert [plan(config).steps for config in asked] == [1]
 
 
 def test_the_training_function_is_named_by_module_and_name() -> None:

@@ -3,14 +3,15 @@
 import signal
 import time
 from collections.abc import Generator
-from pathlib import Path
+from typing import Any
 
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import plan
 
 
 def _started(config: RunConfig) -> Started:
-    return Started(config.examples, config.steps, config.q, "cpu", 0, "test double")
+    return Started(config.examples, plan(config).steps, config.q, "cpu", 0, "test double")
 
 
 def _stepped(step: int) -> Stepped:
@@ -18,7 +19,7 @@ def _stepped(step: int) -> Stepped:
     return Stepped(step, step / 10, time.time(), 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
 
 
-def quick(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def quick(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """Started, one step, one evaluation, finished."""
     yield _started(config)
     yield _stepped(1)
@@ -26,7 +27,7 @@ def quick(config: RunConfig, file: Path | None = None) -> Generator[Event, None,
     yield Finished(1, 0.01, 0.5)
 
 
-def endless(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def endless(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """A step every 50 ms until somebody ends it."""
     yield _started(config)
     step = 0
@@ -36,7 +37,7 @@ def endless(config: RunConfig, file: Path | None = None) -> Generator[Event, Non
         yield _stepped(step)
 
 
-def one_second(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def one_second(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """Twenty steps of 50 ms."""
     yield _started(config)
     for step in range(1, 21):
@@ -45,7 +46,7 @@ def one_second(config: RunConfig, file: Path | None = None) -> Generator[Event, 
     yield Finished(20, 1.0, 0.5)
 
 
-def long_step(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def long_step(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """One step of a minute, in short pieces as a tensor library's are."""
     yield _started(config)
     for _ in range(6000):
@@ -53,20 +54,20 @@ def long_step(config: RunConfig, file: Path | None = None) -> Generator[Event, N
     yield _stepped(1)
 
 
-def stubborn(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def stubborn(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """A step that no SIGTERM reaches."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     yield _started(config)
     time.sleep(60)
 
 
-def failing(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def failing(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """One step, then an error."""
     yield _started(config)
     yield _stepped(1)
     raise ArithmeticError(f"the loss of seed {config.seed} is gone")
 
 
-def by_seed(config: RunConfig, file: Path | None = None) -> Generator[Event, None, None]:
+def by_seed(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """`failing` for odd seeds, else `quick`."""
     return failing(config) if config.seed % 2 else quick(config)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpcore.training import loop as module
+from dpcore.training import training_run as module
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dpcore.training import cuda_graph
 from dpcore.training.cuda_graph import StaticStep
-from dpcore.training.loop import Run
+from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import CNN
 
 STEPS = 6
@@ -63,19 +63,19 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
     return recorder.play
 
 
-def as_if_on(device: str, run: Run) -> Any:
+def as_if_on(device: str, run: TrainingRun) -> Any:
     """What `prepared` sees of the run, on another device."""
     seen = {name: getattr(run, name) for name in ("engine", "descent", "train", "config", "noise", "annealing")}
     return SimpleNamespace(device=torch.device(device), **seen)
 
 
-def ended(run: Run, steps: int = STEPS) -> torch.Tensor:
+def ended(run: TrainingRun, steps: int = STEPS) -> torch.Tensor:
     for step in range(1, steps + 1):
         run.step(step)
     return run.engine.parameters.clone()
 
 
-def statics(run: Run) -> tuple[StaticStep, list[int]]:
+def statics(run: TrainingRun) -> tuple[StaticStep, list[int]]:
     """A static step for the run, which takes it from now on, and the sizes of the batches that it takes."""
     step, taken = StaticStep(run.engine, run.descent, run.train, run.config.q), []
     own = step.step

@@ -9,11 +9,11 @@ import torch
 
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.loop import Run
 from dpcore.training.models import build
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import State, UpdateRules
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.streams import streams_of
+from dpcore.training.training_run import TrainingRun
 
 SMALL = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu")
 CNN = dataclasses.replace(SMALL, model="cnn")
@@ -25,9 +25,9 @@ def ticking(seconds: float = 0.05) -> Callable[[], float]:
     return lambda: next(ticks) * seconds
 
 
-def run_of(config: RunConfig, like: RunConfig | None = None) -> Run:
+def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:
     """A run that has not begun; with the batches and noise of another one, of as many parameters, if it is given."""
-    run = Run(config, ticking())
+    run = TrainingRun(config, ticking())
     if like:
         streams = streams_of(like)
         run.batches = np.random.default_rng(streams.batches)
@@ -37,7 +37,7 @@ def run_of(config: RunConfig, like: RunConfig | None = None) -> Run:
 
 
 def noise_of(
-    config: RunConfig, steps: int, begun: Callable[[Run], None] = lambda run: None
+    config: RunConfig, steps: int, begun: Callable[[TrainingRun], None] = lambda run: None
 ) -> tuple[np.ndarray, torch.Tensor | None]:
     """What the noise of the last of some steps adds to the sum, divided by D (d,), and D.
 
@@ -58,14 +58,14 @@ def noise_of(
     return (noise if scale is None else noise / scale).numpy(), scale
 
 
-def module_of(run: Run) -> torch.nn.Module:
+def module_of(run: TrainingRun) -> torch.nn.Module:
     """A copy of the run's network that autograd may use."""
     copy = build(run.config.model, run.config.activation, 0)
     torch.nn.utils.vector_to_parameters(run.engine.parameters.clone(), copy.parameters())
     return copy
 
 
-def walked(optimizer: Optimizer, gradient: torch.Tensor, state: State, lr: float) -> tuple[torch.Tensor, State]:
+def walked(optimizer: UpdateRules, gradient: torch.Tensor, state: State, lr: float) -> tuple[torch.Tensor, State]:
     """The step of an optimizer, with all coordinates as one piece, and the state after it."""
     gradient, state = gradient.clone(), state._replace(count=state.count + 1)
     optimizer.absorb(gradient, state)
@@ -76,6 +76,6 @@ def walked(optimizer: Optimizer, gradient: torch.Tensor, state: State, lr: float
     return step, state
 
 
-def scale_after(optimizer: Optimizer, state: State) -> torch.Tensor | None:
+def scale_after(optimizer: UpdateRules, state: State) -> torch.Tensor | None:
     """D for the step after the state; None for ones."""
     return optimizer.scale(state) if optimizer.scale and state.count >= optimizer.wait else None

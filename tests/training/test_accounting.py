@@ -8,11 +8,13 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.training.accounting import GROUPS, affordable, drawn_sigmas, first_releases
-from dpcore.training.config import MODELS, RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
+from dpcore.training.accounting import affordable
+from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
-from dpcore.training.loop import Run, train
-from dpcore.training.models import build
+from dpcore.training.loop import train
+from dpcore.training.models import MODELS, build
+from dpcore.training.plan import plan
+from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, ticking
 
 METHODS = {
@@ -49,18 +51,18 @@ def config_of(method: str) -> RunConfig:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
     config = config_of(method)
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     assert mechanism is not None
     list(train(config, ticking()))
-    first = len(first_releases(config))
-    assert stds[:first] == [release.sigma for release in first_releases(config)]  # of sensitivity 1, at q = 1
+    first = len(plan(config).first)
+    assert stds[:first] == [release.sigma for release in plan(config).first]  # of sensitivity 1, at q = 1
     groups = len(list(build(config.model, config.activation, 0, config.shape).children())) - 2  # without shape, tanh
     sensitivity = config.clip_norm * (math.sqrt(groups) if config.clipping == "per_layer" else 1.0)
     charged = [release.sigma for release in mechanism.releases[first:] for _ in range(release.count)]
     assert [std / sensitivity for std in stds[first:]] == pytest.approx(charged, rel=1e-12)
-    assert len(charged) == len(batches) == config.steps
+    assert len(charged) == len(batches) == plan(config).steps
     assert {(n, q) for n, q, _ in batches} == {(config.examples, release.q) for release in mechanism.releases[first:]}
-    assert uses_at(config, config.steps) == mechanism.steps
+    assert plan(config).uses_at(plan(config).steps) == mechanism.steps
     assert all(drawn.max(initial=0) < config.examples for _, _, drawn in batches)
 
 
@@ -70,23 +72,23 @@ def test_layers_are_counted_as_the_network_has_them(model):
     source = "full" if model == "cnn9" else "sample"
     config = RunConfig(dataset=dataset, source=source, model=model)
     owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
-    assert GROUPS[model] == len(owners)
+    assert MODELS[model].groups == len(owners)
 
 
 def test_a_constant_sigma_is_one_release_and_nothing_is_charged_first():
-    assert mechanism_of(SMALL) == Mechanism.constant(SMALL.q, SMALL.sigma, SMALL.steps)
-    assert first_releases(SMALL) == ()
+    assert plan(SMALL).mechanism == Mechanism.constant(SMALL.q, SMALL.sigma, plan(SMALL).steps)
+    assert plan(SMALL).first == ()
 
 
 def test_per_layer_clipping_is_charged_for_its_joint_sensitivity():
-    flat, layered = (mechanism_of(dataclasses.replace(SMALL, clipping=name)) for name in ("flat", "per_layer"))
+    flat, layered = (plan(dataclasses.replace(SMALL, clipping=name)).mechanism for name in ("flat", "per_layer"))
     assert flat is not None
     assert layered is not None
     assert layered.releases[0].sigma == pytest.approx(flat.releases[0].sigma / math.sqrt(2))
 
 
 def test_dp_pca_is_charged_first_unsampled_and_once():
-    mechanism = mechanism_of(config_of("pca"))
+    mechanism = plan(config_of("pca")).mechanism
     assert mechanism is not None
     assert mechanism.releases[0] == Release(1.0, 3.0, 1)
 
@@ -107,38 +109,38 @@ def test_held_out_public_examples_raise_the_sampling_rate():
 )
 def test_a_run_without_a_bound_says_why_and_has_no_mechanism(options, words):
     config = dataclasses.replace(SMALL, **options)
-    assert words in unaccounted(config)
-    assert mechanism_of(config) is None
-    assert not drawn_sigmas(config).any()
+    assert words in plan(config).unaccounted
+    assert plan(config).mechanism is None
+    assert not plan(config).sigmas.any()
 
 
 def test_a_run_with_a_bound_gives_no_excuse():
-    assert unaccounted(SMALL) == ""
+    assert plan(SMALL).unaccounted == ""
 
 
 @pytest.mark.parametrize("accountant", ["pld", "moments", "rdp", "gdp", "mma", "zcdp"])
 @pytest.mark.parametrize("target", [1.5, 4.0])
 def test_stopping_at_epsilon_never_overshoots_and_the_next_step_would(accountant, target):
     config = dataclasses.replace(SMALL, sigma=2.0, epochs=500.0, stop_epsilon=target, stop_accountant=accountant)
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     assert mechanism is not None
-    assert mechanism.steps == config.steps < 78_125
-    spent = ACCOUNTANTS[accountant].curve(mechanism, [config.steps], config.delta).epsilon[0]
+    assert mechanism.steps == plan(config).steps < 78_125
+    spent = ACCOUNTANTS[accountant].curve(mechanism, [plan(config).steps], config.delta).epsilon[0]
     assert spent <= target
-    longer = mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
+    longer = plan(dataclasses.replace(config, stop_epsilon=0.0)).mechanism
     assert longer is not None
-    assert ACCOUNTANTS[accountant].curve(longer, [config.steps + 1], config.delta).epsilon[0] > target
+    assert ACCOUNTANTS[accountant].curve(longer, [plan(config).steps + 1], config.delta).epsilon[0] > target
 
 
 @pytest.mark.parametrize(("schedule", "rate"), [("polynomial", 3.5277), ("delayed", 0.05)])
 def test_a_schedule_stops_at_epsilon_before_the_sigma_that_would_exceed_it(schedule, rate):
     noise = {"sigma": 2.0, "schedule": schedule, "rate": rate, "level_steps": 10}
     config = dataclasses.replace(SMALL, **noise, epochs=10.0, stop_epsilon=1.0, stop_accountant="rdp")
-    mechanism, longer = mechanism_of(config), mechanism_of(dataclasses.replace(config, stop_epsilon=0.0))
+    mechanism, longer = plan(config).mechanism, plan(dataclasses.replace(config, stop_epsilon=0.0)).mechanism
     assert mechanism is not None
     assert longer is not None
     assert len(mechanism.releases) > 1
-    spent = ACCOUNTANTS["rdp"].curve(longer, [config.steps, config.steps + 1], config.delta).epsilon
+    spent = ACCOUNTANTS["rdp"].curve(longer, [plan(config).steps, plan(config).steps + 1], config.delta).epsilon
     assert spent[0] <= 1.0 < spent[1]
     assert mechanism.releases == longer.releases[: len(mechanism.releases) - 1] + mechanism.releases[-1:]
 
@@ -146,8 +148,8 @@ def test_a_schedule_stops_at_epsilon_before_the_sigma_that_would_exceed_it(sched
 def test_stopping_counts_what_was_released_before_the_first_step():
     plain = dataclasses.replace(SMALL, model="abadi", epochs=100.0, stop_epsilon=1.0, stop_accountant="rdp")
     projected = dataclasses.replace(plain, pca=60, pca_sigma=7.0)
-    assert projected.steps < plain.steps
-    mechanism = mechanism_of(projected)
+    assert plan(projected).steps < plan(plain).steps
+    mechanism = plan(projected).mechanism
     assert mechanism is not None
     assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
 
@@ -157,11 +159,11 @@ def test_a_run_that_stops_at_epsilon_announces_and_does_as_many_steps(batches):
     events = list(train(config, ticking()))
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
-    assert events[0].steps == events[-1].step == len(batches) == config.steps < 782
+    assert events[0].steps == events[-1].step == len(batches) == plan(config).steps < 782
 
 
 def test_a_budget_that_is_not_reached_does_not_lengthen_the_run():
-    assert dataclasses.replace(SMALL, stop_epsilon=50.0).steps == SMALL.steps
+    assert plan(dataclasses.replace(SMALL, stop_epsilon=50.0)).steps == plan(SMALL).steps
 
 
 def test_one_use_that_is_too_dear_affords_nothing():
@@ -170,24 +172,24 @@ def test_one_use_that_is_too_dear_affords_nothing():
 
 def test_schedules_draw_what_their_names_say():
     config = config_of("exponential")
-    assert drawn_sigmas(config).tolist() == pytest.approx(
-        [math.exp(-0.2 * (step // 3)) for step in range(config.steps)]
+    assert plan(config).sigmas.tolist() == pytest.approx(
+        [math.exp(-0.2 * (step // 3)) for step in range(plan(config).steps)]
     )
 
 
 def test_the_papers_count_charges_accepted_steps_only_and_only_for_annealing():
     config = config_of("sa")
-    claim = claimed_mechanism(config, 3)
+    claim = plan(config).claimed(3)
     assert claim is not None
     assert claim.steps == 3
-    assert claimed_mechanism(SMALL, 3) is None
-    assert claimed_mechanism(dataclasses.replace(config, sigma=0.0), 3) is None
+    assert plan(SMALL).claimed(None) is None
+    assert plan(dataclasses.replace(config, sigma=0.0)).claimed(3) is None
 
 
 def test_the_public_split_is_the_end_of_the_training_set_and_is_never_trained_or_tested_on():
     config = config_of("sa")
-    run = Run(config, ticking())
-    whole = Run(SMALL, ticking())
+    run = TrainingRun(config, ticking())
+    whole = TrainingRun(SMALL, ticking())
     assert len(run.train[1]) == config.examples == 9500
     assert np.array_equal(run.public[0].numpy(), whole.train[0][9500:].numpy())
     assert np.array_equal(run.test[0].numpy(), whole.test[0].numpy())

@@ -10,8 +10,9 @@ import torch
 
 from dpcore.training import checkpoint
 from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
-from dpcore.training.loop import Run, train
+from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import CNN, SMALL, run_of, ticking
 
 METHODS = {
@@ -25,7 +26,7 @@ METHODS = {
 }
 
 
-def weights(run: Run, steps: range) -> torch.Tensor:
+def weights(run: TrainingRun, steps: range) -> torch.Tensor:
     for step in steps:
         with run.cores.working():
             run.step(step)

@@ -8,16 +8,17 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training import checkpoint, cuda_graph
+from dpcore.training import checkpoint, cuda_graph, training_run
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import prepared, room
+from dpcore.training.cuda_graph import room
 from dpcore.training.events import Finished, Started
 from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipping import CLIPPINGS
-from dpcore.training.loop import Run, train
+from dpcore.training.loop import prepared, train
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.progress.step_totals import Tally
+from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.training_run import TrainingRun
 from tests.training.recorder import CHANGING, STEPS, Recorder, as_if_on, ended, recording, statics
 from tests.training.small_runs import CNN, SMALL, run_of, ticking
 
@@ -89,7 +90,7 @@ def test_empty_full_and_overflowing_batches_are_steps_like_any_other(clipping, r
         return np.sort(draws.choice(config.examples, sizes[len(seen) % len(sizes)], replace=False))
 
     seen: list[int] = []
-    monkeypatch.setattr(module, "poisson_sample", lambda *_: (drawn(), seen.append(0))[0])
+    monkeypatch.setattr(training_run, "poisson_sample", lambda *_: (drawn(), seen.append(0))[0])
     run = run_of(config)
     ordinary = ended(run)
     draws = np.random.default_rng(3)
@@ -129,9 +130,9 @@ def test_losses_norms_and_clipped_are_those_of_the_real_rows(batches):
         run = run_of(config)
         if static:
             statics(run)
-            run.tally = Tally(at_once=False)  # looks at them only when later steps are done
+            run.step_totals = StepTotals(at_once=False)  # looks at them only when later steps are done
         ended(run, 3)
-        reports.append(run.tally.report(3, 0.1, 1.0))
+        reports.append(run.step_totals.report(3, 0.1, 1.0))
     ordinary, own = reports
     assert 0 < ordinary.clipped < 1
     assert (own.loss, own.clipped) == (pytest.approx(ordinary.loss, rel=1e-5), pytest.approx(ordinary.clipped))
@@ -212,7 +213,7 @@ def test_a_run_without_a_recording_says_why(obstacle):
     assert bool(said) == bool(sentence)
 
 
-def prepared_as_if_on_cuda(run: Run):
+def prepared_as_if_on_cuda(run: TrainingRun):
     return prepared(as_if_on("cuda", run))
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dpcore.training import cuda_graph
-from dpcore.training.cuda_graph import prepared
+from dpcore.training.loop import prepared
 from dpcore.training.optimizers import OPTIMIZERS
 from tests.training.recorder import CHANGING, ended
 from tests.training.small_runs import CNN, run_of

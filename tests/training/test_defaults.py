@@ -7,11 +7,13 @@ import pytest
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.training.config import RunConfig, mechanism_of, models_for
+from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
+from dpcore.training.models import models_for
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.plan import plan
 
 ALL = [(dataset, *rest) for dataset in DATASETS for rest in itertools.product(models_for(dataset), OPTIMIZERS)]
 TRIED = {"cnn": tuple(OPTIMIZERS), "mlp": ("sgd", "adam"), "abadi": ("sgd",)}  # each model, each optimizer somewhere
@@ -44,9 +46,9 @@ def test_there_is_one_for_every_combination(dataset, model, optimizer, private):
 def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_small_epsilon():
     config = defaults("mnist", "cnn", "sgd")
     assert accuracy(config) > 0.8
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     assert mechanism is not None
-    assert ACCOUNTANTS["pld"].curve(mechanism, [config.steps], config.delta).epsilon[0] < 2
+    assert ACCOUNTANTS["pld"].curve(mechanism, [plan(config).steps], config.delta).epsilon[0] < 2
 
 
 @pytest.mark.parametrize("optimizer", ["pi_adam", "pi_rmsprop", "pi_adagrad"])

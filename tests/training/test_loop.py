@@ -8,10 +8,11 @@ import torch
 from scipy import stats
 from torch.nn import functional as F
 
-from dpcore.training.config import RunConfig, mechanism_of
+from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import train
+from dpcore.training.plan import plan
 from tests.training.peers import PEERS
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
@@ -74,11 +75,11 @@ def test_the_noise_that_reaches_the_parameters_has_std_sigma_times_clip_norm(con
 
 
 def test_the_sigma_q_and_count_that_are_drawn_are_those_that_are_charged(batches, stds):
-    mechanism = mechanism_of(SMALL)
+    mechanism = plan(SMALL).mechanism
     assert mechanism is not None
     list(train(SMALL, ticking()))
     (release,) = mechanism.releases
-    assert len(batches) == len(stds) == release.count == SMALL.steps
+    assert len(batches) == len(stds) == release.count == plan(SMALL).steps
     assert {(n, q) for n, q, _ in batches} == {(10_000, release.q)}
     assert {std / SMALL.clip_norm for std in stds} == {release.sigma}
 
@@ -100,7 +101,7 @@ def test_clipping_alone_draws_no_noise_and_charges_nothing(stds):
     config = dataclasses.replace(SMALL, sigma=0.0)
     list(train(config, ticking()))
     assert stds == []
-    assert mechanism_of(config) is None
+    assert plan(config).mechanism is None
 
 
 def test_the_baseline_takes_the_same_batches_without_clipping_or_noise(batches, stds):

@@ -10,11 +10,11 @@ from numpy.random import SeedSequence
 from scipy import stats
 
 from dpcore.training.descent.annealing import Annealing
-from dpcore.training.descent.learning_rate import lr_of
-from dpcore.training.descent.weight_average import Average
+from dpcore.training.descent.weight_average import WeightAverage
 from dpcore.training.events import Evaluated, Finished, Stepped, from_json, to_json
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.loop import train
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import summary, with_seeds
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.releases.dp_pca import outer_sum, principal_directions, private_projection
@@ -23,19 +23,23 @@ from tests.training.small_runs import SMALL, module_of, run_of, ticking
 EPOCHS = dataclasses.replace(SMALL, batch=100, epochs=40.0, lr=0.1)  # 100 steps an epoch
 
 
+def rate(config, step):
+    return run_of(config).learning_rate.at(step)
+
+
 def test_the_linear_rate_falls_over_the_first_epochs_and_then_stays():
     config = dataclasses.replace(EPOCHS, lr_schedule="linear", lr_end=0.052, lr_epochs=10.0)
-    assert [lr_of(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx([0.1, 0.076, 0.052, 0.052])
+    assert [rate(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx([0.1, 0.076, 0.052, 0.052])
 
 
 def test_the_cosine_rate_falls_to_its_end_over_the_whole_run():
     config = dataclasses.replace(EPOCHS, lr_schedule="cosine", lr_end=0.02)
     expected = [0.1, 0.02 + 0.08 * (1 + math.cos(math.pi / 4)) / 2, 0.06, 0.02]
-    assert [lr_of(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
+    assert [rate(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
 
 
 def test_a_constant_rate_is_constant():
-    assert {lr_of(EPOCHS, step) for step in (1, 500, 4000)} == {0.1}
+    assert {rate(EPOCHS, step) for step in (1, 500, 4000)} == {0.1}
 
 
 def test_the_rate_of_a_step_is_the_length_of_the_step():
@@ -51,7 +55,7 @@ def test_the_rate_of_a_step_is_the_length_of_the_step():
 
 def test_the_average_weighs_the_weights_by_their_age_without_a_bias_to_the_first():
     weights = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
-    average = Average(torch.full((5,), 100.0), 0.8)
+    average = WeightAverage(torch.full((5,), 100.0), 0.8)
     for row in weights:
         average.add(row)
     ages = 0.8 ** np.arange(5, -1, -1)
@@ -142,7 +146,7 @@ def test_decisions_are_streamed_one_for_each_step_and_counted():
     events = list(train(config, ticking()))
     steps = [event for event in events if isinstance(event, Stepped)]
     decisions = "".join(event.decisions for event in steps)
-    assert len(decisions) == config.steps
+    assert len(decisions) == plan(config).steps
     assert set(decisions) == {"a", "r"}
     last = events[-1]
     assert isinstance(last, Finished)

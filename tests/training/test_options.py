@@ -6,6 +6,7 @@ import json
 import pytest
 
 from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
 from tests.training.small_runs import SMALL
 
 
@@ -29,7 +30,7 @@ from tests.training.small_runs import SMALL
         ({"sa_mu0": 1.5}, "sa_mu0=1.5"),
         ({"public": 10_000}, "public=10000"),
         ({"public": 9_990, "batch": 64}, "batch=64 to be at most the data's 10 examples"),
-        ({"pca": 60, "model": "cnn"}, "pca=60 only with model mlp or abadi, not 'cnn'"),
+        ({"pca": 60, "model": "cnn"}, "pca=60 only with model abadi or mlp, not 'cnn'"),
         ({"pca": 785}, "pca=785"),
         ({"pca": 60, "pca_sigma": 0.0}, "pca_sigma=0.0 to be finite and above 0"),
         ({"stop_epsilon": -1.0}, "stop_epsilon=-1.0"),
@@ -42,7 +43,7 @@ from tests.training.small_runs import SMALL
 )
 def test_a_wrong_option_is_named_with_its_value(options, words):
     with pytest.raises(ValueError, match=words):
-        dataclasses.replace(SMALL, **options)
+        plan(dataclasses.replace(SMALL, **options))
 
 
 def test_a_configuration_of_before_these_options_is_read_with_what_it_meant():

@@ -9,10 +9,10 @@ import torch
 from torch.nn import functional as F
 
 from dpcore.data.loading import Images, Split, load
-from dpcore.training import loop as module
+from dpcore.training import training_run as module
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
 from dpcore.training.gradients.clipping import Flat
-from dpcore.training.loop import train
+from dpcore.training.loop import events_of, train
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 
@@ -84,7 +84,7 @@ def test_a_report_covers_every_step_since_the_last(batches):
         norms += found.norms.tolist()
         losses += found.losses.tolist()
         run.engine.parameters.copy_(after)
-    report = run.tally.report(3, 0.5, 10.0)
+    report = run.step_totals.report(3, 0.5, 10.0)
     assert report.loss == pytest.approx(np.mean(losses), rel=1e-5)
     assert report.clipped == pytest.approx(np.mean(np.array(norms) > 8.0))
     assert 0 < report.clipped < 1
@@ -94,8 +94,8 @@ def test_a_report_covers_every_step_since_the_last(batches):
 def test_a_report_of_empty_batches_repeats_the_last_loss():
     run = run_of(SMALL)
     run.step(1)
-    first = run.tally.report(1, 0.1, 1.0)
-    again = run.tally.report(2, 0.2, 1.0)
+    first = run.step_totals.report(1, 0.1, 1.0)
+    again = run.step_totals.report(2, 0.2, 1.0)
     assert (again.loss, again.norms, again.clipped) == (first.loss, first.norms, 0.0)
 
 
@@ -110,7 +110,7 @@ def test_closing_the_events_stops_before_another_step(batches):
 
 def test_an_interrupt_ends_the_run_within_the_step_it_hits(batches, monkeypatch):
     run = run_of(dataclasses.replace(SMALL, epochs=50))
-    events = run.events()
+    events = events_of(run, None)
     for _ in range(3):
         next(events)
     done = len(batches)

@@ -1,24 +1,32 @@
 """Learning rates over a run. They depend on nothing but the step, so they cost no privacy."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from dpcore.training.config import RunConfig
+LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> how much of the way down is left, of the part done
+    "constant": lambda done: 1.0,
+    # Abadi et al. 2016, arXiv 1607.00133, section 5.2: 0.1 to 0.052 over 10 epochs
+    "linear": lambda done: 1.0 - done,
+    # Loshchilov and Hutter 2017, arXiv 1608.03983
+    "cosine": lambda done: (1.0 + math.cos(math.pi * done)) / 2,
+}
 
 
-def lr_of(config: RunConfig, step: int) -> float:
-    """The learning rate of a step, from 1; with e the epochs done before it and E = lr_epochs, or the whole run.
+@dataclass(frozen=True)
+class LearningRate:
+    """From `start` to `end` within so many steps by a schedule, and `end` from then on; "constant" stays at `start`.
 
-    constant: lr; linear: from lr to lr_end over E epochs, then lr_end (Abadi et al. 2016, arXiv 1607.00133, section
-    5.2: 0.1 to 0.052 over 10 epochs); cosine: lr_end + (lr - lr_end) (1 + cos(pi e / E)) / 2 (Loshchilov and Hutter
-    2017, arXiv 1608.03983), then lr_end.
+    >>> LearningRate("linear", 1.0, 0.5, steps=100).at(51)
+    0.75
     """
-    if config.lr_schedule == "constant":
-        return config.lr
-    whole = config.lr_epochs * config.examples / config.batch or config.steps  # in steps
-    done = min(1.0, (step - 1) / whole)
-    left = 1.0 - done if config.lr_schedule == "linear" else (1.0 + math.cos(math.pi * done)) / 2
-    return config.lr_end + (config.lr - config.lr_end) * left
+
+    schedule: str
+    start: float
+    end: float
+    steps: float
+
+    def at(self, step: int) -> float:
+        """The learning rate of a step, from 1."""
+        left = LR_SCHEDULES[self.schedule](min(1.0, (step - 1) / self.steps))
+        return self.end + (self.start - self.end) * left

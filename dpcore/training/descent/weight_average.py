@@ -3,7 +3,7 @@
 from torch import Tensor
 
 
-class Average:
+class WeightAverage:
     """avg_t = sum of d^(t-s) w_s over s <= t, over the sum of its weights: no bias to the first weights.
 
     Source: Polyak and Juditsky 1992; for private training De et al. 2022, arXiv 2204.13650, section 3.

@@ -1,26 +1,16 @@
 """The optimizers by name; free of torch at import, so that configurations can check names."""
 
-from dpcore.training.optimizers.adadp import adadp
-from dpcore.training.optimizers.adagrad import adagrad
-from dpcore.training.optimizers.adam import adam
-from dpcore.training.optimizers.adppl import adppl
-from dpcore.training.optimizers.base import Optimizer
-from dpcore.training.optimizers.pi_adagrad import pi_adagrad
-from dpcore.training.optimizers.pi_adam import pi_adam
-from dpcore.training.optimizers.pi_rmsprop import pi_rmsprop
-from dpcore.training.optimizers.rmsprop import rmsprop
-from dpcore.training.optimizers.sgd import sgd
+from dpcore.training.optimizers.adadp import ADADP
+from dpcore.training.optimizers.adagrad import ADAGRAD
+from dpcore.training.optimizers.adam import ADAM
+from dpcore.training.optimizers.adppl import ADPPL
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer
+from dpcore.training.optimizers.pi_adagrad import PI_ADAGRAD
+from dpcore.training.optimizers.pi_adam import PI_ADAM
+from dpcore.training.optimizers.pi_rmsprop import PI_RMSPROP
+from dpcore.training.optimizers.rmsprop import RMSPROP
+from dpcore.training.optimizers.sgd import SGD
 
-__all__ = ["OPTIMIZERS", "Optimizer"]
+__all__ = ["OPTIMIZERS", "Hyperparameters", "Optimizer"]
 
-OPTIMIZERS = {  # name -> f(config) -> Optimizer
-    "sgd": sgd,
-    "adam": adam,
-    "adagrad": adagrad,
-    "rmsprop": rmsprop,
-    "pi_adam": pi_adam,
-    "pi_rmsprop": pi_rmsprop,
-    "pi_adagrad": pi_adagrad,
-    "adadp": adadp,
-    "adppl": adppl,
-}
+OPTIMIZERS = {each.name: each for each in (SGD, ADAM, ADAGRAD, RMSPROP, PI_ADAM, PI_RMSPROP, PI_ADAGRAD, ADADP, ADPPL)}

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules
 from dpcore.training.optimizers.readings import scale_of
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from dpcore.training.config import RunConfig
 
 GAMMA = 0.99
 INFORMATIVE = 20  # steps before E sets the scale: until then plain DP-SGD clipping, as the paper begins
@@ -30,14 +28,14 @@ def absorb(gradient: Tensor, state: State) -> None:
     state.vectors[0].mul_(GAMMA).addcmul_(gradient, gradient, value=1 - GAMMA)
 
 
-def adadp(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """E as absorbed; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative. The state is E."""
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         slope = (state.vectors[0] + EPS).div_(1 - GAMMA**state.count).rsqrt_()
         parameters.addcmul_(gradient, slope, value=-lr)
 
-    return Optimizer(
+    return UpdateRules(
         (0.0,),
         absorb,
         step,
@@ -45,3 +43,15 @@ def adadp(config: RunConfig) -> Optimizer:
         scale=lambda state: scale_of(state.vectors[0], state.mean, FLOOR),
         wait=INFORMATIVE,
     )
+
+
+ADADP = Optimizer(
+    name="adadp",
+    title="AdaDP",
+    note="Sound variant, inspired by AdaDP, not a reproduction: scaled by noisy history. "
+    "Charges each step at (q, sigma).",
+    source="inspired by Xu et al. 2020 (INFOCOM), not a reproduction",
+    rules=rules,
+    lr=0.01,
+    baseline_lr=0.001,
+)

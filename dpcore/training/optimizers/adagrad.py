@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from dpcore.training.config import RunConfig
 
 START = 0.1
 
@@ -23,10 +21,21 @@ def absorb(gradient: Tensor, state: State) -> None:
     state.vectors[0].addcmul_(gradient, gradient)
 
 
-def adagrad(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """s <- s + g^2 from s = 0.1; step -lr g / sqrt(s). The state is s."""
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         parameters.addcmul_(gradient, state.vectors[0].rsqrt(), value=-lr)
 
-    return Optimizer((START,), absorb, step)
+    return UpdateRules((START,), absorb, step)
+
+
+ADAGRAD = Optimizer(
+    name="adagrad",
+    title="Adagrad",
+    note=POST_PROCESSING,
+    source="Duchi, Hazan and Singer 2011; constants of TensorFlow 1",
+    rules=rules,
+    lr=5.0,
+    baseline_lr=0.05,
+)

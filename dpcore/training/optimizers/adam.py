@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from dpcore.training.config import RunConfig
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8  # the values of both papers
 
@@ -26,7 +24,7 @@ def absorb(gradient: Tensor, state: State) -> None:
     second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
 
 
-def adam(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """m and v as absorbed; step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias. The state is m, v."""
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
@@ -35,4 +33,16 @@ def adam(config: RunConfig) -> Optimizer:
         spread = (second * (bias**2 / (1 - BETA2**state.count))).sqrt_().add_(EPS * bias)
         parameters.addcdiv_(first, spread, value=-lr)
 
-    return Optimizer((0.0, 0.0), absorb, step)
+    return UpdateRules((0.0, 0.0), absorb, step)
+
+
+ADAM = Optimizer(
+    name="adam",
+    title="Adam",
+    note=POST_PROCESSING,
+    source="Bu et al. 2020, arXiv 1911.11607, Algorithm 2; Kingma and Ba 2015, arXiv 1412.6980",
+    rules=rules,
+    lr=0.004,
+    baseline_lr=0.002,
+    special_lr={("mnist", "cnn"): 0.01, ("fashion_mnist", "cnn"): 0.01},
+)

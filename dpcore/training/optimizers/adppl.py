@@ -13,12 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore import check
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from dpcore.training.config import RunConfig
 
 
 def allot(state: State, relevance: Tensor) -> None:
@@ -31,9 +29,9 @@ def allot(state: State, relevance: Tensor) -> None:
     state.vectors[1].copy_(scale.mul_(len(scale) ** 0.5 / float(scale.norm())))
 
 
-def adppl(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v and the D of the whole run, ones until it is allotted."""
-    momentum = config.momentum
+    momentum = hyperparameters.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         state.vectors[0].mul_(momentum).add_(gradient)
@@ -41,4 +39,18 @@ def adppl(config: RunConfig) -> Optimizer:
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         parameters.add_(state.vectors[0], alpha=-lr)
 
-    return Optimizer((0.0, 1.0), absorb, step, scale=lambda state: state.vectors[1])
+    return UpdateRules((0.0, 1.0), absorb, step, scale=lambda state: state.vectors[1])
+
+
+ADPPL = Optimizer(
+    name="adppl",
+    title="ADPPL",
+    note="Sound variant, inspired by ADPPL, not a reproduction. Charges its relevances once at "
+    "(1, relevance sigma), then each step at (q, sigma).",
+    source="inspired by Gong et al. 2020 (Neural Networks 125), not a reproduction",
+    rules=rules,
+    lr=2.0,
+    baseline_lr=0.05,
+    momentum=True,
+    by_relevance=True,
+)

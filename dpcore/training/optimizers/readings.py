@@ -21,18 +21,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcore.training.optimizers.base import Optimizer, State, nothing
+from dpcore.training.optimizers.base import State, UpdateRules, nothing
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dpcore.training.config import RunConfig
-
+READINGS = {  # reading -> what it does with an example, and what it charges
+    "scaled": "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at (q, sigma).",
+    "literal": "R2: each example goes through the update rule with noisy state. Charges each step at (q, sigma).",
+    "raw": "R3, unsound: the state sees gradients without noise, so no epsilon is given. A demonstration.",
+}
+NOTE = "Sound as scaled or literal reading; raw has no epsilon."  # of every optimizer that has them
 SMALL = 1e-8  # the a of the literal direction, as Adam's
 TINY = 1e-16  # added to the mean of s, which keeps D above 0 where all history is 0
 
 
-class Rule(NamedTuple):
+class Row(NamedTuple):
     """A row of Table 1: vectors, each with the factor that it lacks, its start bias."""
 
     starts: tuple[float, ...]  # of the history, a state
@@ -42,27 +46,27 @@ class Rule(NamedTuple):
     floor: float  # A
 
 
-def by_reading(config: RunConfig, rule: Rule) -> Optimizer:
-    """The optimizer that the configuration's reading makes of the row."""
-    return scaled(rule) if config.reading == "scaled" else literal(rule, raw=config.reading == "raw")
+def by_reading(reading: str, row: Row) -> UpdateRules:
+    """The rules that the reading makes of the row."""
+    return scaled(row) if reading == "scaled" else literal(row, raw=reading == "raw")
 
 
-def scaled(rule: Rule) -> Optimizer:
+def scaled(row: Row) -> UpdateRules:
     """Step -lr f / (sqrt(s) + a)."""
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         assert scale is not None  # after a step there always is one
-        first, factor = rule.first(gradient, state)
-        bias = rule.second(state)[1]
-        spread = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + rule.floor) / factor))  # sqrt(s) + a
+        first, factor = row.first(gradient, state)
+        bias = row.second(state)[1]
+        spread = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + row.floor) / factor))  # sqrt(s) + a
         parameters.addcdiv_(first, spread, value=-lr)
 
-    return Optimizer(
-        rule.starts,
-        rule.absorb,
+    return UpdateRules(
+        row.starts,
+        row.absorb,
         step,
-        averaged=lambda state: rule.second(state)[0],
-        scale=lambda state: scale_of(rule.second(state)[0], state.mean, rule.floor),
+        averaged=lambda state: row.second(state)[0],
+        scale=lambda state: scale_of(row.second(state)[0], state.mean, row.floor),
         wait=1,
     )
 
@@ -77,7 +81,7 @@ def scale_of(second: Tensor, mean: Tensor, floor: float) -> Tensor:
     return (second / (mean * (1 + floor) ** 2 + TINY)).sqrt_().add_(floor / (1 + floor))
 
 
-def literal(rule: Rule, *, raw: bool) -> Optimizer:
+def literal(row: Row, *, raw: bool) -> UpdateRules:
     """Step -lr u, with u the noisy mean of clipped directions; history from u, or from raw gradients."""
 
     def step(parameters: Tensor, direction: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
@@ -87,11 +91,11 @@ def literal(rule: Rule, *, raw: bool) -> Optimizer:
         def direction(gradients: Tensor) -> Tensor:
             own = tuple(vector.repeat(len(gradients), 1) for vector in history.vectors)
             seen = history._replace(count=history.count + 1, vectors=own)
-            rule.absorb(gradients, seen)
-            (first, up), (second, factor) = rule.first(gradients, seen), rule.second(seen)
+            row.absorb(gradients, seen)
+            (first, up), (second, factor) = row.first(gradients, seen), row.second(seen)
             return first.mul_(up).div_(second.mul_(factor).sqrt_().add_(SMALL))
 
         return direction
 
-    absorb, peek = (nothing, rule.absorb) if raw else (rule.absorb, None)
-    return Optimizer(rule.starts, absorb, step, transform=transform, peek=peek)
+    absorb, peek = (nothing, row.absorb) if raw else (row.absorb, None)
+    return UpdateRules(row.starts, absorb, step, transform=transform, peek=peek)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from dpcore.training.config import RunConfig
 
 DECAY, EPS, START = 0.9, 1e-10, 1.0
 
@@ -23,10 +21,22 @@ def absorb(gradient: Tensor, state: State) -> None:
     state.vectors[0].mul_(DECAY).addcmul_(gradient, gradient, value=1 - DECAY)
 
 
-def rmsprop(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """s <- .9 s + .1 g^2 from s = 1; step -lr g / sqrt(s + 1e-10). The state is s."""
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         parameters.addcmul_(gradient, (state.vectors[0] + EPS).rsqrt_(), value=-lr)
 
-    return Optimizer((START,), absorb, step)
+    return UpdateRules((START,), absorb, step)
+
+
+RMSPROP = Optimizer(
+    name="rmsprop",
+    title="RMSprop",
+    note=POST_PROCESSING,
+    source="Tieleman and Hinton 2012, lecture 6.5; constants of TensorFlow 1",
+    rules=rules,
+    lr=0.005,
+    baseline_lr=0.002,
+    clip_norm=4.0,  # its mean starts at 1: short gradients would take the whole run to be felt
+)

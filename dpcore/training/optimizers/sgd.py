@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpcore.training.optimizers.base import Optimizer, State
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dpcore.training.config import RunConfig
 
-
-def sgd(config: RunConfig) -> Optimizer:
+def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum."""
-    momentum = config.momentum
+    momentum = hyperparameters.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         for velocity in state.vectors:
@@ -27,4 +25,17 @@ def sgd(config: RunConfig) -> Optimizer:
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
 
-    return Optimizer((0.0,) if momentum else (), absorb, step)
+    return UpdateRules((0.0,) if momentum else (), absorb, step)
+
+
+SGD = Optimizer(
+    name="sgd",
+    title="SGD",
+    note=POST_PROCESSING,
+    source="Abadi et al. 2016, arXiv 1607.00133, Algorithm 1",
+    rules=rules,
+    lr=1.0,
+    baseline_lr=0.05,
+    special_lr={("fashion_mnist", "cnn"): 2.0, ("fashion_mnist", "mlp"): 2.0},
+    momentum=True,
+)

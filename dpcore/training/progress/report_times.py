@@ -10,7 +10,7 @@ SAVE = 10.0  # seconds between two checkpoints
 SHARE = 0.1  # of the time may go into evaluations
 
 
-class Pace:
+class ReportTimes:
     """The clock of one run."""
 
     def __init__(self, clock: Callable[[], float], epochs_per_step: float) -> None:

@@ -11,7 +11,7 @@ from dpcore.training.events import Stepped
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-class Tally:
+class StepTotals:
     """Sums over steps; a report empties it.
 
     A thread that reads a number from a GPU waits until all work asked for before is done. So where the figures are not

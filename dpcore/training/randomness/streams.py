@@ -9,17 +9,14 @@ private one whose other settings are the same.
 from 128 bits. None of the generators is a cryptographic one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
 
-if TYPE_CHECKING:
-    from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig
 
 LEFT_OUT = ("private", "ema")
 

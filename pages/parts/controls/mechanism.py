@@ -46,7 +46,7 @@ EPOCHS = Quantity(
     lambda epochs: check.positive(epochs=epochs), "more private", "more accurate",
 )  # fmt: skip
 STEPS = Quantity(
-    "steps", "Steps T", str(DEFAULTS.steps), 1, 1e6,
+    "steps", "Steps T", str(DEFAULTS.steps_of_epochs), 1, 1e6,
     lambda steps: check.whole(1, MAX_STEPS, steps=steps), "more private", "more accurate", whole=True,
 )  # fmt: skip
 DELTA = Quantity(
@@ -124,7 +124,7 @@ def _setting() -> Setting:
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
-        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
+        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title)
         st.caption(words.NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
     level = max(1, round(1 / q))
@@ -207,7 +207,7 @@ def _carry_length(q: float) -> None:
     if st.session_state["length"] == "steps":
         st.session_state["steps"] = show(math.ceil(_read_or(EPOCHS, DEFAULTS.epochs) / q - 1e-9))
     else:
-        st.session_state["epochs"] = show(_read_or(STEPS, DEFAULTS.steps) * q)
+        st.session_state["epochs"] = show(_read_or(STEPS, DEFAULTS.steps_of_epochs) * q)
 
 
 def _read_or(quantity: Quantity, otherwise: float) -> float:

@@ -1,43 +1,9 @@
 """The sentences that the pages share."""
 
 import math
-from typing import NamedTuple
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 
-
-class Title(NamedTuple):
-    """An optimizer's name in a sentence, and what it is worth and charges in one line."""
-
-    name: str
-    note: str
-
-
-FREE = "Sound: it only works on the noisy mean gradient. Charges each step at (q, sigma)."
-OPTIMIZERS = {  # docs/methods.md says more
-    "sgd": Title("SGD", FREE),
-    "adam": Title("Adam", FREE),
-    "adagrad": Title("Adagrad", FREE),
-    "rmsprop": Title("RMSprop", FREE),
-    "pi_adam": Title("PIAdam", "Sound as scaled or literal reading; raw has no epsilon."),
-    "pi_rmsprop": Title("PIRMSprop", "Sound as scaled or literal reading; raw has no epsilon."),
-    "pi_adagrad": Title("PIAdagrad", "Sound as scaled or literal reading; raw has no epsilon."),
-    "adadp": Title(
-        "AdaDP",
-        "Sound variant, inspired by AdaDP, not a reproduction: scaled by noisy history. "
-        "Charges each step at (q, sigma).",
-    ),
-    "adppl": Title(
-        "ADPPL",
-        "Sound variant, inspired by ADPPL, not a reproduction. Charges its relevances once at "
-        "(1, relevance sigma), then each step at (q, sigma).",
-    ),
-}
-READINGS = {
-    "scaled": "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at (q, sigma).",
-    "literal": "R2: each example goes through the update rule with noisy state. Charges each step at (q, sigma).",
-    "raw": "R3, unsound: the state sees gradients without noise, so no epsilon is given. A demonstration.",
-}
 CLIPPINGS = {
     "flat": "The whole gradient is clipped to C. Charges each step at (q, sigma).",
     "auto_s": "AUTO-S: each gradient times C / (norm + 0.01). Charges each step at (q, sigma).",
@@ -144,11 +110,6 @@ def on_schedule(trouble: str) -> str:
     'Expected rate k=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23. Lower k or the epochs.'
     """
     return f"{trouble.replace('rate=', 'rate k=', 1)} Lower k or the epochs." if " rate=" in trouble else trouble
-
-
-def optimizer(name: str) -> str:
-    """An optimizer's name in a sentence."""
-    return OPTIMIZERS[name].name
 
 
 def several(runs: int) -> str:

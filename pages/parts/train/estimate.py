@@ -9,7 +9,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.kinds import LEGEND, marked
 from dpcore.runs.record import Run
-from dpcore.training.config import RunConfig, mechanism_of, unaccounted
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.results import cache
@@ -20,12 +21,13 @@ from pages.parts.train.run_history import seconds_for
 def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
     config, runs = configs[0], len(configs)
-    steps = f"{config.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
+    planned = plan(config)
+    steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
     each = " each" if runs > 1 else ""
     st.caption(f"{steps}{each}; time: {_time(config, past)}{each}.")
-    mechanism = mechanism_of(config)
+    mechanism = planned.mechanism
     if mechanism is None:
-        st.warning(unaccounted(config))
+        st.warning(planned.unaccounted)
         return
     names = [name for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
     ends = [(name, cache.final(name, mechanism, config.delta)) for name in names]

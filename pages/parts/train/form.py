@@ -7,9 +7,11 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, available
-from dpcore.training.config import ACTIVATIONS, RunConfig, models_for
+from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
+from dpcore.training.models import ACTIVATIONS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, open_on
@@ -37,7 +39,9 @@ def config_form() -> list[RunConfig]:
             model = choice("Model", tuple(reversed(models_for(dataset))), "model")
         with how:
             source = choice("Images", tuple(reversed(available(dataset))), "source")
-            optimizer = choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", words.optimizer)
+            optimizer = choice_by_title(
+                "Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title
+            )
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         above = st.expander("Clipping, learning rate, activation, delta, seeds")
         method = method_controls(model, optimizer) | schedule_controls()
@@ -50,6 +54,7 @@ def config_form() -> list[RunConfig]:
     numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
     try:
         config = RunConfig(**chosen, **numbers, **method)
+        plan(config)
     except ValueError as error:
         open_on("rate=" in str(error), OPEN)
         raise ValueError(words.on_schedule(str(error))) from None
@@ -60,7 +65,7 @@ def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
     plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
     shrunk = config.lr_end * plain.lr / config.lr
-    epochs = config.steps * config.q  # where stop_epsilon would have ended it
+    epochs = plan(config).steps * config.q  # where stop_epsilon would have ended it
     plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 

@@ -18,7 +18,6 @@ from dpcore.privacy.report.numbers import short
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, claimed_mechanism, mechanism_of, unaccounted, uses_at
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
@@ -83,8 +82,8 @@ def in_detail(watched: Sequence[Watched]) -> Watched:
 def _status(store: Store, watched: Watched) -> None:
     run, history, config = watched.run, watched.history, watched.config
     bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
-    done = min(history.step / config.steps, 1.0)
-    bar.progress(done, text=f"**{described(config)}** · {_progress(run, history, config)}")
+    done = min(history.step / run.plan.steps, 1.0)
+    bar.progress(done, text=f"**{described(config)}** · {_progress(run, history)}")
     if run.active:
         stopping = run.cancelling and run.status is Status.RUNNING
         asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
@@ -101,8 +100,9 @@ def _status(store: Store, watched: Watched) -> None:
         st.error(f"The run was lost. {run.error or ''} Resume goes on from its last checkpoint.")
 
 
-def _progress(run: Run, history: History, config: RunConfig) -> str:
-    place = f"step {history.step:,} of {config.steps:,}"
+def _progress(run: Run, history: History) -> str:
+    steps = run.plan.steps
+    place = f"step {history.step:,} of {steps:,}"
     if run.status is Status.QUEUED:
         return f"number {run.position} in the queue" if run.position else "queued"
     if run.status is not Status.RUNNING:
@@ -110,7 +110,7 @@ def _progress(run: Run, history: History, config: RunConfig) -> str:
     if not history.started:
         return "starting"
     pace = history.steps_per_second
-    left = f", {words.seconds((config.steps - history.step) / pace)} left" if pace else ""
+    left = f", {words.seconds((steps - history.step) / pace)} left" if pace else ""
     return f"{place}, {pace:.3g} steps/s{left} on {history.started.device}"
 
 
@@ -138,7 +138,7 @@ def _figures(watched: Watched, accountant: str) -> None:
 
 def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
     """What the SA-DPSGD paper would charge, beside what is spent."""
-    mechanism = claimed_mechanism(watched.config, accepted)
+    mechanism = watched.plan.claimed(accepted)
     spent = watched.epsilons(accountant, [step])
     if not (mechanism and spent):
         return f"{accepted:,} of {step:,} proposals accepted."
@@ -156,7 +156,7 @@ def _spent(watched: Watched, accountant: str) -> str:
 
 def _shown(watched: Watched, accountant: str, epsilon: float) -> str:
     """An epsilon with the mark of what kind of number the accountant gives for this run."""
-    mechanism = mechanism_of(watched.config)
+    mechanism = watched.plan.mechanism
     kind = cache.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind
     return marked(epsilon, kind)
 
@@ -185,7 +185,7 @@ def _strip(watched: Watched) -> None:
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
     )
-    figure = decisions_figure(decisions, watched.config.q, watched.config.steps)
+    figure = decisions_figure(decisions, watched.config.q, watched.plan.steps)
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     st.plotly_chart(figure, key="decisions_chart", config=SMALL, alt=alt)
 
@@ -197,29 +197,29 @@ def _large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, 
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))
     accuracy.plotly_chart(figure, key="accuracy_chart", alt=words.ALT_ACCURACY)
-    mechanism = mechanism_of(detail.config)
+    mechanism = detail.plan.mechanism
     if mechanism is None:
-        epsilon.caption(f"**{detail.label}**: {unaccounted(detail.config)}")
+        epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
     uses = horizons(mechanism)
-    epochs = np.maximum(uses - uses_at(detail.config, 0), 0) * detail.config.q  # what comes before the steps takes none
+    epochs = np.maximum(uses - detail.plan.uses_at(0), 0) * detail.config.q  # what comes before the steps takes none
     figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
     epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=words.ALT_SPENT)
 
 
 def _statement(watched: Watched, accountant: str) -> None:
     """What the run released; while it may go on, what it will have released at its end."""
-    config, mechanism = watched.config, mechanism_of(watched.config)
+    config, mechanism = watched.config, watched.plan.mechanism
     if mechanism is None:
-        st.caption(f"There is no privacy statement. {unaccounted(config)}")
+        st.caption(f"There is no privacy statement. {watched.plan.unaccounted}")
         return
     if not watched.run.active:
         done = max(
             watched.history.step, getattr(watched.run.last, "step", 0)
         )  # a checkpoint may be later than a report
-        uses = mechanism.compositions(uses_at(config, done))[0].tolist()
+        uses = mechanism.compositions(watched.plan.uses_at(done))[0].tolist()
         spent = zip(mechanism.releases, uses, strict=True)
         releases = tuple(Release(each.q, each.sigma, count) for each, count in spent if count)
         if not releases:  # cancelled in the queue
@@ -233,7 +233,7 @@ def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
     """Where the x axis ends: with the longest run, or the most epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
-    spent = [value for each in watched for value in each.epsilons(accountant, [each.config.steps])]
+    spent = [value for each in watched for value in each.epsilons(accountant, [each.plan.steps])]
     return max((value for value in spent if value < float("inf")), default=0.0)
 
 
@@ -245,7 +245,7 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
     if across == "epoch":
         return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged)
     spent = watched.epsilons(accountant, [each.step for each in evaluated])
-    return Track(label, spent, heights, level=mechanism_of(watched.config) is None, averaged=averaged)
+    return Track(label, spent, heights, level=watched.plan.mechanism is None, averaged=averaged)
 
 
 def _small_charts(watched: Sequence[Watched], detail: Watched) -> None:

@@ -6,8 +6,12 @@ from typing import Any
 import streamlit as st
 
 from dpcore import check
-from dpcore.training.combinations import DENSE, PER_EXAMPLE, WITH_MOMENTUM
-from dpcore.training.config import ACCEPTANCES, CLIPPINGS, LR_SCHEDULES, READINGS
+from dpcore.training.config import ACCEPTANCES
+from dpcore.training.descent.learning_rate import LR_SCHEDULES
+from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.models import MODELS
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.readings import READINGS
 from pages.parts.controls.choice import accountant_choice, choice
 from pages.parts.controls.mechanism import OPEN, noise_schedule
 from pages.parts.controls.number import Quantity, number
@@ -70,9 +74,9 @@ LR_EPOCHS = Quantity(
 def method_controls(model: str, optimizer: str) -> dict[str, Any]:
     """Draw what changes the method, and return the settings that are not to be left as they are."""
     with st.expander("Method"):
-        st.caption(words.OPTIMIZERS[optimizer].note)
+        st.caption(OPTIMIZERS[optimizer].note)
         chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
-        if model in DENSE:
+        if MODELS[model].dense:
             chosen |= _projection()
         return chosen | {"ema": number(EMA)}
 
@@ -85,13 +89,14 @@ def schedule_controls() -> dict[str, Any]:
 
 def _of_optimizer(optimizer: str) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    if optimizer in WITH_MOMENTUM:
+    kind = OPTIMIZERS[optimizer]
+    if kind.momentum:
         chosen["momentum"] = number(MOMENTUM)
-    if optimizer == "adppl":
+    if kind.by_relevance:
         chosen["relevance_sigma"] = number(RELEVANCE_SIGMA)
-    if optimizer in PER_EXAMPLE:
-        chosen["reading"] = choice("Reading", READINGS, "reading")
-        st.caption(words.READINGS[chosen["reading"]])
+    if len(kind.readings) > 1:
+        chosen["reading"] = choice("Reading", kind.readings, "reading")
+        st.caption(READINGS[chosen["reading"]])
     return chosen
 
 
@@ -126,7 +131,7 @@ def _noise() -> dict[str, Any]:
 
 
 def _learning_rate() -> dict[str, Any]:
-    name = choice("Learning-rate schedule", LR_SCHEDULES, "lr_schedule")
+    name = choice("Learning-rate schedule", tuple(LR_SCHEDULES), "lr_schedule")
     if name == "constant":
         return {}
     return {"lr_schedule": name, "lr_end": number(LR_END), "lr_epochs": number(LR_EPOCHS)}

@@ -11,8 +11,9 @@ from statistics import median
 
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, mechanism_of, uses_at
+from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import Plan, plan
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
@@ -73,14 +74,19 @@ class Watched:
 
     def epsilons(self, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
-        mechanism = mechanism_of(self.config)
-        uses = tuple(uses_at(self.config, step) for step in steps)
+        mechanism = self.plan.mechanism
+        uses = tuple(self.plan.uses_at(step) for step in steps)
         return cache.epsilons(accountant, mechanism, self.config.delta, uses) if mechanism else ()
 
     @property
     def epochs(self) -> float:
         """Epochs of the whole run."""
-        return self.config.steps * self.config.q
+        return self.plan.steps * self.config.q
+
+    @property
+    def plan(self) -> Plan:
+        """What follows from its settings, as it is stored with the run."""
+        return self.run.plan
 
     @property
     def tested(self) -> int:
@@ -115,7 +121,7 @@ def seconds_for(config: RunConfig, past: list[Run]) -> float | None:
         for run in past
         if isinstance(run.last, Finished) and _alike(run, config)
     ]
-    return config.steps * config.batch / median(paces[:5]) if paces else None
+    return plan(config).steps * config.batch / median(paces[:5]) if paces else None
 
 
 def _alike(run: Run, config: RunConfig) -> bool:

@@ -6,12 +6,12 @@ from dataclasses import fields
 from dpcore.data.catalogue import DATASETS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from pages.parts.shell import words
+from dpcore.training.optimizers import OPTIMIZERS
 
 MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
 SAID: dict[str, Callable[[RunConfig], str]] = {  # setting -> a few words on it, the most telling first
     "dataset": lambda config: DATASETS[config.dataset].title,
-    "optimizer": lambda config: words.OPTIMIZERS[config.optimizer].name,
+    "optimizer": lambda config: OPTIMIZERS[config.optimizer].title,
     "reading": lambda config: config.reading,
     "sigma": lambda config: f"sigma {config.sigma:g}",
     "clipping": lambda config: {"auto_s": "AUTO-S", "per_layer": "per layer"}.get(config.clipping, config.clipping),

@@ -11,7 +11,8 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig, mechanism_of
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
 from tests.pages.train_page import CONFIG, PAGE, recorded
 
 
@@ -41,12 +42,12 @@ def spent(mechanism: Mechanism, delta: float) -> str:
 
 
 def test_a_finished_run_is_told_whole(store: Store):
-    run = recorded(store, CONFIG, CONFIG.steps, Status.FINISHED)
-    mechanism = mechanism_of(CONFIG)
+    run = recorded(store, CONFIG, plan(CONFIG).steps, Status.FINISHED)
+    mechanism = plan(CONFIG).mechanism
     assert mechanism
     told = statement(opened(run))
     assert spent(mechanism, CONFIG.delta) in told
-    assert f"{CONFIG.steps:,} noisy sums" in told
+    assert f"{plan(CONFIG).steps:,} noisy sums" in told
 
 
 def test_a_cancelled_run_is_told_for_the_steps_it_took(store: Store):
@@ -58,7 +59,7 @@ def test_a_cancelled_run_is_told_for_the_steps_it_took(store: Store):
 
 def test_a_running_run_is_told_for_its_end(store: Store):
     page = opened(recorded(store, CONFIG, 40))
-    assert f"{CONFIG.steps:,} noisy sums" in statement(page)
+    assert f"{plan(CONFIG).steps:,} noisy sums" in statement(page)
     assert any("holds at the end of the run" in each.value for each in page.caption)
 
 
@@ -83,6 +84,6 @@ def test_a_run_cancelled_in_the_queue_released_nothing(store: Store):
 
 
 def test_another_accountant_gives_its_own_epsilon(store: Store):
-    run = recorded(store, CONFIG, CONFIG.steps, Status.FINISHED)
+    run = recorded(store, CONFIG, plan(CONFIG).steps, Status.FINISHED)
     told = statement(opened(run, by="rdp"))
     assert "by Rényi DP (proven upper bound)" in told

@@ -10,6 +10,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
+from dpcore.training.plan import plan
 from pages.parts.results import cache
 from pages.parts.train import run_history
 from pages.parts.train.run_history import history_of
@@ -99,7 +100,7 @@ def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
     with Store(tmp_path) as store:
         run = store.submit(config)
         store.claim("test:1")
-        store.append(run, Finished(config.steps, 10.0, 0.9))
+        store.append(run, Finished(plan(config).steps, 10.0, 0.9))
         store.end(run, Status.FINISHED)
         past = store.runs()
     assert run_history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)

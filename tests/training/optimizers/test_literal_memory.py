@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from dpcore.training.config import RunConfig
-from dpcore.training.loop import Run
+from dpcore.training.training_run import TrainingRun
 
 def peak():  # in KiB, of this program alone: ru_maxrss would begin with what the parent had
     return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
@@ -20,7 +20,7 @@ def peak():  # in KiB, of this program alone: ru_maxrss would begin with what th
 
 torch.set_num_threads(1)
 config = RunConfig(model="mlp", optimizer="pi_adam", reading="literal", batch=600, device="cpu")
-run = Run(config, lambda: 0.0)
+run = TrainingRun(config, lambda: 0.0)
 x, y = run.train[0][: int(sys.argv[1])], run.train[1][: int(sys.argv[1])]
 if len(sys.argv) > 2:
     run.engine.chunk = int(sys.argv[2])

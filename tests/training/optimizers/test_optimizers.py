@@ -8,7 +8,7 @@ import torch
 
 from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
-from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
 from tests.training.peers import PEERS
 from tests.training.small_runs import scale_after, walked
@@ -33,7 +33,7 @@ def test_it_walks_as_torch_does(name, momentum):
     ours = torch.linspace(-1, 1, 50)
     theirs = torch.nn.Parameter(ours.clone())
     peer = PEERS[name]([theirs], config)
-    optimizer = OPTIMIZERS[name](config)
+    optimizer = OPTIMIZERS[name].rules(Hyperparameters(momentum))
     state = begin(optimizer, ours)
     for gradient in GRADIENTS * 3:
         step, state = walked(optimizer, gradient, state, config.lr)
@@ -46,7 +46,7 @@ def test_it_walks_as_torch_does(name, momentum):
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_pieces_walk_as_the_whole_does(name, momentum):
-    optimizer = OPTIMIZERS[name](RunConfig(optimizer=name, momentum=momentum))
+    optimizer = OPTIMIZERS[name].rules(Hyperparameters(momentum))
     whole, cut = (begin(optimizer, GRADIENTS[0]) for _ in range(2))
     for gradient in GRADIENTS * 3:
         step, whole = walked(optimizer, gradient, whole, 0.03)

@@ -8,11 +8,11 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.config import RunConfig, mechanism_of
 from dpcore.training.loop import train
-from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import begin
+from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from tests.training.oracles import batch, one_at_a_time
 from tests.training.small_runs import CNN, SMALL, module_of, noise_of, run_of, scale_after, ticking, walked
@@ -23,7 +23,7 @@ GRADIENTS = [torch.randn(50, generator=torch.Generator().manual_seed(seed)) for 
 
 
 def of(name: str, **options):
-    return OPTIMIZERS[name](RunConfig(optimizer=name, lr=0.1, **options))
+    return OPTIMIZERS[name].rules(Hyperparameters(**options))
 
 
 def history(name: str, gradients: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -160,7 +160,7 @@ def test_neighbouring_batches_move_the_scaled_sum_by_at_most_what_is_charged(nam
     descent, (x, y) = run.descent, run.train
     scale = scale_after(descent.optimizer, descent.state)
     assert scale is not None
-    mechanism = mechanism_of(run.config)
+    mechanism = plan(run.config).mechanism
     assert mechanism is not None
     bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # what the charge assumes
     for i in range(3):
@@ -204,7 +204,7 @@ def test_the_raw_history_is_that_of_gradients_without_noise_and_the_others_never
         torch.testing.assert_close(found["raw"], plain.abs(), rtol=1e-3, atol=1e-6)
         assert (run.descent.optimizer.peek is None) == (reading == "literal")
     assert found["literal"].norm() > 10 * found["raw"].norm()  # noise of sigma 50
-    assert mechanism_of(run_of(dataclasses.replace(config, reading="raw")).config) is None
+    assert plan(run_of(dataclasses.replace(config, reading="raw")).config).mechanism is None
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -220,10 +220,10 @@ def test_only_the_raw_reading_sees_more_than_what_was_released(name):
 def test_the_sigmas_that_are_drawn_are_those_that_are_charged(name, reading, batches, stds):
     config = dataclasses.replace(CNN, optimizer=name, reading=reading, batch=20, epochs=0.01)
     list(train(config, ticking()))
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     assert mechanism is not None
     (release,) = mechanism.releases
-    assert len(stds) == len(batches) == release.count == config.steps
+    assert len(stds) == len(batches) == release.count == plan(config).steps
     assert {std / config.clip_norm for std in stds} == {release.sigma}
 
 

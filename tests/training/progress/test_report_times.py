@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpcore.training.progress.report_times import EVALUATE, FIRST, REPORT, SHARE, Pace
+from dpcore.training.progress.report_times import EVALUATE, FIRST, REPORT, SHARE, ReportTimes
 
 
 class Clock:
@@ -20,7 +20,7 @@ class Clock:
 def story(step_seconds: float, evaluation_seconds: float, steps: int, epoch_steps: int = 10**9):
     """The times of the reports and of the ends of evaluations of a run whose every step takes so long."""
     clock = Clock()
-    pace = Pace(clock, 1 / epoch_steps)
+    pace = ReportTimes(clock, 1 / epoch_steps)
     pace.start()
     reports, evaluations = [], []
     for step in range(1, steps + 1):

@@ -8,8 +8,8 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.loop import Run
 from dpcore.training.randomness.poisson_sampling import poisson_sample
+from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, run_of
 
 N, Q, STEPS = 40, 0.2, 4000
@@ -79,13 +79,13 @@ def sizes(drawn: np.ndarray) -> float:
     return chi_square(drawn.sum(1), N, Q)
 
 
-def of_a_run(before: Callable[[Run], None]) -> np.ndarray:
+def of_a_run(before: Callable[[TrainingRun], None]) -> np.ndarray:
     """The batches of a run's steps, of which only the drawing is done; `before` is called ahead of each."""
     run = run_of(dataclasses.replace(SMALL, batch=2000))
     assert run.config.q == Q
     drawn = np.zeros((STEPS, N), dtype=bool)
     run.train = (torch.arange(run.config.examples),) * 2
-    run.tally.add = lambda step: None
+    run.step_totals.add = lambda step: None
 
     def seen(step, x, y):
         drawn[step - 1, x[x < N]] = True

@@ -7,10 +7,10 @@ import torch
 from numpy.random import SeedSequence
 
 from dpcore.privacy.mechanism import Release
-from dpcore.training.config import mechanism_of
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.loop import train
 from dpcore.training.models import build
+from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.releases.relevance import clipped_rows, neuron_count, relevance_of
 from tests.training.small_runs import CNN, SMALL, run_of, ticking
@@ -72,12 +72,12 @@ def test_noise_without_bounds_still_gives_relevances_above_zero():
 @pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
 def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
     config = dataclasses.replace(config, **ADPPL)
-    mechanism = mechanism_of(config)
+    mechanism = plan(config).mechanism
     assert mechanism is not None
-    assert mechanism.releases == (Release(1.0, 4.0, 1), Release(config.q, config.sigma, config.steps))
+    assert mechanism.releases == (Release(1.0, 4.0, 1), Release(config.q, config.sigma, plan(config).steps))
     list(train(config, ticking()))
-    assert stds == [4.0] + [config.sigma * config.clip_norm] * config.steps
-    assert len(batches) == config.steps
+    assert stds == [4.0] + [config.sigma * config.clip_norm] * plan(config).steps
+    assert len(batches) == plan(config).steps
 
 
 def test_the_scale_is_larger_where_relevance_is_smaller_and_keeps_the_noise_in_all():
@@ -92,4 +92,4 @@ def test_without_privacy_no_noise_is_drawn_for_it_and_nothing_charged(options, s
     config = dataclasses.replace(SMALL, **ADPPL, **options)
     list(train(config, ticking()))
     assert stds == []
-    assert mechanism_of(config) is None
+    assert plan(config).mechanism is None

@@ -1,0 +1,84 @@
+"""The file of the run store: it is opened, made, or brought up to date, and what is wrong with it is said."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+from dpcore.runs.record import StoreError
+from dpcore.runs.schema import SINCE, TABLES, VERSION
+
+FILE = "runs.sqlite3"
+BUSY = 10.0  # seconds a writer waits for its turn
+
+_REASONS = {  # primary result code -> condition, way out
+    sqlite3.SQLITE_NOTADB: ("a database", "It was left as it is; move it away or name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_CORRUPT: ("an intact database", "It was left as it is; restore it or move it away."),
+    sqlite3.SQLITE_FULL: ("on a disk with room left", "Nothing was saved; free some space and try again."),
+    sqlite3.SQLITE_IOERR: ("on a disk that works and has room left", "Nothing was saved."),
+    sqlite3.SQLITE_READONLY: ("writable", "Name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_CANTOPEN: ("a file in a writable directory", "Name another place in DPCORE_HOME."),
+    sqlite3.SQLITE_BUSY: (f"free within {BUSY:g} s", "Nothing was saved; another process holds it."),
+}
+
+
+def what_is_wrong(path: Path, error: sqlite3.Error) -> str:
+    """What is wrong with the store, and what to do."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
+    return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection to the store, made where there is none; another program's database is refused, not touched."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    try:
+        if _version(db, path) != VERSION:
+            _make(db, path)
+        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last events, never the file
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _version(db: sqlite3.Connection, path: Path) -> int:
+    """The schema's version, or 0 for an empty database; StoreError for what this program cannot have made."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    if 1 <= version <= VERSION or (version == 0 and tables == 0):
+        return version
+    raise StoreError(
+        f"Expected the run store {path} to have schema version {VERSION} or less, but it has {version}: another "
+        "version of this program, or another program, made it. It was left as it is; name another place in DPCORE_HOME."
+    )
+
+
+def _make(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables, or bring those of an older version up to date, once, whoever comes first."""
+    _use_write_ahead_log(db)
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        version = _version(db, path)
+        changes = [SINCE[each] for each in range(version + 1, VERSION + 1)] if version else [TABLES]
+        for statement in ";\n".join(changes).split(";\n"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+def _use_write_ahead_log(db: sqlite3.Connection) -> None:
+    """Switch the file to WAL; SQLite does not wait for its turn there, so this does."""
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)

@@ -1,0 +1,115 @@
+"""A run's plan: all that follows from its settings before it starts. Computed once, and stored with the run.
+
+What is charged and what the engine draws are two columns of one plan, so they cannot part.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.types import FloatArray
+from dpcore.training.accounting import (
+    affordable,
+    charged_releases,
+    drawn_releases,
+    first_releases,
+    first_steps,
+    unaccounted,
+)
+from dpcore.training.config import RunConfig
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many steps, with how much noise in each, and what is charged for them."""
+
+    steps: int  # T: those of the epochs, or as many of them as `stop_epsilon` affords
+    first: tuple[Release, ...]  # released once, before the first step
+    drawn: tuple[Release, ...]  # the steps with the sigma that is drawn; empty for a run without noise
+    charged: tuple[Release, ...]  # the steps with the sigma that is charged; empty where `unaccounted` says why
+    unaccounted: str = ""  # why no epsilon can be given, as a sentence
+
+    @cached_property
+    def mechanism(self) -> Mechanism | None:
+        """What the run releases; None where `unaccounted` says why there is nothing to account for."""
+        return None if self.unaccounted else Mechanism((*self.first, *self.charged))
+
+    @cached_property
+    def sigmas(self) -> FloatArray:
+        """Noise std over clip norm of each step: (T,); zeros for a run without noise."""
+        if not self.drawn:
+            return np.zeros(self.steps)
+        return np.repeat([release.sigma for release in self.drawn], [release.count for release in self.drawn])
+
+    def uses_at(self, step: int) -> int:
+        """How many of the mechanism's uses are spent after a training step: those before the first step count too."""
+        return len(self.first) + step
+
+    def claimed(self, accepted: int | None) -> Mechanism | None:
+        """What the SA-DPSGD paper charges: accepted steps only. **No guarantee:** show its epsilon labelled invalid.
+
+        `accepted` is what the run's events say; None for a run that accepts everything, which has no such claim.
+        """
+        if self.unaccounted or not accepted:
+            return None
+        return Mechanism((*self.first, *first_steps(self.charged, accepted)))
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object; `from_json` reads it back."""
+        listed = {name: _listed(getattr(self, name)) for name in ("first", "drawn", "charged")}
+        return {"steps": self.steps, **listed, "unaccounted": self.unaccounted}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Plan":
+        """The plan that `to_json` wrote."""
+        releases = {name: tuple(Release(*each) for each in values[name]) for name in ("first", "drawn", "charged")}
+        return cls(values["steps"], **releases, unaccounted=values["unaccounted"])
+
+
+def plan(config: RunConfig) -> Plan:
+    """The plan of a run. Asked again for the same settings, with any seed, it is at hand.
+
+    Errors: ValueError for a noise schedule that does not fit the steps, where epsilon is asked for and infinite, or
+    not even one step fits; RuntimeError where the accountant to stop by has no answer.
+
+    >>> plan(RunConfig()).steps, plan(RunConfig(sigma=0.0)).mechanism
+    (98, None)
+    """
+    return _plan(replace(config, seed=0))
+
+
+@lru_cache(maxsize=512)
+def _plan(config: RunConfig) -> Plan:
+    steps, why_not = steps_of(config), unaccounted(config)
+    noisy = config.private and config.sigma > 0
+    return Plan(
+        steps,
+        first_releases(config),
+        first_steps(drawn_releases(config), steps) if noisy else (),
+        () if why_not else first_steps(charged_releases(config), steps),
+        why_not,
+    )
+
+
+def steps_of(config: RunConfig) -> int:
+    """T: the steps of all epochs, or as many of them as `stop_epsilon` affords."""
+    if not config.stop_epsilon:
+        return config.steps_of_epochs
+    if reason := unaccounted(config):
+        raise ValueError(f"Expected stop_epsilon={config.stop_epsilon:g} with an epsilon to stop at. {reason}")
+    first = first_releases(config)
+    whole = Mechanism((*first, *charged_releases(config)))
+    steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(first)
+    if steps < 1:
+        raise ValueError(
+            f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by {config.stop_accountant}; "
+            "raise it, or raise sigma."
+        )
+    return steps
+
+
+def _listed(releases: tuple[Release, ...]) -> list[list[float]]:
+    return [[release.q, release.sigma, release.count] for release in releases]

@@ -1,0 +1,207 @@
+"""One run in training: its data, model and random streams, a step, and an evaluation.
+
+One private step: a Poisson batch, per-example gradients clipped to C, Gaussian noise of std sigma C on their sum, the
+sum divided by the expected batch q n, an optimizer's step. An empty batch is a step like any other: noise only.
+Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.random import SeedSequence
+from torch import Tensor, nn
+
+from dpcore.data.catalogue import DATASETS
+from dpcore.data.loading import Images, load
+from dpcore.training.config import RunConfig
+from dpcore.training.cuda_graph import StaticStep, moved
+from dpcore.training.descent.annealing import Annealing
+from dpcore.training.descent.learning_rate import LearningRate
+from dpcore.training.descent.weight_average import WeightAverage
+from dpcore.training.dp_step import Descent
+from dpcore.training.events import Evaluated, Stepped
+from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.engine_choice import engine_of
+from dpcore.training.models import build
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.adppl import allot
+from dpcore.training.plan import Plan, plan
+from dpcore.training.progress.report_times import ReportTimes
+from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.poisson_sampling import poisson_sample
+from dpcore.training.randomness.streams import Streams, streams_of
+from dpcore.training.releases.dp_pca import private_projection
+from dpcore.training.releases.relevance import neuron_count, relevance_of
+
+
+class TrainingRun:
+    """One run's data, model and random streams."""
+
+    def __init__(self, config: RunConfig, clock: Callable[[], float], planned: Plan | None = None) -> None:
+        self.config = config
+        self.plan = planned or plan(config)
+        self.device = device_of(config.device)
+        self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
+        streams = streams_of(config)
+        self._read()
+        if config.pca:
+            self._project(streams.projection)
+        module = self._network(streams)
+        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
+        self.batches = np.random.default_rng(streams.batches)
+        self.noise = GaussianNoise(len(self.engine.parameters), streams.noise, self.device, cores)
+        self.sigmas = self.plan.sigmas  # (T,)
+        self.learning_rate = self._learning_rate()
+        self.descent = Descent(config, self.engine, self.noise, cores)
+        if OPTIMIZERS[config.optimizer].by_relevance and config.private:
+            allot(self.descent.state, self._relevance(streams))
+            self.descent.restore(self.descent.state)
+        self.average = WeightAverage(self.engine.parameters, config.ema) if config.ema else None
+        self.annealing: Annealing | None = None
+        if config.acceptance == "sa":
+            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances))
+            self.public_loss = self._loss(self.public)
+        self.static: StaticStep | None = None
+        self.report_times = ReportTimes(clock, config.batch / config.examples)
+        self.step_totals = StepTotals(at_once=self.device.type == "cpu")
+
+    def _read(self) -> None:
+        """The data: the last `public` training examples are held out, neither trained nor tested on."""
+        config = self.config
+        data = load(config.dataset, config.source)
+        n = config.examples
+        if len(data.train) != n + config.public:
+            raise ValueError(
+                f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
+            )
+        x, y = tensors(data.train, self.device)
+        self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
+        self.test = tensors(data.test, self.device)
+
+    def _network(self, streams: Streams) -> nn.Sequential:
+        """The network with its first weights."""
+        config, classes = self.config, len(DATASETS[self.config.dataset].classes)
+        return build(config.model, config.activation, streams.weights, config.shape, classes).to(self.device)
+
+    def _learning_rate(self) -> LearningRate:
+        config = self.config
+        steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
+        return LearningRate(config.lr_schedule, config.lr, config.lr_end, steps)
+
+    def _project(self, seed: SeedSequence) -> None:
+        """Put every image through DP-PCA of the training images."""
+        config = self.config
+        noise = self._once(self.train[0][0].numel() ** 2, seed)
+        directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
+        parts = (self.train, self.public, self.test)
+        self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
+
+    def _relevance(self, streams: Streams) -> Tensor:
+        """The public relevance of each parameter (d,)."""
+        module = self._network(streams)  # another one: autograd needs gradients
+        noise = self._once(neuron_count(module), streams.relevance)
+        return relevance_of(module, self.train, self.config.relevance_sigma, noise)
+
+    def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
+        """Noise for a release before the first step, unless the run is without noise."""
+        noisy = self.config.private and self.config.sigma > 0
+        return GaussianNoise(size, seed, self.device, self.cores) if noisy else None
+
+    def step(self, step: int) -> None:
+        """One step of DP-SGD on a fresh Poisson batch."""
+        drawn = poisson_sample(self.config.examples, self.config.q, self.batches)
+        if self.static and self.static.takes(drawn):
+            found = self.static.step(drawn, *self._numbers(step))
+        else:
+            at = moved(drawn, self.device)
+            found = self.descend(step, *(part[at] for part in self.train))[1:]
+        self.step_totals.add(step, *found)
+        if self.average:
+            self.average.add(self.engine.parameters)
+
+    def _numbers(self, step: int) -> tuple[float, float]:
+        """The sigma and the learning rate of a step."""
+        return float(self.sigmas[step - 1]), self.learning_rate.at(step)
+
+    def report(self, step: int) -> Stepped:
+        self.step_totals.settle()  # waits for the device: the rate counts the steps that are done
+        return self.step_totals.report(step, self.epoch(step), self.report_times.reported(step))
+
+    def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
+        """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
+        take = self._propose if self.annealing else self.descent.take
+        return take(x, y, *self._numbers(step))
+
+    def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
+        """Take the step, and under simulated annealing perhaps go back."""
+        assert self.annealing
+        parameters, descent = self.engine.parameters, self.descent
+        before, state = parameters.clone(), descent.snapshot()
+        found = descent.take(x, y, sigma, lr)
+        loss = self._loss(self.public)
+        accepted = self.annealing.accepts(self.public_loss, loss)
+        if accepted:
+            self.public_loss = loss
+        else:
+            parameters.copy_(before)
+            descent.restore(state)
+        self.step_totals.judge(accepted, self.annealing.accepted)
+        return found
+
+    def _loss(self, part: tuple[Tensor, Tensor]) -> float:
+        """The mean loss on a part of the data."""
+        return torch.nn.functional.cross_entropy(self.engine.logits(part[0]), part[1]).item()
+
+    def evaluated(self, step: int) -> Evaluated:
+        """Figures on the test set."""
+        self.step_totals.settle()  # what diverged is not tested
+        with self.report_times.evaluating(step), self.cores.working():
+            logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
+            loss = torch.nn.functional.cross_entropy(logits, y).item()
+            if not math.isfinite(loss):  # the last step's weights have been in no batch yet
+                raise RuntimeError(f"loss is not finite at step {step}")
+            right = (logits.argmax(1) == y).double()
+            per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
+            averaged = self._averaged_accuracy()
+        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()), averaged)
+
+    def _averaged_accuracy(self) -> float | None:
+        """Test accuracy of the averaged weights, if an average is kept."""
+        if not self.average:
+            return None
+        parameters, x, y = self.engine.parameters, *self.test
+        own = parameters.clone()
+        parameters.copy_(self.average.vector)
+        right = (self.engine.logits(x).argmax(1) == y).float().mean().item()
+        parameters.copy_(own)
+        return right
+
+    def epoch(self, step: int) -> float:
+        """Epochs of expected batches done after the step."""
+        return step * self.config.batch / self.config.examples
+
+
+def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,).
+
+    The scales are fixed: no data set had a say in them.
+    """
+    images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
+    if images.dim() == 3:
+        return images[:, None].float().div_(255), labels
+    return images.float().div_(127.5).sub_(1.0), labels
+
+
+def device_of(name: str) -> torch.device:
+    """The device of that name; "auto" takes CUDA, then MPS, then the CPU. ValueError if it is not here."""
+    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if name == "auto":
+        name = next(device for device, present in here.items() if present)
+    if not here[name]:
+        present = ", ".join(["auto", *(device for device in here if here[device])])
+        raise ValueError(f"Expected device={name!r} to be one that is here: {present}.")
+    return torch.device(name)

@@ -1,0 +1,106 @@
+"""A store that an older version made opens with all its runs, and its runs go on."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished, Started, to_json
+from dpcore.training.plan import plan
+
+FIRST = """
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of submission
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'queued',
+    created REAL NOT NULL,
+    started REAL,
+    ended REAL,
+    heartbeat REAL,
+    worker TEXT,
+    cancelling INTEGER NOT NULL DEFAULT 0,
+    error TEXT
+);
+CREATE INDEX runs_by_status ON runs (status, number);
+CREATE TABLE events (
+    run TEXT NOT NULL REFERENCES runs (id),
+    sequence INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, sequence)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+SETTINGS = {  # of a run, as version 1 stored it
+    "dataset": "mnist", "source": "sample", "model": "cnn", "activation": "tanh", "optimizer": "sgd", "private": True,
+    "sigma": 1.5, "batch": 256, "clip_norm": 0.1, "lr": 1.0, "momentum": 0.9, "epochs": 2.0, "delta": 1e-05, "seed": 3,
+    "device": "auto", "clipping": "flat", "reading": "scaled", "schedule": "constant", "rate": 0.0, "level_steps": 0,
+    "lr_schedule": "constant", "lr_end": 0.0, "lr_epochs": 0.0, "ema": 0.0, "acceptance": "none", "sa_q0": 10.0,
+    "sa_mu0": 10, "public": 0, "pca": 0, "pca_sigma": 7.0, "relevance_sigma": 10.0, "stop_epsilon": 0.0,
+    "stop_accountant": "pld",
+}  # fmt: skip
+SAID = [Started(10_000, 79, 0.0256, "cpu", 26_010, "book-keeping"), Finished(79, 3.0, 0.9)]
+
+
+@pytest.fixture
+def old(home: Path) -> Path:
+    """A store of version 1 with a run that has finished and one that waits."""
+    home.mkdir(exist_ok=True)
+    db = sqlite3.connect(home / FILE)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.executescript(FIRST)
+    insert = "INSERT INTO runs (id, name, settings, status, created) VALUES (?, '', ?, ?, 1.0)"
+    db.execute(insert, ("finishedrun", json.dumps(SETTINGS), "finished"))
+    db.execute(insert, ("waitingrun", json.dumps(SETTINGS | {"optimizer": "adppl"}), "queued"))
+    for number, event in enumerate(SAID, 1):
+        db.execute("INSERT INTO events VALUES ('finishedrun', ?, ?)", (number, json.dumps(to_json(event))))
+    db.commit()
+    db.close()
+    return home
+
+
+def test_a_store_of_the_first_version_opens_with_all_its_runs(old: Path) -> None:
+    with Store(old) as store:
+        waiting, finished = store.runs()
+        assert (finished.id, finished.status, finished.last) == ("finishedrun", Status.FINISHED, SAID[-1])
+        assert finished.config == RunConfig.from_json(SETTINGS)
+        assert (finished.config.seed, finished.config.sigma) == (3, 1.5)
+        assert [event for _, event in store.tail("finishedrun")] == SAID
+        assert (waiting.id, waiting.position) == ("waitingrun", 1)
+
+
+def test_its_runs_have_the_plan_that_their_settings_give(old: Path) -> None:
+    with Store(old) as store:
+        for run in store.runs():
+            assert run.stored_plan is None
+            assert run.plan == plan(run.config)
+
+
+def test_it_takes_new_runs_and_opens_again(old: Path) -> None:
+    with Store(old) as store:
+        new = store.submit(RunConfig(epochs=1.0))
+    with Store(old) as store:
+        assert [run.id for run in store.runs()] == [new, "waitingrun", "finishedrun"]
+        assert store.run(new).stored_plan
+        assert store.run(new).plan == plan(RunConfig(epochs=1.0))
+        claimed = store.claim("here:1")
+        assert claimed
+        assert claimed.id == "waitingrun"
+
+
+def test_the_plan_of_a_new_run_is_read_and_not_computed_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.runs import record
+
+    def refused(config: RunConfig) -> None:
+        raise AssertionError("the plan is stored")
+
+    with Store(home) as store:
+        run = store.submit(RunConfig())
+        monkeypatch.setattr(record, "plan", refused)
+        assert store.run(run).plan.steps == 98

@@ -1,0 +1,76 @@
+"""A run's plan is computed once, says what is drawn and charged, and survives JSON; a configuration is a value."""
+
+import dataclasses
+import json
+import time
+
+import pytest
+
+from dpcore.training import accounting
+from dpcore.training import plan as module
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import Plan, plan
+
+SLOW = RunConfig(epochs=60.0, schedule="exponential", rate=0.01, level_steps=1, stop_epsilon=1.0, stop_accountant="rdp")
+KINDS = {
+    "plain": RunConfig(),
+    "schedule": RunConfig(schedule="exponential", rate=0.1, level_steps=7),
+    "per layer": RunConfig(clipping="per_layer"),
+    "pca": RunConfig(model="abadi", pca=60),
+    "relevance": RunConfig(optimizer="adppl"),
+    "baseline": RunConfig(private=False),
+    "raw": RunConfig(optimizer="pi_adam", reading="raw"),
+    "stopped": RunConfig(stop_epsilon=3.0, stop_accountant="rdp"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plan_survives_json(kind):
+    planned = plan(KINDS[kind])
+    assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned
+
+
+def test_making_a_configuration_takes_less_than_a_millisecond_whatever_its_plan_takes():
+    begun = time.perf_counter()
+    for sigma in range(100):
+        dataclasses.replace(SLOW, sigma=1.0 + sigma)
+    assert time.perf_counter() - begun < 0.1
+
+
+def test_no_accountant_and_no_schedule_is_asked_before_the_plan(monkeypatch):
+    def refused(*_):
+        raise AssertionError("this is for the plan")
+
+    monkeypatch.setattr(accounting, "scheduled", refused)
+    monkeypatch.setattr(module, "affordable", refused)
+    config = dataclasses.replace(SLOW, sigma=3.21)
+    with pytest.raises(AssertionError):
+        plan(config)
+
+
+def test_a_plan_is_computed_once_for_all_seeds(monkeypatch):
+    asked = []
+    steps_of = module.steps_of
+    monkeypatch.setattr(module, "steps_of", lambda config: asked.append(config) or steps_of(config))
+    config = RunConfig(sigma=1.2345)
+    assert len({id(plan(dataclasses.replace(config, seed=seed))) for seed in range(5)}) == len(asked) == 1
+
+
+def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
+    for config in KINDS.values():
+        planned = plan(config)
+        assert len(planned.sigmas) == planned.steps
+        assert planned.mechanism is None or planned.mechanism.steps == planned.uses_at(planned.steps)
+
+
+def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():
+    noise = {"schedule": "exponential", "rate": 0.742, "level_steps": 1, "sigma": 2.0, "epochs": 1.0}  # ends at 1.5e-6
+    assert plan(RunConfig(**noise)).steps == 20
+    with pytest.raises(
+        ValueError, match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06"
+    ):
+        plan(RunConfig(**noise, clipping="per_layer"))
+
+
+def test_a_run_without_noise_does_not_ask_its_schedule():
+    assert not plan(RunConfig(private=False, schedule="linear", rate=1.0, level_steps=1)).sigmas.any()
