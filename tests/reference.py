@@ -68,3 +68,16 @@ def theorem_3(q: float, sigma: float, steps: int, delta: float) -> float:
 def mu_poisson(q: float, sigma: float, steps: float) -> float:
     """q sqrt(T (e^(1/sigma^2) - 1)), with T a real number. Source: Bu et al. 2020, arXiv 1911.11607, equation (3.1)."""
     return q * math.sqrt(steps * math.expm1(1 / sigma**2))
+
+
+def published_strong(q: float, sigma: float, steps: int, delta: float, *, linear: bool = True) -> float:
+    """The strong-composition number of Abadi et al. 2016, arXiv 1607.00133v2, section 3.1, as published or corrected.
+
+    With delta' = delta/2, one step has epsilon_0 = sqrt(2 ln(1.25/delta_0))/sigma at delta_0 = delta/(2 T q). Published
+    (9.34): e sqrt(2 T ln(1/delta')) + T e^2 with e = q epsilon_0, which is no bound at epsilon_0 > 1. Corrected:
+    e sqrt(2 T ln(1/delta')) + T e (e^e - 1) with e = ln(1 + q (e^epsilon_0 - 1)); Dwork, Rothblum and Vadhan 2010.
+    """
+    whole = math.sqrt(2 * math.log(1.25 * 2 * steps * q / delta)) / sigma
+    each = q * whole if linear else math.log1p(q * math.expm1(whole))
+    drift = each if linear else math.expm1(each)
+    return each * math.sqrt(2 * steps * math.log(2 / delta)) + steps * each * drift

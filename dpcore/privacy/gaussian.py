@@ -16,7 +16,6 @@ from dpcore.privacy.types import FloatArray
 
 SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
 NEWTON_STEPS = 100  # never reached: convergence is quadratic
-BISECTIONS = 80
 
 
 def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
@@ -48,24 +47,6 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
     spends[inside] = _log_delta(np.zeros(mu[inside].shape), mu[inside])[0] > np.log(delta[inside])
     epsilon[spends] = _newton(np.log(delta[spends]), delta[spends], mu[spends])
     return epsilon
-
-
-def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
-    """Largest mu (up to 1e6) whose delta(epsilon; mu) is at most delta; broadcasts epsilon >= 0, delta in (0, 1).
-
-    **Guarantees:** bisection keeps the lower end, so that the mechanism never costs more than asked.
-
-    >>> mu_of(1.0, 1e-5).round(5).tolist()
-    0.26805
-    """
-    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(delta, np.float64))
-    low, high = np.full(epsilon.shape, np.log(1e-18)), np.full(epsilon.shape, np.log(1e6))
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        mu = np.exp(middle)
-        fits = _log_delta(epsilon / mu, mu)[0] <= np.log(delta)
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return np.exp(low)
 
 
 def _newton(target: FloatArray, delta: FloatArray, mu: FloatArray) -> FloatArray:

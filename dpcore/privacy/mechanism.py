@@ -1,9 +1,7 @@
 """What is released, and nothing about how: a run-length encoded sequence of sampled Gaussians."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,18 +54,6 @@ class Mechanism:
         check.whole(1, steps=steps)
         return cls((Release(q, sigma, steps),))
 
-    @classmethod
-    def of_sigmas(cls, q: float, sigmas: Iterable[float]) -> "Mechanism":
-        """One release per noise multiplier, equal neighbours merged."""
-        releases: list[Release] = []
-        for sigma in sigmas:
-            last = releases[-1] if releases else None
-            if last and last.sigma == sigma:
-                releases[-1] = Release(q, sigma, last.count + 1)
-            else:
-                releases.append(Release(q, float(sigma)))
-        return cls(tuple(releases))
-
     @cached_property
     def steps(self) -> int:
         """Total number of uses T."""
@@ -79,12 +65,3 @@ class Mechanism:
         starts = np.cumsum(counts) - counts
         horizon = np.atleast_1d(np.asarray(steps, dtype=np.int64))
         return np.clip(horizon[:, None] - starts, 0, counts)
-
-    def to_json(self) -> list[dict[str, Any]]:
-        """A JSON list of {q, sigma, count}; `from_json` reads it back."""
-        return [{"q": r.q, "sigma": r.sigma, "count": r.count} for r in self.releases]
-
-    @classmethod
-    def from_json(cls, releases: list[dict[str, Any]]) -> "Mechanism":
-        """The mechanism that `to_json` wrote."""
-        return cls(tuple(Release(r["q"], r["sigma"], r["count"]) for r in releases))

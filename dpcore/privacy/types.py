@@ -1,6 +1,7 @@
 """The kinds of arrays that functions here take and return, and the kinds of numbers that they promise."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +22,12 @@ class Kind(StrEnum):
     def is_bound(self) -> bool:
         """Whether the number is proven never to be too small."""
         return self in (Kind.UPPER, Kind.CERTIFIED)
+
+
+class Reading(NamedTuple):
+    """One number with what kind of number it is, and its proven lower bound if it is certified."""
+
+    value: float  # never too small where the kind is a bound; infinite where there is no number
+    lower: float | None
+    kind: Kind
+    note: str = ""  # why it cannot be trusted or is infinite

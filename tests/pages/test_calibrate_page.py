@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import risks
+from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.schedule import scheduled
 from pages.parts.calibrate import epsilon_map, question
 from pages.parts.controls.number import show
@@ -93,9 +94,9 @@ def test_every_accountant_keeps_the_target_by_its_own_count(by: str):
 
 def test_an_advantage_and_a_mu_can_be_asked_for():
     _, sigma = answer(opened(target="advantage", target_advantage="0.2"))
-    assert 0.195 < risks(Mechanism.constant(Q, sigma, STEPS), 1e-5).advantage.upper <= 0.2
+    assert 0.195 < risks_of(tradeoff_bounds(Mechanism.constant(Q, sigma, STEPS)), 1e-5).advantage.upper <= 0.2
     _, sigma = answer(opened(target="mu", target_mu="1"))
-    assert 0.99 < risks(Mechanism.constant(Q, sigma, STEPS), 1e-5).mu.upper <= 1
+    assert 0.99 < risks_of(tradeoff_bounds(Mechanism.constant(Q, sigma, STEPS)), 1e-5).mu.upper <= 1
 
 
 def test_the_table_marks_an_answer_that_claims_less_than_is_proven():

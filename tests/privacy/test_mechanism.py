@@ -31,12 +31,6 @@ def test_a_mechanism_releases_something() -> None:
         Mechanism(())
 
 
-def test_equal_neighbours_are_merged_and_counted() -> None:
-    mechanism = Mechanism.of_sigmas(0.1, [2.0, 2.0, 1.0, 2.0])
-    assert mechanism.releases == (Release(0.1, 2.0, 2), Release(0.1, 1.0), Release(0.1, 2.0))
-    assert mechanism.compositions([0, 1, 3, 4]).tolist() == [[0, 0, 0], [1, 0, 0], [2, 1, 0], [2, 1, 1]]
-
-
 def test_a_rate_whose_square_is_no_float_is_named() -> None:
     with pytest.raises(ValueError, match=r"q=1e-200"):
         Release(1e-200, 1.0)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from dpcore.privacy.types import FloatArray, IntArray, Kind
+from dpcore.privacy.types import FloatArray, IntArray, Kind, Reading
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by
@@ -37,6 +37,12 @@ class Curve:
         for array in (self.steps, self.delta, self.epsilon, self.lower):
             if array is not None:
                 array.setflags(write=False)
+
+    @property
+    def last(self) -> Reading:
+        """The last point, which the note speaks of."""
+        lower = None if self.lower is None else float(self.lower[-1])
+        return Reading(float(self.epsilon[-1]), lower, self.kind, self.note)
 
 
 class TradeoffCurve(NamedTuple):

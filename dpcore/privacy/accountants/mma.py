@@ -11,7 +11,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore import check
-from dpcore.privacy import renyi
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
@@ -77,30 +76,6 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
         (epsilon > floor, f"epsilon > 0.002 T/lambda (here {epsilon:.3g} <= {floor:.3g})"),
     )
     return tuple(text for holds, text in stated if not holds)
-
-
-def checked(mechanism: Mechanism, steps: int, delta: float) -> float:
-    """The sound reading of MMA: only whole lambda at which its per-step bound is verified for every release.
-
-    min over such lambda of (sum of ln(1 + q^2 lambda^2/sigma^2) + ln(1/delta)) / lambda.
-
-    **Guarantees:** an upper bound. Raises ValueError where no lambda passes, as at sigma = 1, q = 0.01.
-
-    >>> round(checked(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5), 3)
-    6.837
-    """
-    check.whole(1, mechanism.steps, steps=steps)
-    check.delta(delta=delta)
-    orders = renyi.ORDERS[renyi.IS_INTEGER] - 1
-    total, valid = np.zeros(orders.shape), np.ones(orders.shape, dtype=bool)
-    for release, uses in zip(mechanism.releases, mechanism.compositions([steps])[0], strict=True):
-        if uses:
-            claim = np.log1p((release.q * orders / release.sigma) ** 2)
-            valid &= renyi.log_moments(release.q, release.sigma)[renyi.IS_INTEGER] <= claim
-            total += uses * claim
-    if not np.any(valid):
-        raise ValueError("No order passes the check of MMA's per-step bound here; use moments, rdp or pld.")
-    return float(np.min((total - math.log(delta))[valid] / orders[valid]))
 
 
 def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatArray:

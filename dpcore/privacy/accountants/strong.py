@@ -1,4 +1,4 @@
-"""Advanced ("strong") composition of amplified Gaussian steps, and the published curve that it corrects."""
+"""Advanced ("strong") composition of amplified Gaussian steps."""
 
 import math
 from typing import ClassVar, final
@@ -6,7 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-from dpcore.privacy.accountants.naive import amplified, per_use
+from dpcore.privacy.accountants.naive import per_use
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
 
@@ -50,19 +50,3 @@ def composed(each: FloatArray, uses: FloatArray, slack: FloatArray) -> FloatArra
     squares = np.einsum("nl,nl->n", uses, each * each)
     spread = np.minimum(-np.log(slack), np.log(math.e + np.sqrt(squares) / slack))
     return np.minimum(plain, drift + np.sqrt(2 * squares * spread))
-
-
-def published(q: float, sigma: float, steps: int, delta: float, *, linear: bool = True) -> float:
-    """The strong-composition number of Abadi et al. 2016, arXiv 1607.00133v2, section 3.1, as published or corrected.
-
-    With delta' = delta/2, one step has epsilon_0 = sqrt(2 ln(1.25/delta_0))/sigma at delta_0 = delta/(2 T q). Published
-    (9.34): e sqrt(2 T ln(1/delta')) + T e^2 with e = q epsilon_0, which is no bound at epsilon_0 > 1. Corrected:
-    e sqrt(2 T ln(1/delta')) + T e (e^e - 1) with e = ln(1 + q (e^epsilon_0 - 1)); Dwork, Rothblum and Vadhan 2010.
-
-    >>> round(published(0.01, 4.0, 10_000, 1e-5), 2), round(published(0.01, 4.0, 10_000, 1e-5, linear=False), 1)
-    (9.34, 26.8)
-    """
-    whole = math.sqrt(2 * math.log(1.25 * 2 * steps * q / delta)) / sigma
-    each = q * whole if linear else float(amplified(np.array(whole), np.array(q)))
-    drift = each if linear else math.expm1(each)
-    return each * math.sqrt(2 * steps * math.log(2 / delta)) + steps * each * drift

@@ -7,10 +7,11 @@ from math import floor, inf, isinf
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import Axis, Frontier, frontier, scanned
-from dpcore.privacy.calibration.targets import EpsilonTarget, Reading, Target
+from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.types import Reading
 
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
 

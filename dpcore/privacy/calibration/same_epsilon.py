@@ -1,11 +1,13 @@
 """The same epsilon with less noise: what a tighter count allows, at the epsilon that a looser one promises."""
 
 from dataclasses import dataclass
+from math import inf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import CONSTANT, Answer, Recipe, sigma_for
-from dpcore.privacy.calibration.targets import EpsilonTarget, Reading
+from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.types import Reading
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ def same_epsilon(
     check.one_of(ACCOUNTANTS, promised_by=promised_by)
     check.delta(delta=delta)
     mechanism = recipe.mechanism(q, sigma, steps)
-    curve = ACCOUNTANTS[promised_by].curve(mechanism, steps, delta)
-    epsilon, lower = float(curve.epsilon[0]), None if curve.lower is None else float(curve.lower[0])
-    if not 0 < epsilon < float("inf"):
+    promise = ACCOUNTANTS[promised_by].curve(mechanism, steps, delta).last
+    epsilon = promise.value
+    if not 0 < epsilon < inf:
         raise ValueError(f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives {epsilon:g}.")
     answers = [
         sigma_for(EpsilonTarget(epsilon, delta), q, steps, accountant=name, recipe=recipe) for name in accountants
     ]
-    return SameEpsilon(sigma, promised_by, Reading(epsilon, lower, curve.kind, curve.note), tuple(answers))
+    return SameEpsilon(sigma, promised_by, promise, tuple(answers))

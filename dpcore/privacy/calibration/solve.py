@@ -4,19 +4,17 @@ What is fixed makes a function from the argument to a mechanism; an accountant m
 last argument within the budget. By the certified accountant the cost is the upper end of its band.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.answer import Answer, Search, answered
 from dpcore.privacy.calibration.budget_search import Axis
-from dpcore.privacy.calibration.targets import Reading, Target
+from dpcore.privacy.calibration.targets import Target
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.verdict import Verdict, verdict
+from dpcore.privacy.report.verdict import Verdict, judged
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
@@ -193,11 +191,4 @@ def verdict_on(answer: Answer) -> Verdict:
     certified = answer.reading
     if certified.kind is not Kind.CERTIFIED:
         certified = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
-    found = verdict(*(_curve(each, answer.mechanism.steps) for each in (answer.reading, certified)))
-    return replace(found, text=found.text.replace("exact epsilon", f"exact {answer.target.word}"))
-
-
-def _curve(reading: Reading, steps: int) -> Curve:
-    """One point; the verdict looks at its height only, whatever it measures."""
-    lower = None if reading.lower is None else np.array([reading.lower])
-    return Curve(np.array([steps]), np.array([0.5]), np.array([reading.value]), lower, reading.kind, reading.note)
+    return judged(answer.reading, certified, answer.target.word)

@@ -3,25 +3,17 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple, final
+from typing import final
 
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.accountants import Accountant, Kind
+from dpcore.privacy.accountants import Accountant
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import advantage, mu_above
+from dpcore.privacy.types import Reading
 
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
-
-
-class Reading(NamedTuple):
-    """What a mechanism spends of a target: a number, with its proven lower bound if it is certified."""
-
-    value: float  # never too small where the kind is upper or certified
-    lower: float | None
-    kind: Kind
-    note: str = ""
 
 
 class Target(ABC):
@@ -83,9 +75,7 @@ class EpsilonTarget(Target):
         return self.delta
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        curve = accountant.curve(mechanism, mechanism.steps, self.delta)
-        lower = None if curve.lower is None else float(curve.lower[0])
-        return Reading(float(curve.epsilon[0]), lower, curve.kind, curve.note)
+        return accountant.curve(mechanism, mechanism.steps, self.delta).last
 
 
 @final

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.tradeoff import Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
@@ -34,17 +33,15 @@ class Risks(NamedTuple):
     note: str  # why there is nothing to tell; "" otherwise
 
 
-def risks(mechanism: Mechanism, delta: float) -> Risks:
-    """The numbers of the whole mechanism, each between proven bounds; attacks with an error below delta are left out.
-
-    >>> risks(Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5).advantage  # 2 Phi(1/2) - 1 = 0.38292
-    Between(lower=0.382..., upper=0.383...)
-    """
-    return risks_of(tradeoff_bounds(mechanism), delta)
-
-
 def risks_of(band: Band, delta: float) -> Risks:
-    """The numbers of a certified band."""
+    """The numbers of a certified band, each between proven bounds; attacks with an error below delta are left out.
+
+    >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+    >>> from dpcore.privacy.mechanism import Mechanism
+    >>> band = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))
+    >>> [round(bound, 4) for bound in risks_of(band, 1e-5).advantage]  # 2 Phi(1/2) - 1 = 0.38292
+    [0.3829, 0.3829]
+    """
     check.delta(delta=delta)
     gain = Between(advantage(band.upper), advantage(band.lower))
     rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}

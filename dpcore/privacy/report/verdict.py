@@ -7,8 +7,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import Curve, Kind
+from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.types import Kind, Reading
 
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 LARGE = 1e6  # ratios from here up are written as powers of ten
@@ -38,30 +39,27 @@ class Verdict:
 
 
 def verdict(curve: Curve, certified: Curve) -> Verdict:
-    """The judgement of the curve's last point; both curves have the same steps and delta."""
-    return verdicts(curve, certified)[-1]
-
-
-def verdicts(curve: Curve, certified: Curve) -> tuple[Verdict, ...]:
-    """The judgement of each point, (n,).
-
-    A curve's note speaks of its last point, so conditions that fail are named only there.
+    """The judgement of the curve's last point, which its note speaks of.
 
     Errors: ValueError where the curves differ in steps or delta, or `certified` holds no lower bound.
     """
-    if certified.lower is None:
-        raise ValueError("Expected certified=... to hold proven lower bounds.")
     if not (np.array_equal(curve.steps, certified.steps) and np.array_equal(curve.delta, certified.delta)):
         raise ValueError("Expected both curves to have the same steps and delta.")
-    notes = [""] * (curve.epsilon.size - 1) + [curve.note]
-    points = zip(curve.epsilon.tolist(), certified.lower.tolist(), certified.epsilon.tolist(), notes, strict=True)
-    return tuple(_judged(curve.kind, *point) for point in points)
+    return judged(curve.last, certified.last)
 
 
-def _judged(kind: Kind, epsilon: float, lower: float, upper: float, note: str) -> Verdict:
+def judged(reading: Reading, certified: Reading, word: str = "epsilon") -> Verdict:
+    """The judgement of a number, by the certified one of the same mechanism; `word` is what both measure.
+
+    Errors: ValueError where `certified` holds no lower bound.
+    """
+    if certified.lower is None:
+        raise ValueError("Expected certified=... to hold a proven lower bound.")
+    epsilon, _, kind, note = reading
+    lower, upper = certified.lower, certified.value
     ratio = _ratio(epsilon, upper)
     if kind is Kind.CERTIFIED:
-        return _of_band(lower, upper, note)
+        return _of_band(lower, upper, note, word)
     if epsilon < lower:
         below = 100 * (1 - epsilon / lower)
         share = f"{below:.2g} %" if below < 99 else "at least 99 %"
@@ -69,7 +67,7 @@ def _judged(kind: Kind, epsilon: float, lower: float, upper: float, note: str) -
         text = f"Claims more privacy than there is: {share} below {proven}."
         return Verdict(Status.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
     if math.isinf(epsilon):
-        return Verdict(Status.NOT_AVAILABLE, unavailable(note) or "Gives no finite epsilon here.", ratio)
+        return Verdict(Status.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here.", ratio)
     if kind is Kind.CLAIMED and note:
         return Verdict(Status.OUTSIDE, note, ratio)
     if math.isinf(upper):
@@ -120,11 +118,11 @@ def lowered(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:] if sentence[1:2].islower() else sentence
 
 
-def _of_band(lower: float, upper: float, note: str) -> Verdict:
+def _of_band(lower: float, upper: float, note: str, word: str) -> Verdict:
     if math.isinf(upper):
         text = unavailable(note) or "No certified upper bound here."
         return Verdict(Status.NOT_AVAILABLE, text, math.nan)
-    text = f"Certified: the exact epsilon lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
+    text = f"Certified: the exact {word} lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
     return Verdict(Status.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Status.LOOSE, text, 1.0)
 
 

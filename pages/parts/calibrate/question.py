@@ -10,11 +10,12 @@ import streamlit as st
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer, Recipe, solve, verdict_on
-from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Reading, Target
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import MARKS, WORDS
 from dpcore.privacy.report.numbers import outward, plain
 from dpcore.privacy.report.verdict import Verdict
+from dpcore.privacy.types import Reading
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import Quantity, epochs_text, number, show

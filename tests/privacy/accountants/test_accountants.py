@@ -1,7 +1,6 @@
 """The conformance suite: what every registered accountant must do, on hostile mechanisms."""
 
 import itertools
-import json
 import pickle
 from functools import cache
 
@@ -228,8 +227,8 @@ def test_an_additive_cost_is_one_vector_that_does_not_rise_with_sigma(name: str)
     assert np.all(high[both] <= low[both])
 
 
-def test_mechanisms_are_cache_keys_and_json() -> None:
+def test_mechanisms_are_cache_keys() -> None:
     for mechanism in SCHEDULED:
-        copy = Mechanism.from_json(json.loads(json.dumps(mechanism.to_json())))
+        copy = Mechanism(tuple(Release(each.q, each.sigma, each.count) for each in mechanism.releases))
         assert copy == mechanism
         assert hash(copy) == hash(mechanism)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from dpcore.privacy import gaussian, renyi
-from dpcore.privacy.accountants import ACCOUNTANTS, gdp, strong
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.accountants import ACCOUNTANTS, gdp
+from dpcore.privacy.mechanism import Mechanism, Release
 from tests import golden
 from tests.golden import Anchor, Experiment
-from tests.reference import delta_classic, one_step_delta
+from tests.reference import delta_classic, one_step_delta, published_strong
 
 
 def epsilon(name: str, q: float, sigma: float, steps: int, delta: float = 1e-5) -> float:
@@ -45,8 +45,8 @@ def test_the_headline_optimum_is_at_moment_19() -> None:
 
 def test_published_strong_composition_is_reproduced_and_corrected() -> None:
     published, corrected = golden.ABADI_STRONG, golden.ABADI_STRONG_CORRECTED
-    assert strong.published(*published[:4]) == pytest.approx(published.epsilon, abs=published.tolerance)
-    right = strong.published(*corrected[:4], linear=False)
+    assert published_strong(*published[:4]) == pytest.approx(published.epsilon, abs=published.tolerance)
+    right = published_strong(*corrected[:4], linear=False)
     assert right == pytest.approx(corrected.epsilon, abs=corrected.tolerance)
 
 
@@ -92,9 +92,7 @@ def test_the_reference_implementation_s_log_is_reproduced_with_two_calls_a_lot()
 
 
 def test_pca_and_two_calls_a_lot_add_up_as_releases() -> None:
-    pca_and_training = Mechanism.from_json(
-        [{"q": 1.0, "sigma": 7.0, "count": 1}, {"q": 0.01, "sigma": 4.0, "count": 20_000}]
-    )
+    pca_and_training = Mechanism((Release(1.0, 7.0), Release(0.01, 4.0, 20_000)))
     value = ACCOUNTANTS["moments"].curve(pca_and_training, pca_and_training.steps, 1e-5).epsilon[0]
     assert value == pytest.approx(golden.TWO_CALLS_AND_PCA, abs=golden.TWO_CALLS_TOLERANCE)
 

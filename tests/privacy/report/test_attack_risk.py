@@ -9,8 +9,9 @@ from scipy.stats import norm
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.gdp import mu_of
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import Between, advantage, bayes_risk, mu_above, posterior, risks
+from dpcore.privacy.report.attack_risk import Between, advantage, bayes_risk, mu_above, posterior, risks_of
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 from tests import golden
 
@@ -23,7 +24,7 @@ def holds(bounds: Between, value: float, slack: float = 0.0) -> bool:
 
 @pytest.mark.parametrize("mu", MUS)
 def test_of_a_plain_gaussian_every_number_is_held(mu: float) -> None:
-    found = risks(Mechanism.constant(1.0, 2 / mu, 4), 1e-5)
+    found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, 2 / mu, 4)), 1e-5)
     assert holds(found.advantage, 2 * norm.cdf(mu / 2) - 1)
     assert holds(found.error, 2 * norm.cdf(-mu / 2))
     for rate, bounds in found.true_positives.items():
@@ -35,7 +36,7 @@ def test_of_a_plain_gaussian_every_number_is_held(mu: float) -> None:
 
 @pytest.mark.parametrize(("sigma", "steps"), [(1 / 12, 1), (0.05, 1), (0.2, 5000)])
 def test_an_attack_that_nearly_always_succeeds_is_not_said_to_always_succeed(sigma: float, steps: int) -> None:
-    found = risks(Mechanism.constant(1.0, sigma, steps), 1e-5)
+    found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), 1e-5)
     assert found.true_positives[0.01].lower < 1  # the exact one is 1 - 2e-22 and more
     assert 8 < found.mu.lower <= math.sqrt(steps) / sigma
 
@@ -67,7 +68,7 @@ def test_no_smaller_mu_lies_below_the_curve(f: Pairs | Points) -> None:
 def test_without_a_smallest_error_subsampling_would_count_for_nothing() -> None:
     # One step: mu of the certified band grows towards 1/sigma as smaller errors are let in, far above the CLT's.
     mechanism = Mechanism.constant(0.01, 0.5, 1)
-    grown = [risks(mechanism, delta).mu.lower for delta in (1e-2, 1e-4, 1e-6)]
+    grown = [risks_of(tradeoff_bounds(mechanism), delta).mu.lower for delta in (1e-2, 1e-4, 1e-6)]
     assert grown[0] < grown[1] < grown[2] < 2.0
 
 
@@ -92,7 +93,7 @@ def test_the_posterior_of_blind_guessing_is_the_prior() -> None:
 
 def test_the_pairs_of_an_accountant_allow_no_less_than_the_certified_band() -> None:
     mechanism, deltas = Mechanism.constant(0.01, 2.0, 1000), np.geomspace(1e-8, 0.3, 40)
-    certain = risks(mechanism, 1e-5).advantage
+    certain = risks_of(tradeoff_bounds(mechanism), 1e-5).advantage
     for name in ("moments", "rdp"):
         curve = ACCOUNTANTS[name].profile(mechanism, deltas)
         assert advantage(Pairs(curve.epsilon, curve.delta)) >= certain.lower
@@ -106,14 +107,15 @@ def test_paper_004s_error_sums_come_out_and_the_certified_one_is_near_the_clts()
     by_clt = 1 - advantage(Gaussian(row.mu))  # the paper's sum is that of its mu as printed
     assert by_clt == pytest.approx(golden.ERROR_SUM_CLT, abs=golden.ERROR_SUM_TOLERANCE)
     assert by_moments == pytest.approx(golden.ERROR_SUM_MOMENTS, abs=golden.ERROR_SUM_TOLERANCE)
-    certain = risks(mechanism, row.delta).error
+    certain = risks_of(tradeoff_bounds(mechanism), row.delta).error
     unrounded = 1 - advantage(Gaussian(mu_of(mechanism)))
     # In the middle of the curve the CLT promises a little less than is true; its epsilon, from the tail, more.
     assert by_moments < unrounded < certain.lower <= certain.upper < unrounded + 0.002
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: risks(Mechanism.constant(1.0, 1.0, 1), 0.0), lambda: bayes_risk(Gaussian(1.0), 1.5)]
+    "call",
+    [lambda: risks_of(tradeoff_bounds(Mechanism.constant(1.0, 1.0, 1)), 0.0), lambda: bayes_risk(Gaussian(1.0), 1.5)],
 )
 def test_bad_values_are_named(call) -> None:
     with pytest.raises(ValueError, match=r"Expected (delta|prior)="):

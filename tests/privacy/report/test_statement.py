@@ -7,8 +7,9 @@ from scipy.stats import norm
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.attack_risk import Between, Risks, risks
+from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import Statement, odds, statement
 from dpcore.privacy.schedule import scheduled
@@ -18,7 +19,7 @@ SGD = Mechanism.constant(0.01, 4.0, 10_000)
 
 def stated(mechanism: Mechanism, accountant: str = "pld", delta: float = 1e-5, n: int | None = 60_000) -> Statement:
     curve = ACCOUNTANTS[accountant].curve(mechanism, [mechanism.steps], delta)
-    return statement(mechanism, curve, ACCOUNTANTS[accountant], risks(mechanism, delta), n)
+    return statement(mechanism, curve, ACCOUNTANTS[accountant], risks_of(tradeoff_bounds(mechanism), delta), n)
 
 
 def fact(of: Statement, label: str) -> str:
