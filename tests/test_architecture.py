@@ -87,6 +87,19 @@ def users_of(*packages: str) -> set[str]:
     }
 
 
+def names_of(path: Path) -> set[str]:
+    """What a module defines or imports, at any depth."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
 def under(modules: set[str], *allowed: str) -> set[str]:
     """The modules that are not among the allowed ones, or below them."""
     return {each for each in modules if not any(each == name or each.startswith(name + ".") for name in allowed)}
@@ -95,6 +108,21 @@ def under(modules: set[str], *allowed: str) -> set[str]:
 def test_every_layer_is_there() -> None:
     missing = [name for name in ROW if name not in MODULES and not (ROOT / name.replace(".", "/")).is_dir()]
     assert missing == []
+
+
+def test_every_imported_name_is_there() -> None:
+    homes = MODULES | {module_of(path): path for path in TESTS}
+    names = {module: names_of(path) for module, path in homes.items()}
+    gone = []
+    for path in SOURCES + TESTS:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in names:
+                wanted = {alias.name for alias in node.names if f"{node.module}.{alias.name}" not in homes}
+                gone += [f"{path}:{node.lineno} {name}" for name in wanted - names[node.module]]
+            elif isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in ("dpcore", "pages", "tests"):
+                lost = [alias.name for alias in node.names if f"{node.module}.{alias.name}" not in homes]
+                gone += [f"{path}:{node.lineno} {node.module}.{name}" for name in lost]
+    assert gone == []
 
 
 def test_imports_go_one_way() -> None:

@@ -16,7 +16,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
-from pages.parts.controls.mechanism import RATES
+from dpcore.privacy.schedule import SCHEDULES
 from pages.parts.results import cache
 from pages.parts.results.downloads import csv_of, curves_columns
 from pages.parts.shell import words
@@ -160,7 +160,7 @@ def test_a_delta_of_one_over_n_is_warned_about():
     assert "not below 1/n" in opened(delta="1e-4").warning[0].value
 
 
-@pytest.mark.parametrize("schedule", RATES)
+@pytest.mark.parametrize("schedule", [name for name, each in SCHEDULES.items() if each.rate])
 def test_a_noise_schedule_has_its_own_plot(schedule: str):
     page = opened(schedule=schedule)
     assert sentences(page) == []

@@ -11,7 +11,6 @@ from dpcore import check
 from dpcore.__main__ import main
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.accountants.mma import checked
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.targets import EpsilonTarget, MuTarget
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
@@ -75,7 +74,6 @@ TOO_SMALL = 1e-320
 CALLS: dict[str, Callable[[], object]] = {
     **{name: (lambda a=a: a.curve(MECHANISMS[0], 1, TOO_SMALL)) for name, a in ACCOUNTANTS.items()},
     "profile": lambda: ACCOUNTANTS["rdp"].profile(MECHANISMS[0], [1e-5, TOO_SMALL]),
-    "mma's checked form": lambda: checked(Mechanism.constant(0.01, 2.0, 200), 200, TOO_SMALL),
     "epsilon target": lambda: EpsilonTarget(1.0, TOO_SMALL),
     "mu target": lambda: MuTarget(1.0, TOO_SMALL),
     "less noise": lambda: same_epsilon(0.01, 1.0, 10, TOO_SMALL),
