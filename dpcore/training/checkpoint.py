@@ -19,6 +19,7 @@ from torch import Tensor
 
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
+from dpcore.training.randomness.machine import machine_of
 from dpcore.training.training_run import TrainingRun
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
@@ -72,14 +73,7 @@ def resume(run: TrainingRun, path: Path) -> int:
 
 def where(run: TrainingRun) -> dict[str, str]:
     """What a weight's last bit depends on, beside the settings. A device "auto" is the one that was found."""
-    kind = torch.backends.cpu.get_cpu_capability()
-    if run.device.type == "cuda":
-        kind = torch.cuda.get_device_name(run.device)
-    return {
-        "device": f"{run.device} ({kind})",
-        "threads": str(run.cores.count),
-        "torch": str(torch.__version__),
-    }
+    return machine_of(run.device, run.cores.count)
 
 
 def _check_where(here: dict[str, str], there: dict[str, str], path: Path) -> None:
@@ -95,7 +89,7 @@ def snapshot(run: TrainingRun) -> dict[str, Any]:
     values: dict[str, Any] = {
         "parameters": run.engine.parameters.clone(),
         "optimizer": [state.count, state.mean, list(state.vectors)],
-        "batches": json.dumps(run.batches.bit_generator.state),
+        "batches": run.batches.state(),
         "noise": run.noise.states(),
         "chunk": run.engine.chunk,  # a sum is rounded as it is cut, and a GPU short of memory cuts smaller
         "tally": list(run.step_totals.last),
@@ -120,7 +114,7 @@ def form(value: Any) -> Any:
 def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     """Put everything back; the streams first, which alone may refuse what has the right form."""
     run.noise.restore(values["noise"])
-    run.batches.bit_generator.state = json.loads(values["batches"])
+    run.batches.restore(values["batches"])
     if run.annealing:
         accepted, rejected, public_loss, chances = values["annealing"]
         run.annealing.generator.bit_generator.state = json.loads(chances)

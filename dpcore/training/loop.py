@@ -85,4 +85,6 @@ def obstacle(run: TrainingRun) -> str:
         return f"no CUDA graphs on {run.device.type}"
     if not isinstance(run.engine, BookKeeping):
         return "gradients are formed example by example"
-    return "each proposal waits for its public loss" if run.annealing else ""
+    if run.annealing:
+        return "each proposal waits for its public loss"
+    return "" if run.noise.generators else "noise comes from the CPU"

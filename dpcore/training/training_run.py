@@ -32,7 +32,9 @@ from dpcore.training.plan import Plan, plan
 from dpcore.training.progress.report_times import ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.poisson_sampling import poisson_sample
+from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, streams_of
 from dpcore.training.releases.dp_pca import private_projection
 from dpcore.training.releases.relevance import neuron_count, relevance_of
@@ -52,7 +54,7 @@ class TrainingRun:
             self._project(streams.projection)
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
-        self.batches = np.random.default_rng(streams.batches)
+        self.batches = AesWords(secret_of(streams.batches, machine_of(self.device, cores.count)))
         self.noise = GaussianNoise(len(self.engine.parameters), streams.noise, self.device, cores)
         self.sigmas = self.plan.sigmas  # (T,)
         self.learning_rate = self._learning_rate()

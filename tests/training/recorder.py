@@ -36,7 +36,7 @@ class Recorder(TorchDispatchMode):
         )
         if by_mask or func.overloadpacket in WAITING:
             raise RuntimeError(f"operation not permitted when stream is capturing: {func}")
-        if func.overloadpacket is aten.normal_:
+        if func.overloadpacket is aten.random_:
             assert kwargs["generator"].initial_seed() in self.seeds, "a generator that was not registered"
         before = tree_map_only(
             torch.Tensor, torch.Tensor.detach, (args, kwargs or {})

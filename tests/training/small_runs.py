@@ -8,10 +8,11 @@ import numpy as np
 import torch
 
 from dpcore.training.config import RunConfig
-from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.models import build
 from dpcore.training.optimizers.base import State, UpdateRules
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
 from dpcore.training.training_run import TrainingRun
 
@@ -30,9 +31,9 @@ def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:
     run = TrainingRun(config, ticking())
     if like:
         streams = streams_of(like)
-        run.batches = np.random.default_rng(streams.batches)
+        run.batches = AesWords(secret_of(streams.batches, machine_of(run.device, run.cores.count)))
         size = len(run.engine.parameters)
-        run.noise.restore(GaussianNoise(size, streams.noise, run.device, Cores(1)).states())
+        run.noise.restore(GaussianNoise(size, streams.noise, run.device, run.cores).states())
     return run
 
 

@@ -166,7 +166,11 @@ def test_a_stream_that_is_none_is_refused_and_nothing_is_taken_on(name, tmp_path
     whole, path = run_of(SMALL), tmp_path / "state.pt"
     weights(whole, range(1, 3))
     values = checkpoint.snapshot(whole)
-    values[name] = [torch.full_like(state, 255) for state in values[name]] if name == "noise" else "{}"
+    values[name] = (
+        [torch.full_like(state, 255) for state in values[name]]
+        if name == "noise"
+        else torch.full_like(values[name], 255)
+    )
     monkeypatch.setattr(checkpoint, "snapshot", lambda _: values)
     checkpoint.save(whole, 2, path)
     monkeypatch.undo()

@@ -18,6 +18,9 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.loop import prepared, train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.randomness import gaussian_noise
+from dpcore.training.randomness.gaussian_noise import device_words
+from dpcore.training.randomness.random_words import DeviceWords
 from dpcore.training.training_run import TrainingRun
 from tests.training.recorder import CHANGING, STEPS, Recorder, as_if_on, ended, recording, statics
 from tests.training.small_runs import CNN, SMALL, run_of, ticking
@@ -38,8 +41,14 @@ def played(request, monkeypatch):
     if request.param == "cuda":
         return "cuda"
     monkeypatch.setattr(cuda_graph, "recording", recording)
+    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
     monkeypatch.setattr(layers, "live_columns", lambda x: None)  # asked on the CPU only
     return "cpu"
+
+
+def as_on_cuda(secret: bytes, device: torch.device, secure: bool) -> DeviceWords:
+    """The words that a vector on CUDA is drawn from, wherever it is."""
+    return device_words(secret, device)
 
 
 def beside(config: RunConfig, *, record: bool, steps: int = STEPS) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
@@ -200,6 +209,7 @@ OBSTACLES = {
     "cpu": ("cpu", {}, ""),
     "mps": ("mps", {}, "; not captured: no CUDA graphs on mps"),
     "vmap": ("cuda", {"optimizer": "pi_adam", "reading": "literal"}, "; not captured: gradients are formed example by"),
+    "noise": ("cuda", {}, "; not captured: noise comes from the CPU"),
     "sa": ("cuda", {"acceptance": "sa", "public": 500}, "; not captured: each proposal waits for its public loss"),
 }
 
@@ -237,6 +247,7 @@ def test_a_recording_that_fails_leaves_the_ordinary_run_bit_for_bit(after, monke
             raise RuntimeError("operation failed due to a previous error\nduring capture")
 
     monkeypatch.setattr(cuda_graph, "recording", failing)
+    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
     config = dataclasses.replace(CNN, optimizer="adam")
     expected = ended(run_of(config))
     run = run_of(config)

@@ -1,28 +1,40 @@
-"""The one place where noise for differential privacy is drawn."""
+"""The one place where noise for differential privacy is drawn. The README beside it derives what it can return."""
 
-import numpy as np
+import math
+
 import torch
 from numpy.random import SeedSequence
 from torch import Tensor
 
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.random_words import BITS, AesWords, DeviceWords, RandomWords, secret_of
 
-PIECE = 100_000  # coordinates that one generator draws: with less to do, threads wait for the interpreter
-TWISTER = 624  # words of a Mersenne Twister
+PIECE = 1 << 15  # coordinates that one stream draws at once: what a draw takes in memory then fits a core's cache
+SMALL = 1 << 40  # a first word below this is continued by further words: the others err by 2^-41 of the number
+UNIT = 2.0**-BITS
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 
 class GaussianNoise:
-    """A stream of Gaussian vectors of one size, with generators of its own, which nothing else draws from.
+    """A stream of Gaussian vectors of one size, from random words of its own, which nothing else draws from.
 
-    Every piece of the vector has its own generator: the values do not depend on how many cores there are. A piece is
-    drawn where it is added, by the core that goes on with it: no draw waits in memory, and all cores share the work.
-    Drawn ahead it took as long from the helpers' share of the next batch, and the batch waited for them.
+    Every piece of the vector has its own stream. A piece is drawn where it is added, by the core that goes on with it:
+    no draw waits in memory, and all cores share the work. On CUDA the vector is one piece and its words come from the
+    device, so that a step can be recorded; everywhere else they come from AES on the CPU, and with `secure` also there.
+
+    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability of
+    `missing_mass`; no coordinate exceeds `largest` standard deviations. Another seed, another number of cores, another
+    kind of device and another version of torch give noise that shares nothing.
     """
 
-    def __init__(self, size: int, seed: SeedSequence, device: torch.device, cores: Cores) -> None:
+    def __init__(
+        self, size: int, seed: SeedSequence, device: torch.device, cores: Cores, *, secure: bool = False
+    ) -> None:
         self.count = -(-size // PIECE) if device.type == "cpu" else 1  # of pieces
-        self.generators = [seeded(torch.Generator(device), each) for each in seed.spawn(self.count)]
+        machine = machine_of(device, cores.count)
+        secrets = [secret_of(each, machine) for each in seed.spawn(self.count)]
+        self.words = [words_of(secret, device, secure) for secret in secrets]
         self._cores = cores
 
     def pieces(self, vector: Tensor) -> tuple[Tensor, ...]:
@@ -30,14 +42,15 @@ class GaussianNoise:
         return vector.tensor_split(self.count)
 
     def add(self, piece: int, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
-        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place."""
-        drawn = torch.empty_like(target).normal_(generator=self.generators[piece])
-        if isinstance(std, Tensor):
-            drawn, std = drawn.mul_(std), 1.0
-        if scale is None:
-            target.add_(drawn, alpha=std)
-        else:
-            target.addcmul_(drawn, scale, value=std)
+        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place.
+
+        Noise and sum are added in float64 and rounded once, to what the vector holds.
+        """
+        drawn = normals(self.words[piece], len(target))
+        drawn.mul_(std)
+        if drawn.device != target.device:
+            drawn = drawn.to(target.dtype).to(target.device)  # MPS has no float64
+        target.add_(drawn if scale is None else drawn.mul_(scale))
 
     def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
         """The same for a whole vector (size,)."""
@@ -47,30 +60,98 @@ class GaussianNoise:
 
     def states(self) -> list[Tensor]:
         """What the rest of the stream follows from."""
-        return [generator.get_state() for generator in self.generators]
+        return [words.state() for words in self.words]
 
     def restore(self, states: list[Tensor]) -> None:
-        """Go on where the stream of these states was; it must be one of this size."""
-        for generator, state in zip(self.generators, states, strict=True):
-            generator.set_state(state)
+        """Go on where the stream of these states was; it must be one of this size, and of this kind of generator."""
+        for words, state in zip(self.words, states, strict=True):
+            words.restore(state)
+
+    @property
+    def generators(self) -> list[torch.Generator]:
+        """The generators of the device that are drawn from; none where AES is drawn from."""
+        return [words.generator for words in self.words if isinstance(words, DeviceWords)]
 
     def renew(self) -> None:
         """Other generators, where a failed recording holds these; `restore` says where they go on."""
-        self.generators[:] = [torch.Generator(generator.device) for generator in self.generators]
+        for words in self.words:
+            if isinstance(words, DeviceWords):
+                words.generator = torch.Generator(words.generator.device)
 
 
-def seeded(generator: torch.Generator, seed: SeedSequence) -> torch.Generator:
-    """The generator, started from all of the seed.
+def normals(words: RandomWords, count: int) -> Tensor:
+    """Independent standard normal numbers (count,) in float64, by the method of Box and Muller.
 
-    On a CPU torch seeds its Mersenne Twister with 32 bits, few enough to try them all against released noise. So its
-    words are written into its state, which keeps them as 64-bit numbers behind 24 bytes of others.
+    Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
+    radius sqrt(-2 ln u) and one the angle. The radius has the whole precision of float64 for every u above
+    2^-(63 (1 + further)): that is where the law is cut off.
     """
-    if generator.device.type != "cpu":
-        return generator.manual_seed(int(seed.generate_state(1, np.uint64)[0]) >> 1)
-    state = generator.manual_seed(1).get_state()
-    words = state.numpy()[24:][: 8 * TWISTER].view(np.uint64)
-    assert words[0] == 1, "this torch keeps its state elsewhere"
-    words[:] = seed.generate_state(TWISTER, np.uint32)
-    words[0] |= 1 << 31  # never all zero
-    generator.set_state(state)
-    return generator
+    if words.on_host and count > PIECE:
+        return torch.cat([normals(words, min(PIECE, count - start)) for start in range(0, count, PIECE)])
+    pairs = -(-count // 2)
+    first, second = words.draw(2 * pairs).split(max(pairs, 1))
+    radius = uniforms(words, first).log_().mul_(-2.0).sqrt_()
+    angle = second.to(torch.float64).mul_(2 * math.pi * UNIT)
+    drawn = torch.empty(2 * pairs, dtype=torch.float64, device=radius.device)
+    torch.cos(angle, out=drawn[:pairs]).mul_(radius)
+    torch.sin(angle, out=drawn[pairs:]).mul_(radius)
+    return drawn[:count]
+
+
+def uniforms(words: RandomWords, first: Tensor) -> Tensor:
+    """Uniform numbers above 0 that begin with these words (n,), in float64.
+
+    The number is (k + v) 2^-63 for a word k and a uniform v of further words. Where k is not small, v = 1/2 errs by
+    2^-41 of the number at most. To ask which are small would make a recorded step wait, so there all are continued.
+    """
+    if not words.on_host:
+        return first.to(torch.float64).add_(fractions(words, len(first))).mul_(UNIT)
+    numbers = first.to(torch.float64).add_(0.5).mul_(UNIT)
+    if len(first) and int(first.min()) < SMALL:
+        at = (first < SMALL).nonzero().flatten()
+        numbers[at] = first[at].to(torch.float64).add_(fractions(words, len(at))).mul_(UNIT)
+    return numbers
+
+
+def fractions(words: RandomWords, count: int) -> Tensor:
+    """Uniform numbers (count,) of as many words each as `further` says, never 0."""
+    value: Tensor | float = 0.5
+    for word in words.draw(count * words.further).to(torch.float64).split(max(count, 1)):
+        value = word.add_(value).mul_(UNIT)
+    return torch.as_tensor(value)
+
+
+def largest(words: RandomWords | type[RandomWords]) -> float:
+    """The largest size of a standard normal number that can be drawn: that of words which are all 0."""
+    return math.sqrt(2 * math.log(2) * (BITS * (1 + words.further) + 1))
+
+
+def missing_mass(words: RandomWords | type[RandomWords], draws: float) -> float:
+    """The probability, at most, that any of so many numbers is not one of the Gaussian law up to rounding.
+
+    It is that of a radius that the words cannot tell from larger ones, one for each pair of numbers.
+    """
+    return draws * 2.0 ** -(BITS * (1 + words.further))
+
+
+def charged_delta(words: RandomWords | type[RandomWords], epsilon: float, draws: float) -> float:
+    """What the missing mass adds to the delta that holds at epsilon: (1 + e^epsilon) times the mass.
+
+    With noise that differs from Gaussian noise with probability m at most, on either of two neighbouring data sets,
+    P(A) <= P_gauss(A) + m <= e^epsilon P'_gauss(A) + delta + m <= e^epsilon (P'(A) + m) + delta + m.
+
+    >>> charged_delta(AesWords, 300.0, draws=1e12) < 1e-3 * 1e-60
+    True
+    """
+    mass = missing_mass(words, draws)
+    return math.exp(min(math.log1p(math.exp(-epsilon)) + epsilon + math.log(mass), 700.0)) if mass else 0.0
+
+
+def words_of(secret: bytes, device: torch.device, secure: bool) -> RandomWords:
+    """What a vector on the device is drawn from."""
+    return device_words(secret, device) if device.type == "cuda" and not secure else AesWords(secret)
+
+
+def device_words(secret: bytes, device: torch.device) -> DeviceWords:
+    """Words from the device's own generator, which takes 63 bits of the secret and no more."""
+    return DeviceWords(torch.Generator(device).manual_seed(int.from_bytes(secret[:8]) >> 1))

@@ -6,7 +6,7 @@ left out: a moving average changes nothing of the run beside it, and a run witho
 private one whose other settings are the same.
 
 **Guarantees:** whoever does not know the seed has to try seeds, of which there are 2^63; the streams behind them start
-from 128 bits. None of the generators is a cryptographic one.
+from 128 bits. The README beside this file says which generators are cryptographic ones.
 """
 
 import hashlib

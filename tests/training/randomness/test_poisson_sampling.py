@@ -1,7 +1,9 @@
 """Poisson batches: inclusion counts single and pairwise, and the batches that must not pass for Poisson."""
 
 import dataclasses
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import torch
 from scipy import stats
 
 from dpcore.training.randomness.poisson_sampling import poisson_sample
+from dpcore.training.randomness.random_words import AesWords
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, run_of
 
@@ -16,12 +19,16 @@ N, Q, STEPS = 40, 0.2, 4000
 LEVEL = 1e-4  # of each test; the seeds are fixed, so a pass stays a pass
 
 
+def words_of(seed: int) -> AesWords:
+    return AesWords(seed.to_bytes(32))
+
+
 def poisson(seed: int) -> np.ndarray:
     """(STEPS, N) whether each example is in each batch."""
-    generator = np.random.default_rng(seed)
+    words = words_of(seed)
     drawn = np.zeros((STEPS, N), dtype=bool)
     for row in drawn:
-        row[poisson_sample(N, Q, generator)] = True
+        row[poisson_sample(N, Q, words)] = True
     return drawn
 
 
@@ -114,7 +121,7 @@ def test_the_batches_of_a_run_pass_them_too(test):
 
 def test_a_run_that_samples_from_a_stream_that_begins_again_is_told_apart():
     def again(run):
-        run.batches = np.random.default_rng(0)
+        run.batches = words_of(0)
 
     assert successive(of_a_run(again)) < LEVEL
 
@@ -137,12 +144,33 @@ def test_a_wrong_rate_is_told_apart():
 
 
 def test_batches_are_empty_as_often_as_they_should_be():
-    generator = np.random.default_rng(5)
-    empty = sum(len(poisson_sample(100, 0.01, generator)) == 0 for _ in range(2000))
+    words = words_of(5)
+    empty = sum(len(poisson_sample(100, 0.01, words)) == 0 for _ in range(2000))
     assert stats.binomtest(empty, 2000, 0.99**100).pvalue > LEVEL
 
 
 def test_every_example_is_drawn_at_rate_one_and_positions_increase():
-    assert poisson_sample(7, 1.0, np.random.default_rng(0)).tolist() == list(range(7))
-    drawn = poisson_sample(10_000, 0.3, np.random.default_rng(0))
+    assert poisson_sample(7, 1.0, words_of(0)).tolist() == list(range(7))
+    drawn = poisson_sample(10_000, 0.3, words_of(0))
     assert (np.diff(drawn) > 0).all()
+
+
+class Scripted:
+    """Words as they are written."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.words = words
+
+    def draw(self, count: int) -> torch.Tensor:
+        return torch.tensor(self.words[:count], dtype=torch.int64)
+
+
+@pytest.mark.parametrize("q", [1.0, 1 - 2**-53, 0.3, 512 / 60_000, 1e-6, 2.0**-53, 3e-18, 2.0**-63, 1e-19, 1e-300])
+def test_the_rate_is_never_above_the_one_that_is_charged_nor_lower_by_more_than_2_to_the_minus_63(q):
+    first_left_out = Fraction(q) * 2**63  # so many of the 2^63 words would make the rate exact
+    inside, outside = math.floor(first_left_out) - 1, math.floor(first_left_out)
+    words = [word for word in (inside, outside) if 0 <= word < 2**63]
+    drawn = poisson_sample(len(words), q, Scripted(words)).tolist()  # type: ignore[arg-type]
+    assert drawn == [place for place, word in enumerate(words) if word == inside]
+    rate = Fraction(inside + 1, 2**63)
+    assert 0 <= Fraction(q) - rate < Fraction(1, 2**63)

@@ -1,0 +1,110 @@
+"""Random numbers of 63 bits: what noise and batches are made from.
+
+On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: whoever tells its words from
+independent uniform ones has broken AES. CUDA draws from its own generator, Philox, which is not a cryptographic one.
+"""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from typing import final
+
+import numpy as np
+import torch
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.random import SeedSequence
+from torch import Tensor
+
+BITS = 63  # of each number: torch has signed integers only
+MASK = 2**BITS - 1
+BLOCK = 16  # bytes of an AES block
+DIGEST = 16  # bytes by which a state that is none is told apart
+
+
+class RandomWords(ABC):
+    """A stream of independent numbers, each uniform on 0 ... 2^63 - 1."""
+
+    further: int  # words that the first word of a uniform number is continued by
+    on_host: bool  # whether to look at the numbers makes nobody wait
+
+    @abstractmethod
+    def draw(self, count: int) -> Tensor:
+        """The next numbers: (count,) of int64."""
+
+    @abstractmethod
+    def state(self) -> Tensor:
+        """What the rest of the stream follows from, as bytes."""
+
+    @abstractmethod
+    def restore(self, state: Tensor) -> None:
+        """Go on where the stream of this state was; ValueError or RuntimeError for what is no state."""
+
+
+@final
+class AesWords(RandomWords):
+    """The key stream of AES-128 in counter mode: key and first counter are the 32 bytes of `secret`."""
+
+    further = 15  # they are drawn where the first word is small, which is nearly never
+    on_host = True
+
+    def __init__(self, secret: bytes) -> None:
+        self._begin(secret[:BLOCK], secret[BLOCK:])
+
+    def _begin(self, key: bytes, counter: bytes) -> None:
+        self._key, self._counter, self._blocks = key, counter, 0
+        self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
+
+    def draw(self, count: int) -> Tensor:
+        blocks = -(-8 * count // BLOCK)
+        words = torch.zeros(blocks * BLOCK // 8, dtype=torch.int64)
+        memory = words.numpy().view(np.uint8).data
+        self._stream.update_into(memory, memory)  # the key stream is what it makes of zeros
+        self._blocks += blocks
+        return words[:count].bitwise_and_(MASK)
+
+    def state(self) -> Tensor:
+        counter = (int.from_bytes(self._counter) + self._blocks) % 2 ** (8 * BLOCK)
+        content = self._key + counter.to_bytes(BLOCK)
+        return torch.frombuffer(bytearray(content + _digest(content)), dtype=torch.uint8)
+
+    def restore(self, state: Tensor) -> None:
+        held = state.numpy().tobytes()
+        content, digest = held[: 2 * BLOCK], held[2 * BLOCK :]
+        if digest != _digest(content):
+            raise ValueError("Expected the state of an AES stream.")
+        self._begin(content[:BLOCK], content[BLOCK:])
+
+
+@final
+class DeviceWords(RandomWords):
+    """Numbers from the generator of a device, which a CUDA graph can draw from: nobody looks at them on the way."""
+
+    further = 7  # they are drawn each time
+    on_host = False
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator = generator
+
+    def draw(self, count: int) -> Tensor:
+        words = torch.empty(count, dtype=torch.int64, device=self.generator.device)
+        return words.random_(generator=self.generator)
+
+    def state(self) -> Tensor:
+        return self.generator.get_state()
+
+    def restore(self, state: Tensor) -> None:
+        self.generator.set_state(state)
+
+
+def secret_of(seed: SeedSequence, machine: dict[str, str]) -> bytes:
+    """The 32 bytes that a stream starts from: another seed, or another machine, gives a stream that shares nothing.
+
+    The machine has a say because its sums are rounded in its own way: two runs with the same noise on sums that are
+    rounded otherwise would give away the difference of the sums.
+    """
+    words = seed.generate_state(8, np.uint32).tobytes()  # as many as the 128 bits of its pool can fill twice over
+    return hashlib.sha256(words + json.dumps(machine, sort_keys=True).encode()).digest()
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:DIGEST]

@@ -1,0 +1,122 @@
+"""The random words that everything is drawn from: AES as it is published, streams that go on and share nothing."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.random import SeedSequence
+from scipy import stats
+
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.randomness import gaussian_noise, random_words
+from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
+from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.random_words import AesWords, secret_of
+
+CPU = torch.device("cpu")
+SECRET = bytes(range(32))
+KINDS = {"aes": AesWords, "device": lambda secret: device_words(secret, CPU)}
+HERE = {"device": "cpu (AVX2)", "threads": "2", "torch": "2.9"}
+
+
+def test_aes_words_are_the_key_stream_of_the_published_vectors():
+    # NIST SP 800-38A, F.5.1, CTR-AES128: the key stream is what the vectors call output blocks
+    key = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
+    counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
+    stream = bytes.fromhex("ec8cdf7398607cb0f2d21675ea9ea1e4362b7c3c6773516318a077d7fc5073ae")
+    expected = np.frombuffer(stream, np.uint64) & np.uint64(2**63 - 1)
+    assert AesWords(key + counter).draw(4).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_are_uniform_in_their_high_and_in_their_low_bits(kind):
+    words = KINDS[kind](SECRET).draw(200_000)
+    assert words.dtype == torch.int64
+    assert int(words.min()) >= 0
+    assert stats.kstest(words.double().numpy() * 2.0**-63, "uniform").pvalue > 1e-3
+    for bit in range(63):
+        ones = int((words >> bit & 1).sum())
+        assert abs(ones - 100_000) < 5 * np.sqrt(50_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("before", [0, 1, 2, 7])
+def test_a_stream_goes_on_from_its_state_and_leaves_no_word_out(kind, before):
+    stream, other = KINDS[kind](SECRET), KINDS[kind](SECRET[::-1])
+    stream.draw(before)
+    other.draw(3)
+    other.restore(stream.state().clone())
+    assert torch.equal(other.draw(9), stream.draw(9))
+    assert not torch.equal(stream.draw(9), KINDS[kind](SECRET).draw(9))
+
+
+def test_successive_draws_are_one_stream_without_repeats():
+    stream = AesWords(SECRET)
+    drawn = torch.cat([stream.draw(count) for count in (2, 4, 1000, 2)])
+    assert torch.equal(drawn, AesWords(SECRET).draw(1008))
+    assert len(drawn.unique()) == 1008
+
+
+def test_a_counter_at_its_end_goes_on_from_its_start():
+    stream = AesWords(SECRET[:16] + b"\xff" * 16)
+    stream.draw(2)
+    other = AesWords(SECRET)
+    other.restore(stream.state())
+    assert torch.equal(other.draw(4), AesWords(SECRET[:16] + bytes(16)).draw(4))
+
+
+def test_what_is_no_state_of_an_aes_stream_is_refused():
+    stream = AesWords(SECRET)
+    for state in (torch.full_like(stream.state(), 255), stream.state()[:-1], device_words(SECRET, CPU).state()):
+        with pytest.raises(ValueError, match="state of an AES stream"):
+            stream.restore(state)
+
+
+def test_a_secret_follows_from_the_whole_seed_and_from_every_part_of_the_machine():
+    secrets = {secret_of(SeedSequence(5), HERE)}
+    secrets |= {secret_of(SeedSequence(5), HERE | {part: "other"}) for part in HERE}
+    secrets |= {secret_of(SeedSequence(5 + 2**shift), HERE) for shift in (0, 31, 32, 63, 64, 127)}
+    secrets |= {secret_of(child, HERE) for child in SeedSequence(5).spawn(3)}
+    assert len(secrets) == 1 + len(HERE) + 6 + 3
+    assert {len(secret) for secret in secrets} == {32}
+    assert secret_of(SeedSequence(5), HERE) in secrets
+
+
+def test_the_machine_is_told_by_what_rounding_depends_on():
+    assert machine_of(CPU, 3) == {
+        "device": f"cpu ({torch.backends.cpu.get_cpu_capability()})",
+        "threads": "3",
+        "torch": str(torch.__version__),
+    }
+
+
+def noise_here(cores: int = 2) -> np.ndarray:
+    vector = torch.zeros(40_000)
+    GaussianNoise(40_000, SeedSequence(7), CPU, Cores(cores)).add_to(vector, 1.0)
+    return vector.numpy()
+
+
+def test_runs_whose_sums_are_rounded_otherwise_share_no_noise(monkeypatch):
+    before, vectors = noise_here(), [noise_here(cores=1), noise_here(cores=3)]
+    assert np.array_equal(noise_here(), before)
+    for part in HERE:
+        monkeypatch.setattr(
+            gaussian_noise, "machine_of", lambda *machine, part=part: machine_of(*machine) | {part: "x"}
+        )
+        vectors.append(noise_here())
+    assert np.abs(np.corrcoef([before, *vectors]) - np.eye(6)).max() < 6 / np.sqrt(40_000)
+
+
+def test_cuda_has_words_of_its_own_unless_it_is_to_be_secure_and_no_other_device_has(monkeypatch):
+    made = []
+    monkeypatch.setattr(gaussian_noise, "device_words", lambda secret, device: made.append(device) or "own")
+    cuda, mps = torch.device("cuda"), torch.device("mps")
+    assert gaussian_noise.words_of(SECRET, cuda, False) == "own"
+    for device, secure in ((cuda, True), (mps, False), (mps, True), (CPU, False), (CPU, True)):
+        assert isinstance(gaussian_noise.words_of(SECRET, device, secure), AesWords)
+    assert made == [cuda]
+
+
+def test_the_generator_of_a_device_starts_from_63_bits_of_its_secret():
+    first = device_words(SECRET, CPU).generator.initial_seed()
+    assert first == int.from_bytes(SECRET[:8]) >> 1
+    assert random_words.BITS == 63

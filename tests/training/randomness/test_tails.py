@@ -1,0 +1,166 @@
+"""The tails of the noise: nothing is missing that a count could find, and what is missing is known."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from dpcore.check import SMALLEST_DELTA
+from dpcore.training.randomness import gaussian_noise
+from dpcore.training.randomness.gaussian_noise import charged_delta, device_words, largest, missing_mass, normals
+from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords
+
+SECRET = bytes(range(32))
+DRAWS = 1e6 * 1e7  # steps and parameters, more than any run has
+LEVEL = 5e-4  # of each count, on either side
+KINDS = {"aes": AesWords, "device": lambda secret: device_words(secret, torch.device("cpu"))}
+
+
+class Scripted(RandomWords):
+    """Words as they are written."""
+
+    def __init__(self, words: list[int], further: int, on_host: bool) -> None:
+        self.words, self.further, self.on_host = words, further, on_host
+
+    def draw(self, count: int) -> torch.Tensor:
+        drawn, self.words = self.words[:count], self.words[count:]
+        assert len(drawn) == count
+        return torch.tensor(drawn, dtype=torch.int64)
+
+    def state(self) -> torch.Tensor:
+        raise NotImplementedError
+
+    restore = state  # type: ignore[assignment]
+
+
+def exactly(radius_words: list[int], angle: int) -> tuple[float, float]:
+    """The two numbers of a pair in 200 digits, from the first word of the radius and what continues it."""
+    with mpmath.workdps(200):
+        value = Fraction(1, 2)
+        for word in [*radius_words[1:], radius_words[0]]:  # the last one drawn is the highest but for the first
+            value = (word + value) / 2**63
+        radius = mpmath.sqrt(-2 * mpmath.log(mpmath.mpf(value.numerator) / value.denominator))
+        turn = 2 * mpmath.pi * angle / 2**63
+        return float(radius * mpmath.cos(turn)), float(radius * mpmath.sin(turn))
+
+
+HARD = [2**62, 2**63 - 2**50, 2**40, 2**40 - 1, 12345, 1, 0]  # first words, from a usual one to the least
+
+
+@pytest.mark.parametrize("on_host", [True, False])
+@pytest.mark.parametrize("first", HARD)
+@pytest.mark.parametrize("angle", [0, 2**60 + 12345, 2**61, 5 * 2**60, 2**63 - 1])
+def test_a_pair_of_numbers_is_that_of_box_and_muller_also_in_the_furthest_tail(first, angle, on_host):
+    further = [2**62 + 5, 3, 2**63 - 2**30]
+    drawn = normals(Scripted([first, angle, *further], 3, on_host), 2).tolist()
+    expected = exactly([first, *further], angle)
+    assert drawn == pytest.approx(expected, rel=1e-11, abs=1e-14)
+
+
+@pytest.mark.parametrize("kind", [AesWords, DeviceWords])
+def test_the_largest_number_is_that_of_words_which_are_all_zero(kind):
+    words = Scripted([0] * (2 + kind.further), kind.further, kind.on_host)
+    assert normals(words, 2)[0].item() == pytest.approx(largest(kind), rel=1e-14)
+    assert largest(kind) == pytest.approx({AesWords: 37.4, DeviceWords: 26.5}[kind], abs=0.05)
+
+
+@pytest.mark.parametrize("kind", [AesWords, DeviceWords])
+def test_the_missing_mass_covers_both_tails_beyond_the_largest_number(kind):
+    assert missing_mass(kind, 1.0) >= 2 * mpmath.ncdf(-mpmath.mpf(largest(kind)))
+    assert missing_mass(kind, 1.0) == 2.0 ** -(63 * (1 + kind.further))
+    assert missing_mass(kind, 1e6) == pytest.approx(1e6 * missing_mass(kind, 1.0))
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), [(AesWords, 500.0), (DeviceWords, 150.0)])
+def test_what_is_missing_is_less_than_a_thousandth_of_any_delta_in_any_run_at_any_useful_epsilon(kind, epsilon):
+    assert charged_delta(kind, epsilon, DRAWS) < 1e-3 * SMALLEST_DELTA
+    exact = (1 + mpmath.exp(epsilon)) * DRAWS * mpmath.mpf(2) ** -(63 * (1 + kind.further))
+    assert charged_delta(kind, epsilon, DRAWS) == pytest.approx(float(exact), rel=1e-9)
+    assert charged_delta(kind, 0.0, DRAWS) == pytest.approx(2 * missing_mass(kind, DRAWS))
+
+
+def test_a_truncated_generator_would_be_charged_more_than_any_delta():
+    class Single(DeviceWords):
+        further = 0
+
+    assert largest(Single) < 9.5
+    assert charged_delta(Single, 1.0, DRAWS) > 1e-7
+
+
+@pytest.mark.parametrize("small", [2**62, 2**63])
+def test_words_that_are_continued_hardly_change_a_number_whose_first_word_is_not_small(small, monkeypatch):
+    words, others = AesWords(SECRET), AesWords(SECRET)
+    usual = normals(words, 20_000)
+    monkeypatch.setattr(gaussian_noise, "SMALL", small)
+    continued = normals(others, 20_000)
+    assert not torch.equal(words.state(), others.state())  # more words were drawn
+    torch.testing.assert_close(continued, usual, rtol=1e-9, atol=1e-9)
+
+
+class Far(RandomWords):
+    """AES whose every first word is small, or 0: the radii are beyond 5.6 standard deviations, or 9.3."""
+
+    on_host, further = True, AesWords.further
+
+    def __init__(self, below: int) -> None:
+        self.words, self.below = AesWords(SECRET), below
+
+    def draw(self, count: int) -> torch.Tensor:
+        return self.words.draw(count)
+
+    def first(self, count: int) -> torch.Tensor:
+        return self.draw(count) % self.below
+
+    def state(self) -> torch.Tensor:
+        raise NotImplementedError
+
+    restore = state  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("below", [2**40, 1])
+def test_beyond_the_first_word_the_tail_has_the_exact_conditional_law(below):
+    words = Far(below)
+    numbers = gaussian_noise.uniforms(words, words.first(50_000)).numpy() * (2.0**63 / below)
+    assert stats.kstest(numbers, "uniform").pvalue > 1e-3
+    assert stats.kstest(-np.log(numbers), "expon").pvalue > 1e-3
+    assert len(np.unique(numbers)) == len(numbers)
+    lowest = numbers.min() * 50_000
+    assert 1e-4 < lowest < 12  # nothing keeps away from 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_count_beyond_four_and_more_standard_deviations_agrees_with_the_normal_tail(kind):
+    words, counts, draws = KINDS[kind](SECRET), np.zeros(3, dtype=int), 0
+    for _ in range(100):
+        sizes = normals(words, 100_000).abs_()
+        counts += [int((sizes > threshold).sum()) for threshold in (4.0, 4.3, 4.6)]
+        draws += len(sizes)
+    for count, threshold in zip(counts, (4.0, 4.3, 4.6), strict=True):
+        assert plausible(count, draws * 2 * stats.norm.sf(threshold))
+        assert not plausible(count // 3, draws * 2 * stats.norm.sf(threshold))
+
+
+def plausible(count: int, expected: float) -> bool:
+    """Whether a Poisson count of this mean is as low or as high more often than once in 2,000 times."""
+    return bool(min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_of_1_2_billion_numbers_as_many_exceed_what_torch_can_draw_as_the_normal_tail_says():
+    words, draws, size = AesWords(SECRET), 1_200_000_000, 1 << 14
+    beyond, of_torch, values = 0, 0, torch.empty(size)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(-(-draws // size)):
+        beyond += int(torch.count_nonzero(normals(words, size).abs_() > 5.77))
+        of_torch += int(torch.count_nonzero(values.normal_(generator=generator).abs_() > 5.77))
+    expected = draws * 2 * stats.norm.sf(5.77)
+    assert expected == pytest.approx(9.5, abs=0.1)
+    assert plausible(beyond, expected)
+    assert of_torch == 0  # it stops at the root of 48 ln 2
+    assert not plausible(of_torch, expected)
+    assert math.sqrt(48 * math.log(2)) < 5.77
