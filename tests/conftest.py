@@ -25,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the long checks too")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """A process for each core for the whole suite; what is asked for by name runs in this one, where it is debugged."""
+    named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
+    return 0 if named else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     on_cuda = [item for item in items if item.get_closest_marker("cuda")]
     if on_cuda and not has_cuda():

@@ -1,6 +1,7 @@
 """The rules of the layout, read from the source: directions of imports, where heavy modules live, sizes, registries."""
 
 import ast
+import functools
 import subprocess
 import sys
 from collections import defaultdict
@@ -52,6 +53,11 @@ def module_of(path: Path) -> str:
 MODULES = {module_of(path): path for path in SOURCES}
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def layer_of(module: str) -> str:
     """The layer of one of our modules."""
     parts = module.split(".")
@@ -61,7 +67,7 @@ def layer_of(module: str) -> str:
 
 def imports_of(path: Path) -> Iterator[tuple[str, int]]:
     """Every module a file imports anywhere, even inside functions and for types only, with its line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -90,7 +96,7 @@ def users_of(*packages: str) -> set[str]:
 def names_of(path: Path) -> set[str]:
     """What a module defines or imports, at any depth."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -115,7 +121,7 @@ def test_every_imported_name_is_there() -> None:
     names = {module: names_of(path) for module, path in homes.items()}
     gone = []
     for path in SOURCES + TESTS:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module in names:
                 wanted = {alias.name for alias in node.names if f"{node.module}.{alias.name}" not in homes}
                 gone += [f"{path}:{node.lineno} {name}" for name in wanted - names[node.module]]
@@ -150,7 +156,7 @@ def known(circle: set[str], names: set[str]) -> bool:
 def test_no_room_has_two_things_of_one_name() -> None:
     homes: dict[tuple[str, str], list[str]] = defaultdict(list)
     for module, path in MODULES.items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
                 homes[str(path.parent), node.name].append(module)
     twins = {name: places for (_, name), places in homes.items() if len(places) > 1}
@@ -202,7 +208,7 @@ def test_the_median_function_is_short() -> None:
 
 
 def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 

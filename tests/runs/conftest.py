@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 def eventually() -> Callable[..., None]:
     """Wait until a condition holds; fail where it does not within so many seconds."""
 
-    def wait(condition: Callable[[], object], within: float = 10.0) -> None:
+    def wait(condition: Callable[[], object], within: float = 30.0) -> None:
         deadline = time.monotonic() + within
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come true in time"

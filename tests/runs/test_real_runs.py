@@ -13,6 +13,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
+from dpcore.training.plan import plan
 
 Eventually = Callable[..., None]
 SHORT = RunConfig(model="mlp", batch=256, epochs=0.2, lr=0.25, momentum=0.0, clip_norm=1.0, sigma=0.6)
@@ -37,7 +38,7 @@ def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step
     assert done.status is Status.FINISHED, done.error
     events = [event for _, event in store.tail(run)]
     assert isinstance(events[0], Started)
-    assert events[0].steps == SHORT.steps == 8
+    assert events[0].steps == plan(SHORT).steps == 8
     assert {type(event) for event in events} == {Started, Stepped, Evaluated, Finished}
     assert isinstance(events[-1], Finished)
     assert 0.2 < events[-1].accuracy <= 1  # ten classes: chance is 0.1
