@@ -2,11 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
 from tests.e2e.server import Server, serving
+from tests.pages.train_page import CONFIG, recorded
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -36,6 +40,14 @@ def app(browser: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """The app, served for all tests of this session."""
     with serving(tmp_path_factory.mktemp("app")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def runs(app: Server) -> list[str]:
+    """A private run and a baseline in the app's store, both finished, with their events."""
+    configs = CONFIG, replace(CONFIG, private=False)
+    with Store(app.home) as store:
+        return [recorded(store, config, 70, Status.FINISHED) for config in configs]
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ class Server:
 
     url: str
     pid: int
+    home: Path  # of its runs
 
 
 @contextmanager
@@ -37,13 +38,13 @@ def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
 @contextmanager
 def answering(command: list[str], port: int, home: Path, folder: Path) -> Iterator[Server]:
     """What a command serves on the port, started in the folder, while the block runs."""
-    log = home / "server.log"
+    log, state = home / "server.log", home / "state"
     with log.open("wb") as out:
-        environment = {**os.environ, "DPCORE_HOME": str(home / "state")}
+        environment = {**os.environ, "DPCORE_HOME": str(state)}
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
         _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        yield Server(f"http://127.0.0.1:{port}", process.pid)
+        yield Server(f"http://127.0.0.1:{port}", process.pid, state)
     finally:
         process.terminate()
         try:

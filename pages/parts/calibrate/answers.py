@@ -91,7 +91,7 @@ def show_less_noise(setting: Setting) -> None:
 def answers_table(asked: Asked) -> str:
     """An HTML table with the answer by every accountant, what it spends by its own count, kind and verdict."""
     heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-    return verdict_rows(COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
+    return verdict_rows("Answers", COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
 
 
 def answers_columns(asked: Asked) -> Columns:
@@ -117,7 +117,7 @@ def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe)
 def less_noise_table(counted: Sequence[Counted]) -> str:
     """An HTML table: who counts, its sigma, how much less noise that is, mu, what is certified there, verdict."""
     heads = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
-    return verdict_rows(COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
+    return verdict_rows("Less noise", COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
 
 
 def _answer_cells(asked: Asked, name: str) -> list[object]:

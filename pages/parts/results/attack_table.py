@@ -43,7 +43,7 @@ def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> 
     heads = ["Certified", *(each.name for each in curves), "Blind guessing"]
     head = "".join(f"<th scope=col>{escape(each)}</th>" for each in ["Number", *heads])
     body = "".join(_row(each, band, curves, heads) for each in _measures(prior, found.least))
-    return scrolling(f"<table class=attack><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    return scrolling("Attacks", f"<table class=attack><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def clt_verdict(mu: float, found: Risks) -> str:

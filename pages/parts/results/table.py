@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from dpcore.figures.style import style_of
+from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.verdict import Status
@@ -29,20 +29,23 @@ class VerdictRow(NamedTuple):
     text: str
 
 
-def verdict_rows(first: str, heads: Sequence[str], rows: Sequence[VerdictRow]) -> str:
-    """An HTML table: the accountant under the head `first`, a number under each of `heads`, kind and verdict.
+def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[VerdictRow]) -> str:
+    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`, kind and verdict.
 
     On a narrow screen each row is a block whose cells carry their heads.
     """
     shown = "".join(f"<th scope=col class=number>{escape(head)}</th>" for head in heads)
     head = f"<th scope=col>{escape(first)}</th>{shown}<th scope=col>Kind</th><th scope=col>Verdict</th>"
     body = "".join(_line(row, heads) for row in rows)
-    return scrolling(f"<table class=verdicts><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    return scrolling(name, f"<table class=verdicts><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
-def scrolling(table: str) -> str:
-    """The table in a box of its own that scrolls sideways, by the keyboard too, where it is too wide for the page."""
-    return f'<div class=scrolling tabindex=0 role=region aria-label="Table">{table}</div>'
+def scrolling(name: str, table: str) -> str:
+    """The table in a box of its own that scrolls sideways, by the keyboard too, where it is too wide for the page.
+
+    No two tables of a page have the same name: it is read out.
+    """
+    return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{table}</div>'
 
 
 def sign(status: Status) -> str:
@@ -51,9 +54,14 @@ def sign(status: Status) -> str:
     return f'<b class=sign style="color:{color}">{mark}</b>'
 
 
+def drawn_line(style: Style) -> str:
+    """The line of a chart as HTML: a drawing, which is legible at 3:1, and which is not read out."""
+    return f'<span class=line aria-hidden=true data-line="{style.glyph}" style="color:{style.color}"></span>'
+
+
 def _line(row: VerdictRow, heads: Sequence[str]) -> str:
     style = style_of(row.accountant)
-    glyph = f'<span aria-hidden=true style="color:{style.color}">{style.glyph}</span>'
+    glyph = drawn_line(style)
     cells = "".join(
         f'<td class=number data-label="{escape(head)}">{escape(cell)}</td>'
         for head, cell in zip(heads, row.cells, strict=True)

@@ -15,7 +15,7 @@ HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 def verdict_table(curves: Mapping[str, Curve]) -> str:
     """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
     certified = curves[CERTIFIED]
-    return verdict_rows("Accountant", HEADS, [_row(name, curve, certified) for name, curve in curves.items()])
+    return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, certified) for each in curves.items()])
 
 
 def epsilon_sentence(certified: Curve, after: str, delta: str) -> str:

@@ -33,6 +33,8 @@ TABLES = """
 .verdicts td.verdict {min-width: 12rem}
 .attack .own {font-weight: 600}
 p.verdict {margin: 0}
+.line {white-space: pre}
+.line::before {content: attr(data-line)}
 b.sign {display: inline-block; width: 1.2em}
 @media (max-width: NARROW) {
   :is(.verdicts, .attack) thead {display: none}
@@ -46,7 +48,6 @@ b.sign {display: inline-block; width: 1.2em}
 RUNS = """
 .run-key {font-size: .9rem; line-height: 1.5}
 .run-key > span {display: inline-block; margin-right: 1.4em}
-.run-key b {font-weight: inherit; white-space: pre}
 """
 
 

@@ -21,6 +21,7 @@ from dpcore.runs.store import Store
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
+from pages.parts.results.table import drawn_line
 from pages.parts.shell import words
 from pages.parts.shell.layout import SMALL
 from pages.parts.train.evaluations import evaluations_table
@@ -169,9 +170,8 @@ def _key(watched: Sequence[Watched]) -> None:
     entries = []
     for place, each in enumerate(watched):
         style = run_style(place)
-        mark = f'<b style="color:{style.color}">{style.glyph}</b>'
         number = f"{place + 1}: " if len(watched) > 1 else ""
-        entries.append(f"<span>{number}{mark} {escape(each.label)}</span>")
+        entries.append(f"<span>{number}{drawn_line(style)} {escape(each.label)}</span>")
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')
