@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -93,10 +94,10 @@ def users_of(*packages: str) -> set[str]:
     }
 
 
-def names_of(path: Path) -> set[str]:
+def names_of(module: ast.Module) -> set[str]:
     """What a module defines or imports, at any depth."""
     found: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -116,9 +117,28 @@ def test_every_layer_is_there() -> None:
     assert missing == []
 
 
+@pytest.mark.parametrize("document", ["architecture.md", "adding.md"])
+def test_every_file_and_function_that_a_document_names_is_there(document: str) -> None:
+    text = " ".join((ROOT / "docs" / document).read_text(encoding="utf-8").split())
+    files = {name for name in re.findall(r"`([\w./]+/[\w./]*)`", text) if not re.search("NAME|[.]{2}", name)}
+    named = re.findall(r"`([\w.]+)(?:\([^`]*\))?` of `([\w/]+\.py)`", text)
+    assert len(files) > 5
+    assert sorted(name for name in files if not (ROOT / name).exists()) == []
+    assert [f"{name} of {file}" for name, file in named if not defines(ROOT / file, name)] == []
+
+
+def defines(path: Path, name: str) -> bool:
+    """Whether a file defines a name; a dot leads into a class."""
+    body = tree_of(path).body
+    *classes, last = name.split(".")
+    for each in classes:
+        body = next((node.body for node in body if isinstance(node, ast.ClassDef) and node.name == each), [])
+    return last in names_of(ast.Module(body, []))
+
+
 def test_every_imported_name_is_there() -> None:
     homes = MODULES | {module_of(path): path for path in TESTS}
-    names = {module: names_of(path) for module, path in homes.items()}
+    names = {module: names_of(tree_of(path)) for module, path in homes.items()}
     gone = []
     for path in SOURCES + TESTS:
         for node in ast.walk(tree_of(path)):
