@@ -16,12 +16,11 @@ from dpcore.privacy.report.statement import odds
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import show
-from pages.parts.results import cache
+from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import certified_and_clt
 from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
 from pages.parts.results.statement_card import card
-from pages.parts.results.verdict_table import epsilon_sentence, verdict_table
-from pages.parts.shell import words
+from pages.parts.results.verdict_table import epsilon_sentence, verdict_table, why_they_differ
 from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.menu import link
 
@@ -43,28 +42,28 @@ with right:
     if cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
         cheap = {name: cache.curve(name, mechanism, delta) for name in names if name != CERTIFIED}
         figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
-        chart.plotly_chart(figure, key="first_chart", alt=words.ALT_EPSILON)
-        certain.caption(words.COMING)
+        chart.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_EPSILON)
+        certain.caption(chart_texts.COMING)
     curves = {name: cache.curve(name, mechanism, delta) for name in names}
     certain.markdown(epsilon_sentence(curves[CERTIFIED], setting.after, show(delta)))
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
     if across == "epoch":
         figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
-        chart.plotly_chart(figure, key="epsilon_chart", alt=words.ALT_EPSILON)
+        chart.plotly_chart(figure, key="epsilon_chart", alt=chart_texts.ALT_EPSILON)
     else:
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=words.ALT_PROFILE)
+        chart.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=chart_texts.ALT_PROFILE)
     st.html(verdict_table(curves))
-    st.markdown(words.why_they_differ())
+    st.markdown(why_they_differ())
     curves_table(mechanism, curves)
     curves_download(mechanism, delta, across)
     card(mechanism, curves[CERTIFIED], CERTIFIED, setting.n, "statement_card")
     with small:  # last, so that the chart beside it is not kept waiting
         mu, band = cache.mu(mechanism), cache.band(mechanism)
         figure = tradeoff_figure(band, [gaussian_line(mu)])
-        st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=words.ALT_TRADEOFF)
+        st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
         link("pages/tradeoff.py", "What can an attacker do?")
-        told = words.NO_BAND if band.note else words.TRADEOFF
+        told = chart_texts.NO_BAND if band.note else chart_texts.TRADEOFF
         st.caption(f"{told} {odds(cache.risks(mechanism, delta))}")
         tradeoff_table(certified_and_clt(band, mu), "The numbers in this chart")

@@ -11,13 +11,13 @@ from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import Quantity, number
-from pages.parts.results import cache
+from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
 from pages.parts.results.statement_card import card
-from pages.parts.shell import words
 from pages.parts.shell.layout import page_columns
+from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -54,10 +54,10 @@ with right:
     large, beside = st.columns([5, 3], gap="medium")
     chart = large.empty()
     if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified follows
-        certain.caption(words.COMING)
+        certain.caption(chart_texts.COMING)
         if view == "trade-off":
             figure = tradeoff_figure(None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT)
-            chart.plotly_chart(figure, key="first_chart", alt=words.ALT_ATTACK[log])
+            chart.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_ATTACK[log])
     spent = cache.final(one, mechanism, delta)
     compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
@@ -67,24 +67,24 @@ with right:
 
     if view == "trade-off":
         figure = tradeoff_figure(band, compared.lines(), log=log, height=HEIGHT)
-        chart.plotly_chart(figure, key="attack_chart", alt=words.ALT_ATTACK[log])
+        chart.plotly_chart(figure, key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: cache.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, height=HEIGHT)
-        chart.plotly_chart(figure, key="profile_chart", alt=words.ALT_PROFILE)
+        chart.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
     elif growing := cache.growing(mechanism):
         figure = growth_figure(
             {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT
         )
-        chart.plotly_chart(figure, key="steps_chart", alt=words.ALT_STEPS)
+        chart.plotly_chart(figure, key="steps_chart", alt=chart_texts.ALT_STEPS)
     else:
-        chart.info(words.SAME_NUMBERS)
+        chart.info(SAME_NUMBERS)
 
     with beside:
-        st.markdown(words.NO_BAND if band.note else words.HOW_TO_READ[view, log if view == "trade-off" else None])
+        st.markdown(chart_texts.NO_BAND if band.note else HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
-            st.markdown(words.PAIR)
+            st.markdown(PAIR)
         st.html(clt_verdict(compared.mu, found))
         st.markdown(f"**In odds.** {odds(found)}")
     st.html(attack_table(band, found, compared, prior))

@@ -22,9 +22,9 @@ from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tr
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
 from dpcore.privacy.report.statement import odds  # noqa: E402
+from pages.parts.controls.mechanism import after_training  # noqa: E402
 from pages.parts.results import cache  # noqa: E402
 from pages.parts.results.verdict_table import epsilon_sentence, verdict_table  # noqa: E402
-from pages.parts.shell import words  # noqa: E402
 from pages.parts.shell.threads import one_thread_for_products  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
@@ -67,7 +67,7 @@ def recomputed(q: float, sigma: float, steps: int) -> None:
     tradeoff_figure(cache.band(mechanism), [gaussian_line(cache.mu(mechanism))]).to_json()
     odds(cache.risks(mechanism, 1e-5))
     verdict_table(curves)
-    epsilon_sentence(curves[CERTIFIED], words.after(f"{steps * q:g}", steps), "1e-5")
+    epsilon_sentence(curves[CERTIFIED], after_training(f"{steps * q:g}", steps), "1e-5")
 
 
 def milliseconds(work: Callable[[], None]) -> float:

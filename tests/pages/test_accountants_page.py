@@ -17,9 +17,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.schedule import SCHEDULES
+from pages.parts.controls.mechanism import UNCHANGED
 from pages.parts.results import cache
 from pages.parts.results.downloads import csv_of, curves_columns
-from pages.parts.shell import words
 
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
 NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 400, "1e-400", "0x10"]
@@ -171,7 +171,7 @@ def test_a_noise_schedule_has_its_own_plot(schedule: str):
 def test_a_schedule_that_does_not_change_within_the_run_says_so(epochs: str, told: bool):
     page = opened(schedule="delayed", epochs=epochs, batch="1000", accountants="rdp")
     assert sentences(page) == []
-    assert (words.UNCHANGED in [each.value for each in page.caption]) == told
+    assert (UNCHANGED in [each.value for each in page.caption]) == told
 
 
 def test_a_schedule_that_runs_out_of_noise_says_so():

@@ -16,7 +16,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
-from pages.parts.shell import words
+from pages.parts.train.run_figures import INVALID
 from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
 
 
@@ -107,7 +107,7 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     store.append(run, Stepped(45, 45 * config.q, 1.0, 0.9, (0.1,) * 5, 20.0, "aarra", 30))
     page = opened(run, by="rdp")
     assert metrics(page)["Accepted / rejected"] == "30 / 15"
-    (caption,) = [each.value for each in page.caption if words.INVALID in each.value]
+    (caption,) = [each.value for each in page.caption if INVALID in each.value]
     title = ACCOUNTANTS["rdp"].title
     claim = ACCOUNTANTS["rdp"].curve(plan(config).claimed(30), [30], config.delta).epsilon[0]
     assert caption.endswith(f"30, would give {short(claim)}.")
@@ -128,10 +128,10 @@ def test_the_sequence_of_accepted_and_rejected_proposals_is_a_strip(store: Store
 def test_overlaid_runs_have_a_key_of_what_differs(store: Store):
     runs = [recorded(store, RunConfig(batch=256, clipping=each), 40, Status.CANCELLED) for each in ("flat", "auto_s")]
     page = opened(*runs)
-    (key,) = [each.proto.body for each in page.get("html") if "run-key" in each.proto.body]
+    (key,) = [each.proto.body for each in page.get("html") if 'class="run-key"' in each.proto.body]
     assert re.findall(r"(\d): .*?</span> ([\w-]+)</span>", key) == [("1", "flat"), ("2", "AUTO-S")]
     assert [line["name"] for line in charts(page)[0]["data"]] == ["flat", "AUTO-S"]
-    assert not [each for each in opened(runs[0]).get("html") if "run-key" in each.proto.body]
+    assert not [each for each in opened(runs[0]).get("html") if 'class="run-key"' in each.proto.body]
 
 
 def test_the_averaged_weights_are_a_second_line_and_figure(store: Store):

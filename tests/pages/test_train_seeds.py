@@ -11,7 +11,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Stepped
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, with_seeds
-from pages.parts.shell import words
+from pages.parts.train.estimate import several_runs
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
 
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]
@@ -60,7 +60,7 @@ def test_several_seeds_are_queued_as_the_command_takes_them_and_overlaid(store: 
 def test_one_run_is_the_default_and_the_price_of_several_is_said(store: Store):
     press(opened(), "Start private run")
     assert len(store.runs()) == 1
-    assert words.several(3) in [each.value for each in opened(seeds="3").caption]
+    assert several_runs(3) in [each.value for each in opened(seeds="3").caption]
     assert not any(" runs: each has" in each.value for each in opened().caption)
 
 

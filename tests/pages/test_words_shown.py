@@ -6,9 +6,8 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts.results import cache
+from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import growing_curves
-from pages.parts.shell import words
 from tests.pages import test_tradeoff_page as tradeoff
 from tests.pages.test_accountants_page import opened, sentences, table
 
@@ -45,16 +44,16 @@ def test_where_nothing_is_certified_nothing_is_said_of_a_grey_curve(sigma: str):
     assert "× </td>" not in table(page)
     assert "0.00 ×" not in table(page)
     told = " ".join(each.value for each in page.caption)
-    assert words.NO_BAND in told
-    assert words.TRADEOFF not in told
+    assert chart_texts.NO_BAND in told
+    assert chart_texts.TRADEOFF not in told
 
 
 def test_a_tiny_delta_says_that_the_band_is_coming(monkeypatch: pytest.MonkeyPatch):
     told: list[str] = []
-    monkeypatch.setattr(cache, "slow", lambda mechanism, delta: told.append(words.COMING) or True)
+    monkeypatch.setattr(cache, "slow", lambda mechanism, delta: told.append(chart_texts.COMING) or True)
     page = opened()
     assert told
-    assert words.COMING not in [each.value for each in page.caption]  # it has come
+    assert chart_texts.COMING not in [each.value for each in page.caption]  # it has come
     monkeypatch.undo()
     mechanism = Mechanism.constant(0.01, 4.0, 100)
     assert not cache.slow(mechanism, 1e-12)
@@ -76,4 +75,4 @@ def test_growing_lengths_without_a_certificate_are_neither_drawn_nor_saved():
     assert not [name for name in tradeoff.names(page) if name.startswith("Certified")]
     mechanism = Mechanism.constant(0.01, 0.04, 100)
     assert {each.name for each in growing_curves(mechanism)} == {"CLT's G_mu"}
-    assert words.NO_BAND in [each.value for each in page.markdown]
+    assert chart_texts.NO_BAND in [each.value for each in page.markdown]

@@ -17,7 +17,6 @@ from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import presets
 from pages.parts.controls.choice import choice, choice_by_title, choice_of
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
-from pages.parts.shell import words
 from pages.parts.shell.layout import SMALL
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
@@ -58,6 +57,13 @@ CLIP_NORM = Quantity(
     "clip_norm", "Clipping norm C", show(DEFAULTS.clip_norm), 0.01, 100,
     lambda clip_norm: check.positive(clip_norm=clip_norm), "clips more", "clips less", coarse=True,
 )  # fmt: skip
+UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
+NEUTRAL = (
+    "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
+    "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "
+    "(post-processing). Both change how accurate the model gets."
+)
+ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
 
@@ -81,7 +87,17 @@ class Setting:
     @property
     def after(self) -> str:
         """The length in words."""
-        return words.after(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
+        return after_training(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
+
+
+def after_training(epochs: str, steps: int) -> str:
+    """How a sentence about the end of training begins.
+
+    >>> after_training("1", 40), after_training("5000", 200_000)
+    ('After 1 epoch (40 steps)', 'After 5,000 epochs (200,000 steps)')
+    """
+    name = "epoch" if epochs == "1" else "epochs"
+    return f"After {float(epochs):,.12g} {name} ({steps:,} {'step' if steps == 1 else 'steps'})"
 
 
 def setting_in(column: Any, beside: Any) -> Setting:
@@ -94,9 +110,9 @@ def setting_in(column: Any, beside: Any) -> Setting:
             st.stop()
         if setting.schedule != "constant":
             figure = schedule_figure(setting.mechanism)
-            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=words.ALT_SCHEDULE)
+            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=ALT_SCHEDULE)
             if len(setting.mechanism.releases) == 1:
-                st.caption(words.UNCHANGED)
+                st.caption(UNCHANGED)
     return setting
 
 
@@ -125,7 +141,7 @@ def _setting() -> Setting:
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
         choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title)
-        st.caption(words.NEUTRAL)
+        st.caption(NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
     level = max(1, round(1 / q))
     if schedule != "constant" and steps > level * MAX_LEVELS:
@@ -135,7 +151,7 @@ def _setting() -> Setting:
         mechanism = scheduled(schedule, q, sigma, steps, rate, level)
     except ValueError as error:
         open_on("rate=" in str(error), OPEN)
-        raise ValueError(words.on_schedule(str(error))) from None
+        raise ValueError(on_schedule(str(error))) from None
     return Setting(mechanism, n, q, sigma, delta, schedule, rate)
 
 
@@ -227,6 +243,15 @@ def noise_schedule() -> tuple[str, float]:
     accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
     k = schedule.rate
     return name, number(Quantity(f"rate_{name}", "Rate k", show(k.default), k.low, k.high, accept))
+
+
+def on_schedule(trouble: str) -> str:
+    """What is wrong with a noise schedule, with the name of its control and the way out.
+
+    >>> on_schedule("Expected rate=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23.")
+    'Expected rate k=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23. Lower k or the epochs.'
+    """
+    return f"{trouble.replace('rate=', 'rate k=', 1)} Lower k or the epochs." if " rate=" in trouble else trouble
 
 
 def open_on(trouble: bool, key: str) -> None:

@@ -27,7 +27,7 @@ class Measure(NamedTuple):
 
 
 def error_sentence(found: Risks, after: str) -> str:
-    """The least that an attacker must err, in one sentence that begins with `words.after`."""
+    """The least that an attacker must err, in one sentence that begins with `after_training`."""
     if found.note:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)

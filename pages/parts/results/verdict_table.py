@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.privacy.report.verdict import Status, Verdict, lowered, unavailable, verdict
@@ -18,8 +18,15 @@ def verdict_table(curves: Mapping[str, Curve]) -> str:
     return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, certified) for each in curves.items()])
 
 
+def why_they_differ() -> str:
+    """What each accountant makes of the noise."""
+    return " ".join(
+        ["**Why they differ.** All of them describe the same noise.", *(each.note for each in ACCOUNTANTS.values())]
+    )
+
+
 def epsilon_sentence(certified: Curve, after: str, delta: str) -> str:
-    """What is certain after the whole mechanism, in one sentence that begins with its length, `words.after`."""
+    """What is certain after the whole mechanism, in one sentence that begins with its length, `after_training`."""
     after = f"{after} at delta = {delta}"
     upper, lower = float(certified.epsilon[-1]), certified.lower
     if lower is None or math.isinf(upper):

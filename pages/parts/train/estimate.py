@@ -14,8 +14,7 @@ from dpcore.training.plan import plan
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.results import cache
-from pages.parts.shell import words
-from pages.parts.train.run_history import seconds_for
+from pages.parts.train.run_history import duration, seconds_for
 
 
 def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
@@ -35,11 +34,19 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     st.caption(LEGEND)
     if runs > 1:
-        st.caption(words.several(runs))
+        st.caption(several_runs(runs))
     if warning := delta_warning(config.delta, config.examples):
         st.warning(warning)
 
 
+def several_runs(runs: int) -> str:
+    """What epsilon does not cover where one configuration is trained several times."""
+    return (
+        f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the best, "
+        "costs more: every run has used the data."
+    )
+
+
 def _time(config: RunConfig, past: Sequence[Run]) -> str:
     seconds = seconds_for(config, list(past))
-    return "known once a run like it has finished here" if seconds is None else f"about {words.seconds(seconds)}"
+    return "known once a run like it has finished here" if seconds is None else f"about {duration(seconds)}"

@@ -14,9 +14,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.choice import choice, choice_by_title
-from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, open_on
+from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
 from pages.parts.controls.number import Quantity, number, show
-from pages.parts.shell import words
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
 
@@ -57,7 +56,7 @@ def config_form() -> list[RunConfig]:
         plan(config)
     except ValueError as error:
         open_on("rate=" in str(error), OPEN)
-        raise ValueError(words.on_schedule(str(error))) from None
+        raise ValueError(on_schedule(str(error))) from None
     return with_seeds(config, seeds)
 
 

@@ -15,7 +15,16 @@ from dpcore.training.optimizers.readings import READINGS
 from pages.parts.controls.choice import accountant_choice, choice
 from pages.parts.controls.mechanism import OPEN, noise_schedule
 from pages.parts.controls.number import Quantity, number
-from pages.parts.shell import words
+
+CLIPPING_NOTES = {
+    "flat": "The whole gradient is clipped to C. Charges each step at (q, sigma).",
+    "auto_s": "AUTO-S: each gradient times C / (norm + 0.01). Charges each step at (q, sigma).",
+    "per_layer": "Each of k layers is clipped to C. Charges each step at (q, sigma / sqrt k).",
+}
+ACCEPTANCE_NOTES = {
+    "sa": "SA-DPSGD: proposals are judged on a held-out public split. Charges every proposal, rejected ones too.",
+}
+PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."
 
 MOMENTUM = Quantity(
     "momentum", "Momentum", "0.9", 0.1, 0.99,
@@ -102,7 +111,7 @@ def _of_optimizer(optimizer: str) -> dict[str, Any]:
 
 def _clipping() -> dict[str, Any]:
     clipping = choice("Clipping", tuple(CLIPPINGS), "clipping")
-    st.caption(words.CLIPPINGS[clipping])
+    st.caption(CLIPPING_NOTES[clipping])
     return {"clipping": clipping}
 
 
@@ -110,7 +119,7 @@ def _acceptance() -> dict[str, Any]:
     acceptance = choice("Acceptance of steps", ACCEPTANCES, "acceptance")
     if acceptance == "none":
         return {}
-    st.caption(words.ACCEPTANCES[acceptance])
+    st.caption(ACCEPTANCE_NOTES[acceptance])
     public, q0, mu0 = number(PUBLIC), number(SA_Q0), number(SA_MU0)
     return {"acceptance": acceptance, "public": int(public), "sa_q0": q0, "sa_mu0": int(mu0)}
 
@@ -119,7 +128,7 @@ def _projection() -> dict[str, Any]:
     dimensions = int(number(PCA))
     if not dimensions:
         return {}
-    st.caption(words.PROJECTION)
+    st.caption(PROJECTION_NOTE)
     return {"pca": dimensions, "pca_sigma": number(PCA_SIGMA)}
 
 

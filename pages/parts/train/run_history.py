@@ -3,6 +3,7 @@
 A history is a value. Who holds one keeps it as it was, whatever other sessions read after it.
 """
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -122,6 +123,20 @@ def seconds_for(config: RunConfig, past: list[Run]) -> float | None:
         if isinstance(run.last, Finished) and _alike(run, config)
     ]
     return plan(config).steps * config.batch / median(paces[:5]) if paces else None
+
+
+def duration(value: float) -> str:
+    """A duration as one would say it.
+
+    >>> duration(3.2), duration(75), duration(7000)
+    ('4 s', '1 min 15 s', '1 h 56 min')
+    """
+    whole = math.ceil(value)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s".removesuffix(" 0 s")
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _alike(run: Run, config: RunConfig) -> bool:
