@@ -132,7 +132,7 @@ def _refusal(search: Search, cheapest: float, out_of_reach: str) -> str:
     if isinf(reading.value) and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
     sentence = f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
-    silent = isinf(reading.value) or (reading.note and reading.kind is not Kind.CLAIMED)
+    silent = isinf(reading.value) or (reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED))
     return f"{sentence} {none}" if silent else sentence
 
 

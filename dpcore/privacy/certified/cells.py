@@ -16,6 +16,8 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.types import FloatArray
 
+SHORTEST = 3.0  # standard deviations above N(1) that a lattice covers at least
+
 
 class Cells(NamedTuple):
     """Consecutive pieces of the x line, piece i between the nodes i and i+1 of a lattice of losses."""
@@ -63,17 +65,20 @@ def step_deviation(q: float, sigma: float) -> float:
 
 def step_span(q: float, sigma: float, tail: float) -> float:
     """Extent of the losses of one step but for `tail` mass at either end."""
-    low, high = heights(q, sigma, float(-ndtri(tail)))
+    low, high = loss_heights(q, sigma, tail)
     return high - low
 
 
-def heights(q: float, sigma: float, reach: float) -> tuple[float, float]:
-    """Heights y = loss - ln(1-q) (loss itself if q = 1) at `reach` standard deviations below N(0) and above N(1)."""
-    low, high = (-reach / sigma - 0.5 / sigma**2), (reach / sigma + 0.5 / sigma**2)
-    if q == 1:
-        return low, high
-    logit = log(q) - log1p(-q)
-    return float(np.logaddexp(0.0, logit + low)), float(np.logaddexp(0.0, logit + high))
+def loss_heights(q: float, sigma: float, tail: float) -> tuple[float, float]:
+    """Heights with at most `tail` mass of Q below the first and of q N(1, sigma^2) above the second."""
+    low, high = -ndtri(tail), max(-ndtri(min(tail / q, 0.5)), SHORTEST)
+    return height_of(q, sigma, -low * sigma), height_of(q, sigma, 1 + high * sigma)
+
+
+def height_of(q: float, sigma: float, x: float) -> float:
+    """Height y = loss - ln(1-q) (the loss itself if q = 1) at a place on the x line."""
+    log_w = (x - 0.5) / sigma**2
+    return log_w if q == 1 else float(np.logaddexp(0.0, log(q) - log1p(-q) + log_w))
 
 
 def ratio_at(q: float, y: FloatArray) -> FloatArray:

@@ -13,15 +13,13 @@ from math import inf, pi
 
 import numpy as np
 
-from dpcore.privacy.certified import log_moments
+from dpcore.privacy.certified import log_moments, rounding
 from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.tilted import TiltedLaw, tilted_laws
 from dpcore.privacy.types import FloatArray, IntArray
 
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
-ALLOWANCE = 1e-6  # relative error of delta left for rounding in the masses of one step
-POSITION = 4e-16  # relative error of where a node lies
 SETTLED = 1e-7  # in ln delta: how close to its target a root must come
 MAX_ROUNDS = 60
 MAX_TILTS = 5
@@ -41,7 +39,8 @@ def composed_epsilons(
     A `ceiling` is an epsilon known to suffice.
     """
     infinite = -np.expm1(counts @ np.array([np.log1p(-loss.infinite) for loss in losses]))
-    target = delta * (1 - side * ALLOWANCE) - infinite
+    allowed = rounding.ALLOWANCE + rounding.MASS * counts.sum(axis=1)
+    target = delta * (1 - side * allowed) - infinite
     result = np.where(target > 0, 0.0, inf if side > 0 else 0.0)
     log_target = np.log(np.where(target > 0, target, 1.0))
     known = np.ndim(ceiling) > 0
@@ -58,7 +57,7 @@ def composed_epsilons(
         if side < 0 or left.size == 0:
             break
         ceiling[left], known = result[left], True  # far below what chose the tilt: it left too little precision there
-    misplaced = POSITION * (counts @ np.abs(moments.ends).max(axis=1))
+    misplaced = rounding.POSITION * (counts @ moments.reaching)
     return np.where(result > 0, np.maximum(result + side * misplaced, 0.0), result)
 
 
@@ -71,7 +70,7 @@ def _tilts(
     moments: LogMoments,
 ) -> Iterator[tuple[IntArray, TiltedLaw]]:
     """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
-    used, longest = counts.sum(axis=1), log_moments.LONGEST * losses[0].mesh
+    used, longest = counts.sum(axis=1), log_moments.longest(len(losses)) * losses[0].mesh
     while left.size:
         order = moments.tilt(counts[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
         spare = moments.spare(counts[left], log_target[left], ceiling[left], np.array([order]))[:, 0]

@@ -13,11 +13,10 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len
 from scipy.signal import lfilter
 
-from dpcore.privacy.certified import log_moments
-from dpcore.privacy.certified.compose import POSITION
+from dpcore.privacy.certified import log_moments, rounding
 from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.tilted import ROUNDING, Spectrum, log_one_plus, spectrum
+from dpcore.privacy.certified.tilted import Spectrum, log_one_plus, spectrum
 from dpcore.privacy.types import FloatArray, IntArray
 
 
@@ -52,7 +51,7 @@ class ComposedLoss:
         tail = self._tail()
         falling = np.exp(-tail.loss[:1])  # no loss lies between 0 and the first positive one
         mass, other = np.append(tail.mass[:1], tail.mass), np.append(falling * tail.other[:1], tail.other)
-        summing = mass.size * ROUNDING * mass  # sums of so many terms, relative to themselves
+        summing = 2 * mass.size * rounding.UNIT * mass  # sums of so many terms, relative to themselves
         delta = np.clip(self.infinite + mass - other + summing + self.error, 0.0, 1.0)
         return np.append(0.0, tail.loss) + self.misplaced, delta
 
@@ -62,7 +61,7 @@ class ComposedLoss:
         The type I error is not too small, the power not too large: an attacker can do at least that.
         """
         tail = self._tail()
-        summing = tail.mass.size * ROUNDING
+        summing = 2 * tail.mass.size * rounding.UNIT
         power = np.clip(tail.mass * (1 - summing) - self.error, 0.0, 1.0)
         alpha = np.exp(self.misplaced - tail.loss) * (tail.other * (1 + summing) + self.error)
         return np.clip(alpha, 0.0, 1.0), power
@@ -85,7 +84,7 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMomen
     finite = np.array([np.log1p(-loss.infinite) for loss in losses])
     low, high = (float(end[0]) for end in moments.reach(counts[None], 0.0, finite))
     nodes = int((high - low) / mesh) + 8
-    if nodes > log_moments.LONGEST:
+    if nodes > log_moments.longest(len(losses)):
         raise RuntimeError(f"A lattice of {nodes} nodes for all steps together is too long.")
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, 0.0, period) for loss in losses]
@@ -99,7 +98,7 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMomen
         np.roll(mass, -shift % period) * np.exp(log_finite),
         -float(np.expm1(log_finite)),
         error + 2 * np.exp(-log_moments.TAIL),
-        POSITION * float(counts @ np.abs(moments.ends).max(axis=1)),
+        rounding.POSITION * float(counts @ moments.reaching),
     )
 
 
@@ -116,7 +115,9 @@ def _masses(spectra: Sequence[Spectrum], counts: IntArray, period: int) -> tuple
     arc = np.full(excess.shape[1], 1.0)
     arc[1:] = 2 / (period * np.sin(pi / period * np.arange(1, arc.size)))
     rest = np.array([each.rest for each in spectra])
-    each_factor = np.minimum(8 * rest, 1.0)[:, None] * np.exp(-log_size[:, kept])  # as in `tilt`
-    rounding = ROUNDING * np.abs(transform[kept]) * (counts @ each_factor + 64) @ arc[kept]
-    inverse = ROUNDING * np.sqrt(period * float(mass @ mass)) * np.log2(period)  # by Cauchy and Schwarz
-    return mass, float(rounding + np.exp(-log_moments.CUT) * arc.sum() + inverse)
+    # The same charge for each factor as under a tilt, and what the masses of one step may err beside its fullest node.
+    each = rounding.factor_error(len(rest), period) * rest[:, None] * np.exp(-log_size[:, kept])
+    rounded = np.abs(transform[kept]) * (counts @ each + rounding.product_error(len(rest), kept.size)) @ arc[kept]
+    inverse = rounding.inverse_error(period) * np.sqrt(period * float(mass @ mass))  # by Cauchy and Schwarz
+    masses = rounding.MASS * float(counts @ rest)
+    return mass, float(rounded + np.exp(-log_moments.CUT) * arc.sum() + inverse + masses)

@@ -14,13 +14,13 @@ import numpy as np
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.gaussian_bounds import gaussian_epsilons, unsampled
 from dpcore.privacy.certified.lattice import (
-    NODES,
     SMALLEST_SIGMA,
     START,
     Composition,
     Lattice,
     composed_deviation,
     composition_of,
+    full_mesh,
     lattice_of,
     merged,
     widest_span,
@@ -30,7 +30,9 @@ from dpcore.privacy.types import FloatArray, IntArray
 
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
 NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
-WIDE = 1e-2  # a band wider than this, both relative and absolute, is worth a finer mesh
+WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where it stays
+SMALL = 1e-2  # an epsilon below is not worth a finer mesh,
+TINY = 1e-4  # and one below that not worth a word
 COARSE = 2**14  # nodes of one step to begin with, at most
 
 
@@ -56,8 +58,18 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
     if rows.size:
         composition = composition_of(mechanism, steps[rows])
         lower[rows], upper[rows] = _monotone(*_refined(composition, delta[rows]), delta[rows])
-    note = "rounding outweighs what is left of delta." if np.isinf(upper).any() else ""
-    return EpsilonBounds(lower, upper, note)
+    return EpsilonBounds(lower, upper, _note(lower[steps == steps[-1]], upper[steps == steps[-1]]))
+
+
+def _note(lower: FloatArray, upper: FloatArray) -> str:
+    """What a reader must know of the bounds at the last horizon."""
+    if np.isinf(upper).any():
+        return "rounding outweighs what is left of delta."
+    apart = (upper - lower) / np.maximum(lower, TINY)
+    if np.max(apart) <= WIDE:
+        return ""
+    width = f"{100 * np.max(apart):.2g} % of the lower one" if np.min(lower) > 0 else "far"
+    return f"The two bounds lie {width} apart: the exact epsilon may be anywhere between them."
 
 
 def _monotone(lower: FloatArray, upper: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -79,7 +91,10 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
         other = lattice if below is above else lattice_of(below, delta, lattice.mesh)
         low, high = _bounds_on(lattice, other, above, below, delta)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        if np.all(upper - lower <= WIDE * np.maximum(lower, 1.0)) or lattice.mesh <= finest:
+        if (
+            np.all(upper - lower <= WIDE * np.maximum(lower, max(SMALL, 0.01 * float(lower.max()))))
+            or lattice.mesh <= finest
+        ):
             break
         mesh = 0.4 * lattice.mesh
     # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
@@ -94,7 +109,7 @@ def _bounds_on(
     # An upper bound needs both directions; one of them is enough for a lower bound.
     remove = composed_epsilons([each.remove for each in lattice.laws], above.counts, delta, lattice.remove, +1)
     add = composed_epsilons([each.add for each in lattice.laws], above.counts, delta, lattice.add, +1)
-    lower = composed_epsilons([each.dominated for each in other.laws], below.counts, delta, other.remove, -1, remove)
+    lower = composed_epsilons([each.dominated for each in other.laws], below.counts, delta, other.dominated, -1, remove)
     return lower, np.maximum(remove, add)
 
 
@@ -107,9 +122,9 @@ def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) ->
         finest, excess = _finest_mesh(lattice, composition, delta), _predicted_width(lattice, *some)
         if excess > 1:  # the prediction is cheap, but far too high where losses are rare and large
             excess = _measured_width(lattice, *some)
-        if excess <= 1 or mesh <= finest:
+        if mesh >= finest and (excess <= 1 or mesh <= 1.01 * finest):
             break
-        mesh = max(mesh * np.clip(0.9 / np.sqrt(excess), 0.2, 0.8), finest)
+        mesh = max(mesh * np.clip(0.9 / np.sqrt(max(excess, 1.0)), 0.2, 0.8), finest)
     return lattice, finest
 
 
@@ -132,7 +147,7 @@ def _measured_width(lattice: Lattice, composition: Composition, delta: FloatArra
     """The same ratio, the largest of all horizons, from the band itself."""
     counts = composition.counts
     upper = composed_epsilons([each.remove for each in lattice.laws], counts, delta, lattice.remove, +1)
-    lower = composed_epsilons([each.dominated for each in lattice.laws], counts, delta, lattice.remove, -1, upper)
+    lower = composed_epsilons([each.dominated for each in lattice.laws], counts, delta, lattice.dominated, -1, upper)
     return float(np.max((upper - lower) / _wanted_width(lattice, composition, delta)))
 
 
@@ -142,6 +157,6 @@ def _finest_mesh(lattice: Lattice, composition: Composition, delta: FloatArray) 
     epsilon = float(lattice.remove.chernoff(counts[None], np.array([log_delta]))[0])
     order = lattice.remove.tilt(counts, log_delta, epsilon, inf)
     return max(
-        widest_span(composition, delta) / NODES,
+        full_mesh(composition, delta),
         lattice.remove.period(counts[None], order) / lattice.remove.most_nodes(composition.counts),
     )

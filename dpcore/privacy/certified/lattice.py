@@ -1,6 +1,7 @@
 """What many steps are made of: the kinds of steps, their laws on one mesh, and the log-moments that bound their sum."""
 
 from collections import Counter
+from collections.abc import Sequence
 from math import ceil, log2, sqrt
 from typing import NamedTuple
 
@@ -8,13 +9,15 @@ import numpy as np
 
 from dpcore.privacy.certified.cells import step_deviation, step_span
 from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.step_law import StepLaws, step_laws
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
 
 START = 0.12  # first mesh, in standard deviations of the loss of one step
-NODES = 2**17  # most nodes of the lattice of one step
+NODES = 2**21  # most nodes of the lattices of all kinds of steps together
 SMALLEST_SIGMA = 0.05  # below, one step already tells all
+CUT_OFF = 1e-4  # of delta: what the tails cut off all steps together may hold
 LEVELS = 128  # most kinds of steps told apart
 
 
@@ -26,12 +29,13 @@ class Composition(NamedTuple):
 
 
 class Lattice(NamedTuple):
-    """The laws of each kind of step on one mesh, with the log-moments of those that dominate."""
+    """The laws of each kind of step on one mesh, with their log-moments."""
 
     mesh: float
     laws: list[StepLaws]
     remove: LogMoments
     add: LogMoments
+    dominated: LogMoments
 
 
 def composition_of(mechanism: Mechanism, steps: IntArray) -> Composition:
@@ -75,20 +79,38 @@ def widest_span(composition: Composition, delta: FloatArray) -> float:
     return max(step_span(q, sigma, _tail(composition, delta)) for q, sigma in composition.kinds)
 
 
+def full_mesh(composition: Composition, delta: FloatArray) -> float:
+    """The mesh at which the lattices of all kinds together have NODES nodes."""
+    return widest_span(composition, delta) * len(composition.kinds) / NODES
+
+
 def lattice_of(composition: Composition, delta: FloatArray, mesh: float) -> Lattice:
     each = [step_laws(q, sigma, mesh, _tail(composition, delta)) for q, sigma in composition.kinds]
     orders = _orders(composition, delta)
-    values = np.stack([law.remove.log_moments(orders) for law in each])
-    ends = np.array([(law.remove.offset, law.remove.offset + mesh * (law.remove.mass.size - 1)) for law in each])
+    reaching = np.array([_reach(law.remove, q) for law, (q, _) in zip(each, composition.kinds, strict=True)])
+    remove = log_moments_of([law.remove for law in each], orders, reaching)
     # E_Q[t^-a] = E_P[t^(-1-a)]: the moments of one direction are those of the other, read backwards.
-    active = np.array([1 - law.remove.mass.max() for law in each])
-    remove, add = (values, ends), (values[:, ::-1], -ends[:, ::-1])
-    return Lattice(mesh, each, LogMoments(orders, *remove, active), LogMoments(orders, *add, active))
+    add = LogMoments(orders, remove.values[:, ::-1], -remove.ends[:, ::-1], remove.active, reaching)
+    return Lattice(mesh, each, remove, add, log_moments_of([law.dominated for law in each], orders, reaching))
+
+
+def log_moments_of(losses: Sequence[LossLaw], orders: FloatArray, reaching: FloatArray) -> LogMoments:
+    """The log-moments of each law at (G,) orders."""
+    ends = np.array([(loss.offset, loss.offset + loss.mesh * (loss.mass.size - 1)) for loss in losses])
+    active = np.array([1 - loss.mass.max() for loss in losses])
+    return LogMoments(orders, np.stack([loss.log_moments(orders) for loss in losses]), ends, active, reaching)
+
+
+def _reach(loss: LossLaw, q: float) -> float:
+    """The largest |loss|, and how much of 1 - q + q w is q w at most: errors are in proportion to both."""
+    high = loss.offset + loss.mesh * (loss.mass.size - 1)
+    share = 1.0 if q == 1 else -np.expm1(np.log1p(-q) - high)
+    return max(abs(loss.offset), abs(high)) + float(share)
 
 
 def _tail(composition: Composition, delta: FloatArray) -> float:
-    """Mass cut off each end of one step, far too little to be seen in delta."""
-    return 1e-10 * float(delta.min()) / int(composition.counts[-1].sum())
+    """Mass cut off each end of one step, too little to be seen in delta."""
+    return CUT_OFF * float(delta.min()) / int(composition.counts[-1].sum())
 
 
 def _orders(composition: Composition, delta: FloatArray) -> FloatArray:

@@ -8,14 +8,22 @@ from math import inf
 
 import numpy as np
 
+from dpcore.privacy.certified.rounding import factor_error, product_error
 from dpcore.privacy.types import FloatArray, IntArray
 
 CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
-PRECISION = 26.0  # nats that a tilt may give away, less ln of the steps: what is left is well above rounding
+PRECISION = 10.0  # nats by which what a tilt leaves lies above rounding, at least
 SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
-LONGEST = 2**20  # nodes of a period, at most
+USUAL = 2**16  # nodes of a period, about, where the tilt is chosen before its period is known
+LONGEST = 2**22  # nodes of a period, at most
+TOGETHER = 2**25  # nodes of one period for each kind of step, at most, where that is more than 2^20
 WORK = 2**24  # nodes of all periods together, at most, over the horizons that keep all frequencies
+
+
+def longest(kinds: int) -> int:
+    """Most nodes of a period, so that the transforms of that many kinds of steps fit into memory."""
+    return min(LONGEST, max(TOGETHER // kinds, 2**20))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +34,18 @@ class LogMoments:
     values: FloatArray  # (L, G)
     ends: FloatArray  # (L, 2) smallest and largest finite loss
     active: FloatArray  # (L,) mass outside the fullest node
+    reaching: FloatArray  # (L,) how far losses reach: rounding misplaces them by that much, times rounding.POSITION
 
     def precision(self, counts: IntArray) -> FloatArray:
         """Nats that a tilt may give away at (.., L) counts before rounding is felt."""
-        return PRECISION - np.log(counts @ np.minimum(8 * self.active, 1.0) + 64)
+        kinds = self.active.size
+        error = counts @ self.active * factor_error(kinds, USUAL) + product_error(kinds, 0)
+        return -np.log(error) - PRECISION
 
     def most_nodes(self, counts: IntArray) -> int:
         """How fine the lattice of all steps may be for (n, L) counts: few rare losses keep every frequency alive."""
         lasting = np.count_nonzero(counts @ self.active < CUT)
-        return min(LONGEST, WORK // max(int(lasting), 1))
+        return min(longest(counts.shape[1]), WORK // max(int(lasting), 1))
 
     def chernoff(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
         """An epsilon that suffices for the finite part of (n, L) counts at (n,) log deltas; (n,)."""

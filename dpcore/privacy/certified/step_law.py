@@ -13,23 +13,26 @@ from math import log1p
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from dpcore.privacy.certified.cells import (
     Beyond,
     Cells,
     cells_between,
     cut_above,
-    heights,
+    height_of,
+    loss_heights,
     mass_below,
     position_at,
     ratio_at,
 )
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.lower_law import Gaps, dominated, needed
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.types import FloatArray, IntArray
 
-CORE_ROUNDS = 8
+CORE_ROUNDS = 8  # times that the cut below which all mass is one node may be raised
+FAR = 4.0  # standard deviations of the noise above which cells may widen
+GROWTH = 64  # nodes after which cells are twice as wide as the mesh, at least
 
 
 class StepLaws(NamedTuple):
@@ -41,13 +44,12 @@ class StepLaws(NamedTuple):
 
 
 def step_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step on a lattice of this mesh, with at most about `tail` mass cut off at either end.
+    """The laws of one step on a lattice of this mesh, with at most about `tail` mass of P and of Q cut off at the ends.
 
     The loss is bounded below by ln(1-q). Where the lattice gets there, that end is a cell like any other, and the
     lattice is placed so that the mass near the bound (most of it, if sigma is small) falls on a node.
     """
-    reach = float(-ndtri(tail))
-    low, high = heights(q, sigma, reach)
+    low, high = loss_heights(q, sigma, tail)
     if q < 1 and low < mesh:
         return _bounded_laws(q, sigma, mesh, high)
     return _open_laws(q, sigma, mesh, low, high)
@@ -89,17 +91,40 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
     """StepLaws on a lattice whose first cell reaches the lower bound of the loss."""
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
-    y = np.asarray(start + 0.5 * mesh * np.arange(-2, 2 * count - 3), dtype=np.float64)
+    nodes = _widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)
+    all_nodes = np.insert(nodes, 0, -1)  # the first cell reaches below the bound
+    halved = np.interp(np.arange(2 * all_nodes.size - 1) / 2, np.arange(all_nodes.size), all_nodes)
+    y = np.asarray(start + mesh * halved, dtype=np.float64)
     offset = log1p(-q) + start
     infinite = cut_above(q, sigma, y[-1])
     mass = _dominating(cells_between(q, sigma, y))
     mass[-1] += infinite.mass
     lower = _bounded_lower(q, sigma, y[2:], cut, core, infinite)
     return StepLaws(
-        _forward(offset - mesh, mesh, mass, q * infinite.excess),
-        _backward(offset - mesh, mesh, mass, 0.0),
-        _lower(offset, mesh, lower),
+        _forward(offset - mesh, mesh, _spread_out(mass, all_nodes + 1), q * infinite.excess),
+        _backward(offset - mesh, mesh, _spread_out(mass, all_nodes + 1), 0.0),
+        _lower(offset, mesh, _spread_out(lower, nodes)),
     )
+
+
+def _widening(count: int, core: int) -> IntArray:
+    """Which of `count` lattice points are nodes: all within `core`, then fewer and fewer, so that few rare losses need.
+
+    A cell is at most 1/GROWTH as wide as its distance to the core, and narrower where the core has many nodes.
+    """
+    nodes, growth = [np.arange(min(core + GROWTH, count))], max(GROWTH, core)
+    while nodes[-1][-1] < count - 1:
+        last = int(nodes[-1][-1])
+        width = 1 + (last - core) // growth
+        nodes.append(np.arange(last + width, min(last + width * growth, count - 1 + width) + 1, width))
+    return np.concatenate(nodes)
+
+
+def _spread_out(mass: FloatArray, nodes: IntArray) -> FloatArray:
+    """Masses of nodes as masses of all lattice points, 0 in between."""
+    spread = np.zeros(int(nodes[-1]) + 1)
+    spread[nodes] = mass
+    return spread
 
 
 def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import next_fast_len, rfft
 
-from dpcore.privacy.certified import log_moments
+from dpcore.privacy.certified import log_moments, rounding
 from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.types import FloatArray, IntArray
@@ -22,7 +22,6 @@ from dpcore.privacy.types import FloatArray, IntArray
 ComplexArray = NDArray[np.complex128]
 
 BLOCK = 2**19  # complex numbers held at once for each array of horizons by frequencies
-ROUNDING = 4e-16  # relative error of one factor of the transform
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class TiltedLaw:
         index = np.ceil(place)
         rest = (index - place) * self.mesh  # from epsilon up to the next node
         turn = (self.frequency * index.astype(np.int64)[:, None]) % self.period
-        first, second = ((self.weighted * np.exp(2j * pi / self.period * turn)) @ self.sums).real.T
+        first, second = _summed(self.weighted * np.exp(2j * pi / self.period * turn), self.sums).real.T
         value = np.exp(-self.order * rest) * (first - np.expm1(-rest) * second)
         value = value + self.slack if side > 0 else value - self.slack - self._aliases(epsilon)
         live = value > 0
@@ -108,7 +107,7 @@ def tilted_laws(
     """The rows of (n, L) counts, which do not decrease from row to row, tilted by `order`, a block at a time."""
     mesh, counts = losses[0].mesh, all_counts[rows]
     # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
-    nodes = min(int(moments.period(counts, order) / mesh) + 8, log_moments.LONGEST)
+    nodes = min(int(moments.period(counts, order) / mesh) + 8, log_moments.longest(len(losses)))
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, order, period) for loss in losses]
     # Kept away from 0, whose logarithm 0 counts would turn into NaN.
@@ -120,15 +119,24 @@ def tilted_laws(
     sums = _hockey_stick(order, mesh, period, kept)
     height = np.abs(sums[:, 0]) + mesh * np.abs(sums[:, 1])  # largest at frequency 0, which is always kept
     origin, log_moment, rest = (np.array([each[k] for each in spectra], dtype=np.float64) for k in (0, 1, 3))
-    error = np.minimum(8 * rest, 1.0)[:, None] * np.exp(-log_size)  # of each factor, relative to it
+    each = rounding.factor_error(len(losses), period) * rest[:, None] * np.exp(-log_size)  # (L, J) relative to it
+    all_together = rounding.product_error(len(losses), kept.size)
     for block in np.array_split(np.arange(rows.size), -(-rows.size * kept.size // BLOCK)):
         part = counts[block].astype(np.float64)
         weighted = np.asarray(weight * np.exp(part @ logarithm), dtype=np.complex128)  # (n, J)
-        rounding = (np.abs(weighted) * (part @ error + 64)) @ height
-        slack = np.exp(-log_moments.CUT) * height[0] + ROUNDING * rounding
+        rounded = (np.abs(weighted) * (part @ each + all_together)) @ height
+        slack = np.exp(-log_moments.CUT) * height[0] + rounded
         low, high = moments.reach(counts[block], order, log_moment)
         start, log_total = part @ origin, part @ log_moment
         yield rows[block], TiltedLaw(order, mesh, period, start, low, high, log_total, kept, weighted, sums, slack)
+
+
+def _summed(terms: ComplexArray, sums: ComplexArray) -> ComplexArray:
+    """The product (n, J) by (J, 2), a chunk of frequencies at a time, so that its rounding is known."""
+    result = np.zeros((terms.shape[0], sums.shape[1]), dtype=np.complex128)
+    for begin in range(0, sums.shape[0], rounding.CHUNK):
+        result += terms[:, begin : begin + rounding.CHUNK] @ sums[begin : begin + rounding.CHUNK]
+    return result
 
 
 def log_one_plus(z: ComplexArray) -> FloatArray:

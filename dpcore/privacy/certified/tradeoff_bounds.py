@@ -7,11 +7,11 @@ import numpy as np
 from dpcore.privacy.certified.composed_loss import composed_loss
 from dpcore.privacy.certified.gaussian_bounds import gaussian_tradeoffs, unsampled
 from dpcore.privacy.certified.lattice import (
-    NODES,
     SMALLEST_SIGMA,
     Composition,
     composed_deviation,
     composition_of,
+    full_mesh,
     lattice_of,
     merged,
     widest_span,
@@ -63,13 +63,16 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
     whole = composed_deviation(above, 0)  # about mu
     first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE))))
     mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, SMALLEST) / COARSE)
-    finest = widest_span(above, SMALLEST) / NODES
+    finest = full_mesh(above, SMALLEST)
     band, before = None, np.inf
     for _ in range(ROUNDS):
         try:
             band = _bounds_on(above, below, mesh)
         except RuntimeError:
-            break
+            if band is not None:
+                break
+            mesh = 2 * mesh
+            continue
         gap = float(np.max(band.lower.power(CHECKED) - band.upper.power(CHECKED)))
         merging = below is not above and gap > SHRUNK * before  # a finer mesh does not close what it opens
         if gap <= NARROW or mesh <= finest or merging:
@@ -89,7 +92,7 @@ def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
     other = lattice if below is above else lattice_of(below, SMALLEST, mesh)
     remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], lattice.remove)
     add = composed_loss([each.add for each in lattice.laws], above.counts[0], lattice.add)
-    lower = composed_loss([each.dominated for each in other.laws], below.counts[0], other.remove)
+    lower = composed_loss([each.dominated for each in other.laws], below.counts[0], other.dominated)
     epsilon, delta = _thinned(*remove.pairs())
     pairs = Pairs(epsilon, np.maximum(delta, _one_way(epsilon, *add.pairs())))
     alpha, power = lower.tests()

@@ -123,6 +123,7 @@ def _of_band(lower: float, upper: float, note: str, word: str) -> Verdict:
         text = unavailable(note) or "No certified upper bound here."
         return Verdict(Status.NOT_AVAILABLE, text, math.nan)
     text = f"Certified: the exact {word} lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
+    text = f"{text} {note}".strip()
     return Verdict(Status.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Status.LOOSE, text, 1.0)
 
 

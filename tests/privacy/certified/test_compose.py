@@ -1,11 +1,12 @@
 """Composition by tilted Fourier transform against plain convolution, and against exact rational arithmetic."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpcore.privacy.certified import log_moments
+from dpcore.privacy.certified import log_moments, rounding
 from dpcore.privacy.certified.cells import step_deviation
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.log_moments import LogMoments
@@ -18,7 +19,7 @@ ORDERS = np.concatenate([-1 - np.geomspace(0.05, 400, 60)[::-1], [-1.0, 0.0], np
 def moments_of(*losses: LossLaw) -> LogMoments:
     ends = np.array([(each.offset, each.offset + each.mesh * (each.mass.size - 1)) for each in losses])
     values = np.stack([each.log_moments(ORDERS) for each in losses])
-    return LogMoments(ORDERS, values, ends, np.array([1 - each.mass.max() for each in losses]))
+    return LogMoments(ORDERS, values, ends, np.array([1 - each.mass.max() for each in losses]), np.ones(len(losses)))
 
 
 def convolved(losses: list[tuple[LossLaw, int]]) -> tuple[np.ndarray, np.ndarray, float]:
@@ -80,6 +81,35 @@ def test_the_smallest_deltas_keep_their_precision() -> None:
     low = composed_epsilons([loss], np.array([[30]]), np.array([1e-14]), moments_of(loss), -1)[0]
     assert delta_of(composed, high) == pytest.approx(1e-14, rel=1e-5)
     assert high - low < 1e-5
+
+
+def test_a_margin_for_rounding_is_charged_to_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On exact binary masses the composition does not round at all, so that only the margin moves the bounds."""
+    loss = LossLaw(-1.0, 1.0, np.array([0.25, 0.25, 0.5]), 0.0)
+    values, mass = np.arange(-4.0, 5.0), np.array([float(each) for each in _power([1, 1, 2], 4)]) / 256
+    for delta in (0.5, 1e-2):
+        high = composed_epsilons([loss], np.array([[4]]), np.array([delta]), moments_of(loss), +1)[0]
+        low = composed_epsilons([loss], np.array([[4]]), np.array([delta]), moments_of(loss), -1)[0]
+        assert delta_of((values, mass, 0.0), high) <= delta * (1 - rounding.ALLOWANCE / 2)
+        assert delta_of((values, mass, 0.0), low) >= delta * (1 + rounding.ALLOWANCE / 2)
+
+
+def test_the_margin_for_rounding_grows_with_the_steps_and_the_reach_of_losses() -> None:
+    loss = step_laws(0.1, 1.0, 0.02, 1e-15).remove
+    counts, delta, moments = np.array([[40]]), np.array([1e-5]), moments_of(loss)
+    high = composed_epsilons([loss], counts, delta, moments, +1)[0]
+    far = dataclasses.replace(moments, reaching=np.array([1e6]))
+    assert composed_epsilons([loss], counts, delta, far, +1)[0] >= high + 40e6 * rounding.POSITION * 0.99
+
+
+def _power(weights: list[int], count: int) -> list[int]:
+    """Coefficients of a power of a polynomial."""
+    total = [1]
+    for _ in range(count):
+        total = [
+            sum(weights[k] * total[i - k] for k in range(3) if 0 <= i - k < len(total)) for i in range(len(total) + 2)
+        ]
+    return total
 
 
 def test_infinite_losses_are_charged_in_full() -> None:

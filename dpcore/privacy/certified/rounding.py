@@ -1,0 +1,32 @@
+"""The floating-point budget: by how much each stage of the certified accountant may err, all in one place.
+
+README.md, "Floating point", derives every number here. UNIT is the unit roundoff: a sum, a product or a function of the
+standard library errs by one or a few of it, relative to its result.
+"""
+
+from math import log2
+
+UNIT = 2.0**-53
+POSITION = 2.0**-45  # of how far losses reach: where the loss of one step lies
+MASS = 2.0**-45  # of delta, for each step: the masses of one step
+ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta
+CHUNK = 512  # terms added by one product of matrices, whose order of additions is not known
+
+
+def factor_error(kinds: int, period: int) -> float:
+    """Error of one factor of the transform, relative to the mass outside its fullest node.
+
+    The fast transform errs by 8 units on each of log2(period) levels; the power of a factor is taken of its logarithm,
+    whose imaginary part is a sum over the kinds of steps.
+    """
+    return (8 * log2(period) + 8 * (kinds + 4)) * UNIT
+
+
+def product_error(kinds: int, frequencies: int) -> float:
+    """Error of the product of all factors times the hockey stick, and of its sum over frequencies, relative to it."""
+    return (64 * (kinds + 2) + CHUNK + frequencies / CHUNK) * UNIT
+
+
+def inverse_error(period: int) -> float:
+    """Error of an inverse transform in the 2-norm, relative to its result."""
+    return 8 * log2(period) * UNIT

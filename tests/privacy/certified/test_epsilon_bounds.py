@@ -1,0 +1,77 @@
+"""Bounds of epsilon: both directions count, hard regimes stay narrow, and a band that is wide says so."""
+
+import numpy as np
+import pytest
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified import epsilon_bounds, lattice, log_moments, tradeoff_bounds
+from dpcore.privacy.certified.lattice import Composition, Lattice, composition_of, lattice_of
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.verdict import verdict
+
+PLD = ACCOUNTANTS["pld"]
+RARE = [  # losses that are rare and large: (releases, delta)
+    (((1.2214e-5, 0.79292, 17257),), 1.7734e-15),
+    (((0.99999, 55.1, 450), (0.0208, 152.7, 9391856), (1.0, 181.7, 17), (1.1e-6, 0.234, 78)), 1e-5),
+    (((0.8922146657945755, 0.07216956212517733, 8645979),), 1.40251015036325e-11),
+    (((1.34451996547589e-05, 0.935477184323641, 6962311),), 1.0667786025044693e-14),
+]
+
+
+def turned(found: Lattice) -> Lattice:
+    """The same lattice with the names of the two neighbours exchanged."""
+    laws = [each._replace(remove=each.add, add=each.remove) for each in found.laws]
+    return found._replace(laws=laws, remove=found.add, add=found.remove)
+
+
+def test_the_upper_bound_is_the_larger_of_both_directions() -> None:
+    steps, delta = np.array([300]), np.array([1e-4])
+    composition = composition_of(Mechanism.constant(0.05, 1.5, 300), steps)
+    found = lattice_of(composition, delta, 0.005)
+    for one in (found, turned(found)):
+        _, upper = epsilon_bounds._bounds_on(one, found, composition, composition, delta)
+        expected = epsilon_bounds._bounds_on(found, found, composition, composition, delta)[1]
+        assert upper == pytest.approx(expected, rel=1e-4)
+
+
+def with_a_worse_add_direction(composition: Composition, delta: np.ndarray, mesh: float) -> Lattice:
+    """A lattice whose add direction alone tells as much as steps of ten times the sampling rate."""
+    found = lattice_of(composition, delta, mesh)
+    worse = lattice_of(
+        Composition([(10 * q, sigma) for q, sigma in composition.kinds], composition.counts), delta, mesh
+    )
+    laws = [each._replace(add=bad.remove) for each, bad in zip(found.laws, worse.laws, strict=True)]
+    return found._replace(laws=laws, add=worse.remove)
+
+
+def test_the_lower_trade_off_curve_is_that_of_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, alpha = Mechanism.constant(0.05, 0.8, 3), np.linspace(0.01, 0.5, 20)
+    right = tradeoff_bounds.tradeoff_bounds(mechanism).lower.beta(alpha)
+    monkeypatch.setattr(tradeoff_bounds, "lattice_of", with_a_worse_add_direction)
+    assert np.all(tradeoff_bounds.tradeoff_bounds(mechanism).lower.beta(alpha) < right - 0.01)
+
+
+@pytest.mark.parametrize(("releases", "delta"), RARE)
+def test_where_losses_are_rare_and_large_the_band_is_narrow(releases: tuple, delta: float) -> None:
+    mechanism = Mechanism(tuple(Release(*each) for each in releases))
+    curve = PLD.curve(mechanism, mechanism.steps, delta)
+    assert curve.lower is not None
+    assert curve.note == ""
+    assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.011 * curve.lower[0]
+
+
+def test_a_band_that_stays_wide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lattice, "NODES", 2**10)
+    mechanism = Mechanism.constant(8.332e-06, 0.4101, 1495)
+    curve = PLD.curve(mechanism, [10, mechanism.steps], 8.4e-4)
+    assert curve.lower is not None
+    assert curve.epsilon[-1] > 1.01 * curve.lower[-1]
+    assert curve.note.startswith("The two bounds lie ")
+    assert curve.note in verdict(curve, curve).text
+
+
+def test_a_lattice_that_does_not_fit_is_made_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_moments, "LONGEST", 2**13)
+    band = tradeoff_bounds.tradeoff_bounds(Mechanism.constant(0.5, 20.0, 10_000))
+    assert band.note == ""
+    assert float(band.lower.power(0.05)) >= float(band.upper.power(0.05)) > 0.05
