@@ -3,10 +3,10 @@
 import streamlit as st
 
 from dpcore.figures import (
+    charted,
     curves_figure,
     epochs_at,
     gaussian_line,
-    horizons,
     profile_figure,
     tradeoff_figure,
 )
@@ -41,7 +41,7 @@ with right:
     names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
     if cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
         cheap = {name: cache.curve(name, mechanism, delta) for name in names if name != CERTIFIED}
-        figure = curves_figure(cheap, epochs_at(mechanism, horizons(mechanism)), log=log)
+        figure = curves_figure(cheap, epochs_at(mechanism, charted(mechanism)), log=log)
         chart.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_EPSILON)
         certain.caption(chart_texts.COMING)
     curves = {name: cache.curve(name, mechanism, delta) for name in names}
@@ -49,7 +49,7 @@ with right:
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
     if across == "epoch":
-        figure = curves_figure(curves, epochs_at(mechanism, horizons(mechanism)), log=log)
+        figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), log=log)
         chart.plotly_chart(figure, key="epsilon_chart", alt=chart_texts.ALT_EPSILON)
     else:
         profiles = {name: cache.profile(name, mechanism) for name in names}

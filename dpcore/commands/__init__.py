@@ -2,12 +2,13 @@
 
 import argparse
 import math
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
 
 MAX_POINTS = 10_000  # of a curve that is printed
 
@@ -67,23 +68,37 @@ def add_mechanism(parser: Parser) -> None:
 def add_schedule(parser: Parser) -> None:
     """Add --schedule, --rate and --level-steps."""
     parser.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
-    parser.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
-    parser.add_argument(
-        "--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)"
-    )
+    parser.add_argument("--rate", type=number, help="the schedule's rate, which every schedule but the constant needs")
+    parser.add_argument("--level-steps", type=whole, help="steps between changes of sigma (default: an epoch)")
+
+
+def refuse_idle(arguments: argparse.Namespace, names: Iterable[str], needed: str) -> None:
+    """Raise ValueError if one of the options was given, which would change nothing for want of what is `needed`."""
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise ValueError(f"Expected no --{name.replace('_', '-')} without {needed}: it would change nothing.")
+
+
+def recipe_of(arguments: argparse.Namespace) -> Recipe:
+    """How sigma changes, as the arguments say; ValueError says which of them is wrong, or would change nothing."""
+    check.one_of(SCHEDULES, schedule=arguments.schedule)
+    if SCHEDULES[arguments.schedule].rate is None:
+        refuse_idle(arguments, ("rate", "level_steps"), "a schedule that changes sigma")
+    elif arguments.rate is None:
+        raise ValueError(f"Expected --rate to be given with --schedule {arguments.schedule}.")
+    return Recipe(arguments.schedule, arguments.rate or 0.0, arguments.level_steps or 0)
 
 
 def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
     """The mechanism that the arguments name; ValueError says which of them is wrong."""
     check.whole(1, MAX_STEPS, steps=arguments.steps)
-    return scheduled(
-        arguments.schedule, arguments.q, arguments.sigma, arguments.steps, arguments.rate, arguments.level_steps
-    )
+    return recipe_of(arguments).mechanism(arguments.q, arguments.sigma, arguments.steps)
 
 
 def mechanism_given(arguments: argparse.Namespace) -> dict[str, Any]:
     """q, sigma and the schedule, as JSON shows them."""
     found: dict[str, Any] = {"q": arguments.q, "sigma": arguments.sigma}
-    if arguments.schedule != "constant":
-        found |= {"schedule": arguments.schedule, "rate": arguments.rate, "level_steps": arguments.level_steps}
+    recipe = recipe_of(arguments)
+    if recipe != CONSTANT:
+        found |= {"schedule": recipe.name, "rate": recipe.rate, "level_steps": recipe.level_steps}
     return found

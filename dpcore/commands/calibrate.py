@@ -5,12 +5,11 @@ import json
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import Parser, add_schedule, number, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import SOLVABLE, Answer, Recipe, solve, verdict_on
+from dpcore.privacy.calibration.solve import SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.report.verdict import Verdict
-from dpcore.privacy.schedule import SCHEDULES
 
 NEEDED = {
     "sigma": ("q", "steps"),
@@ -35,9 +34,7 @@ def parser() -> Parser:
     made.add_argument("--steps", type=whole, help="T, the number of steps")
     made.add_argument("--examples", type=whole, help="n: needed for a batch, otherwise to warn of delta >= 1/n")
     made.add_argument("--accountant", default=CERTIFIED, metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}")
-    made.add_argument("--schedule", default="constant", metavar="NAME", help=f"one of {', '.join(SCHEDULES)}")
-    made.add_argument("--rate", type=number, default=0.0, help="the schedule's rate")
-    made.add_argument("--level-steps", type=whole, default=0, help="steps between changes of sigma (default: an epoch)")
+    add_schedule(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -45,7 +42,9 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer; exit status 0."""
     check.one_of(SOLVABLE, solve=arguments.solve)
-    answer = _solved(arguments, _target(arguments))
+    target = _target(arguments)
+    _refuse_idle(arguments, target)
+    answer = _solved(arguments, target)
     judged = verdict_on(answer)
     notes = [*answer.notes, *_unused(arguments)]
     if arguments.json:
@@ -84,14 +83,22 @@ def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
         steps=arguments.steps,
         examples=arguments.examples,
         accountant=arguments.accountant,
-        recipe=Recipe(arguments.schedule, arguments.rate, arguments.level_steps),
+        recipe=recipe_of(arguments),
     )
 
 
+def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:
+    """Raise ValueError for an option that the question does not ask for."""
+    if target.at is None:
+        refuse_idle(arguments, ("delta",), "a target epsilon or mu")
+    if arguments.solve != "batch" and not isinstance(target, EpsilonTarget):
+        refuse_idle(arguments, ("examples",), "a target epsilon, or --solve batch")
+
+
 def _unused(arguments: argparse.Namespace) -> list[str]:
-    """What was given but is what is solved."""
-    names = {"batch": ("q",)}.get(arguments.solve, (arguments.solve,))
-    return [f"The given --{name} was not used: it is solved." for name in names if getattr(arguments, name) is not None]
+    """What was given but is what is solved: a line that asks another question is so turned into this one."""
+    name = "q" if arguments.solve == "batch" else arguments.solve
+    return [f"The given --{name} was not used: it is solved."] if getattr(arguments, name) is not None else []
 
 
 def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]:

@@ -5,11 +5,20 @@ import json
 import math
 from typing import Any
 
-import numpy as np
-
 from dpcore import check
-from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
+from dpcore.commands import (
+    MAX_POINTS,
+    Parser,
+    add_mechanism,
+    finite,
+    mechanism_given,
+    mechanism_of,
+    number,
+    refuse_idle,
+    whole,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
+from dpcore.privacy.mechanism import horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.types import FloatArray, IntArray
@@ -20,7 +29,7 @@ def parser() -> Parser:
     made = Parser(prog="python -m dpcore epsilon", description="Epsilon against steps, by every accountant.")
     add_mechanism(made)
     made.add_argument("--delta", type=number, required=True, help="delta, in (0, 1)")
-    made.add_argument("--points", type=whole, default=100, help="how many horizons from T/points to T (default 100)")
+    made.add_argument("--points", type=whole, help="with --json: how many horizons from T/points to T (default 100)")
     made.add_argument(
         "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
     )
@@ -34,21 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)
     mechanism = mechanism_of(arguments)
-    check.whole(1, MAX_POINTS, points=arguments.points)
-    steps = horizons(arguments.steps, arguments.points)
+    points = 100 if arguments.points is None else arguments.points
+    check.whole(1, MAX_POINTS, points=points)
+    if not arguments.json:  # which shows the last point alone
+        refuse_idle(arguments, ("points",), "--json")
+    steps = horizons(mechanism.steps, points)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
     print(json.dumps(_object(arguments, steps, curves), allow_nan=False) if arguments.json else _table(steps, curves))
     return 0
-
-
-def horizons(steps: int, points: int) -> IntArray:
-    """Up to `points` evenly spaced numbers of steps that end at `steps`.
-
-    >>> horizons(10, 4).tolist()
-    [3, 5, 8, 10]
-    """
-    count = min(points, steps)
-    return np.array([-(-steps * point // count) for point in range(1, count + 1)], dtype=np.int64)
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:

@@ -8,11 +8,20 @@ from typing import Any
 import numpy as np
 
 from dpcore import check
-from dpcore.commands import MAX_POINTS, Parser, add_mechanism, finite, mechanism_given, mechanism_of, number, whole
+from dpcore.commands import (
+    MAX_POINTS,
+    Parser,
+    add_mechanism,
+    finite,
+    mechanism_given,
+    mechanism_of,
+    number,
+    refuse_idle,
+    whole,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.tradeoff import Gaussian
@@ -24,7 +33,7 @@ def parser() -> Parser:
     add_mechanism(made)
     made.add_argument("--delta", type=number, default=1e-5, help="delta, in (0, 1) (default 1e-5)")
     made.add_argument("--examples", type=whole, help="n: to warn of delta >= 1/n in the statement")
-    made.add_argument("--points", type=whole, default=101, help="how many alphas from 0 to 1 (default 101)")
+    made.add_argument("--points", type=whole, help="with --json: how many alphas from 0 to 1 (default 101)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -35,11 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
     check.delta(delta=arguments.delta)
     if arguments.examples is not None:
         check.whole(1, examples=arguments.examples)
-    check.whole(2, MAX_POINTS, points=arguments.points)
+    points = 101 if arguments.points is None else arguments.points
+    check.whole(2, MAX_POINTS, points=points)
+    if arguments.json:
+        refuse_idle(arguments, ("examples",), "the statement, which --json leaves out")
+    else:
+        refuse_idle(arguments, ("points",), "--json")
     band = tradeoff_bounds(mechanism)
     found = risks_of(band, arguments.delta)
     if arguments.json:
-        print(json.dumps(_object(arguments, mechanism, band, found), allow_nan=False))
+        print(json.dumps(_object(arguments, points, band, found), allow_nan=False))
         return 0
     accountant = ACCOUNTANTS[CERTIFIED]
     curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
@@ -47,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _object(arguments: argparse.Namespace, mechanism: Mechanism, band: Band, found: Risks) -> dict[str, Any]:
-    alpha, mu = np.linspace(0, 1, arguments.points), mu_of(mechanism)
+def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks) -> dict[str, Any]:
+    alpha, mu = np.linspace(0, 1, points), mu_of(mechanism_of(arguments))
     return mechanism_given(arguments) | {
         "steps": arguments.steps,
         "delta": arguments.delta,

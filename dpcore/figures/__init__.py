@@ -1,6 +1,6 @@
 """Value objects in, plotly figures out: the same charts on the pages and in a notebook."""
 
-from dpcore.figures.epsilon import curves_figure, epochs_at, epsilon_figure, horizons, profile_figure
+from dpcore.figures.epsilon import charted, curves_figure, epochs_at, epsilon_figure, profile_figure
 from dpcore.figures.heatmap import heatmap_figure
 from dpcore.figures.schedule import schedule_figure
 from dpcore.figures.tradeoff import Line, gaussian_line, growth_figure, tradeoff_figure
@@ -10,6 +10,7 @@ __all__ = [
     "Line",
     "Track",
     "accuracy_figure",
+    "charted",
     "classes_figure",
     "curves_figure",
     "epochs_at",
@@ -17,7 +18,6 @@ __all__ = [
     "gaussian_line",
     "growth_figure",
     "heatmap_figure",
-    "horizons",
     "profile_figure",
     "schedule_figure",
     "track_figure",

@@ -1,5 +1,6 @@
 """Epsilon against epoch, and delta against epsilon, for any choice of accountants."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,9 +11,9 @@ from dpcore import check
 from dpcore.figures.labels import end_labels
 from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
-from dpcore.privacy.accountants.base import FloatArray, IntArray
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.types import FloatArray, IntArray
 
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
@@ -21,9 +22,10 @@ FAR = 10.0  # times the certified value, from which on a curve may leave a linea
 RIGHT = 172  # pixels: the longest of the accountants' names
 
 
-def horizons(mechanism: Mechanism, points: int = POINTS) -> IntArray:
-    """At most `points` step counts from 1 to T, the last one exactly T."""
-    return np.unique(np.linspace(1, mechanism.steps, points).round().astype(np.int64))
+def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
+    """The numbers of steps that a chart shows of the first `steps` (all of them): evenly spaced, and the first."""
+    last = mechanism.steps if steps is None else steps
+    return np.union1d([1], horizons(last, POINTS - 1)).astype(np.int64)
 
 
 def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
@@ -62,12 +64,14 @@ def epsilon_figure(
     names = list(dict.fromkeys([*accountants, CERTIFIED]))
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)
-    steps = horizons(mechanism)
+    last = mechanism.steps
     if epochs is not None:
         check.positive(epochs=epochs)
-        steps = steps[epochs_at(mechanism, steps) <= epochs * (1 + 1e-9)]
-    if not steps.size:
+        seen = epochs * (1 + 1e-9)
+        last = bisect_right(range(1, last + 1), seen, key=lambda step: epochs_at(mechanism, np.array([step]))[0])
+    if not last:
         raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
+    steps = charted(mechanism, last)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, delta) for name in names}
     return curves_figure(curves, epochs_at(mechanism, steps), log=log)
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 
-SMALLEST_SIGMA, LARGEST_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+LEAST_SIGMA, MOST_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Release:
         check.in_range(0, 1, ends="(]", q=self.q)
         check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
         check.positive(sigma=self.sigma)
-        check.in_range(SMALLEST_SIGMA, LARGEST_SIGMA, sigma=self.sigma)
+        check.in_range(LEAST_SIGMA, MOST_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)
 
 
@@ -65,3 +65,13 @@ class Mechanism:
         starts = np.cumsum(counts) - counts
         horizon = np.atleast_1d(np.asarray(steps, dtype=np.int64))
         return np.clip(horizon[:, None] - starts, 0, counts)
+
+
+def horizons(steps: int, points: int) -> NDArray[np.int64]:
+    """Up to `points` evenly spaced numbers of steps that end at `steps`.
+
+    >>> horizons(10, 4).tolist()
+    [3, 5, 8, 10]
+    """
+    count = min(points, steps)
+    return np.array([-(-steps * point // count) for point in range(1, count + 1)], dtype=np.int64)

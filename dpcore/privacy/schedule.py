@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpcore import check
-from dpcore.privacy.mechanism import LARGEST_SIGMA, SMALLEST_SIGMA, Mechanism, Release
+from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism, Release
 
 MAX_LEVELS = 2000
 STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
@@ -143,9 +143,30 @@ def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: 
         sigma = first * schedule.factor(rate, level)
     except OverflowError:
         sigma = math.inf
-    if not SMALLEST_SIGMA <= sigma <= LARGEST_SIGMA:
+    if not LEAST_SIGMA <= sigma <= MOST_SIGMA:
         raise ValueError(
-            f"Expected rate={rate!r} to keep sigma from {SMALLEST_SIGMA:g} to {LARGEST_SIGMA:g}; "
+            f"Expected rate={rate!r} to keep sigma from {LEAST_SIGMA:g} to {MOST_SIGMA:g}; "
             f"at step {start} it is {sigma:g}."
         )
     return sigma
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How sigma changes over the steps, given the first one; see `schedule`."""
+
+    name: str = "constant"
+    rate: float = 0.0
+    level_steps: int = 0  # 0: one epoch, round(1/q)
+
+    def __post_init__(self) -> None:
+        check.one_of(SCHEDULES, schedule=self.name)
+        check.in_range(0, math.inf, ends="[)", rate=self.rate)
+        check.whole(0, level_steps=self.level_steps)
+
+    def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
+        """The mechanism whose first sigma is this one."""
+        return scheduled(self.name, q, sigma, steps, self.rate, self.level_steps)
+
+
+CONSTANT = Recipe()

@@ -10,6 +10,18 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be changed; the given array stays its owner's.
+
+    >>> given = np.zeros(2)
+    >>> read_only(given).flags.writeable, given.flags.writeable
+    (False, True)
+    """
+    copy = array.copy()
+    copy.setflags(write=False)
+    return copy
+
+
 class Kind(StrEnum):
     """How far an epsilon can be trusted."""
 

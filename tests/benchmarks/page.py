@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from dpcore.figures import curves_figure, epochs_at, gaussian_line, horizons, tradeoff_figure  # noqa: E402
+from dpcore.figures import charted, curves_figure, epochs_at, gaussian_line, tradeoff_figure  # noqa: E402
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
 from dpcore.privacy.mechanism import Mechanism  # noqa: E402
 from dpcore.privacy.report.statement import odds  # noqa: E402
@@ -63,7 +63,7 @@ def recomputed(q: float, sigma: float, steps: int) -> None:
     """Everything that the page computes: all curves at 100 points, both figures as JSON, the table and the headline."""
     mechanism = Mechanism.constant(q, sigma, steps)
     curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    curves_figure(curves, epochs_at(mechanism, horizons(mechanism))).to_json()
+    curves_figure(curves, epochs_at(mechanism, charted(mechanism))).to_json()
     tradeoff_figure(cache.band(mechanism), [gaussian_line(cache.mu(mechanism))]).to_json()
     odds(cache.risks(mechanism, 1e-5))
     verdict_table(curves)

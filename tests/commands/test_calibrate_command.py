@@ -83,8 +83,8 @@ def test_the_text_says_the_answer_its_kind_and_its_verdict(capsys: pytest.Captur
 def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000", "--sigma", "2"])
     assert "delta = 1e-5 is not below 1/n = 1e-5" in found["note"]
-    assert "10050 steps are 100.5 epochs" in found["note"]
     assert "--sigma was not used" in found["note"]
+    assert "10050 steps are 100.5 epochs" in found["note"]
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,32 @@ def test_nothing_that_is_needed_may_be_missing(capsys: pytest.CaptureFixture[str
     at = SIGMA.index(missing)
     assert main(SIGMA[:at] + SIGMA[at + 2 :]) == 2
     assert missing in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("idle", "words"),
+    [
+        (["--target-epsilon", "1", "--delta", "1e-5", "--rate", "3"], "no --rate without a schedule"),
+        (["--target-epsilon", "1", "--delta", "1e-5", "--level-steps", "9"], "no --level-steps without a schedule"),
+        (["--target-epsilon", "1", "--delta", "1e-5", "--schedule", "time"], "--rate to be given with --schedule time"),
+        (["--target-advantage", ".1", "--delta", "1e-5"], "no --delta without a target epsilon or mu"),
+        (["--target-advantage", ".1", "--examples", "100"], "no --examples without a target epsilon"),
+        (["--target-mu", "1", "--delta", "1e-5", "--examples", "100"], "no --examples without a target epsilon"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused_by_name(
+    capsys: pytest.CaptureFixture[str], idle: list[str], words: str
+) -> None:
+    assert main(["calibrate", "--solve", "sigma", "--q", ".01", "--steps", "100", "--accountant", "rdp", *idle]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_what_lies_past_the_last_number_is_not_said_to_overshoot(capsys: pytest.CaptureFixture[str]) -> None:
+    schedule = ["--schedule", "exponential", "--rate", ".1", "--level-steps", "1"]
+    question = ["calibrate", "--solve", "steps", "--target-advantage", ".5", "--q", ".001", "--sigma", ".1", *schedule]
+    found = printed(capsys, question)
+    assert (found["answer"], found["beyond"]) == (7, None)
+    assert main(question) == 0
+    out = capsys.readouterr().out
+    assert "overshoots" not in out
+    assert "Past steps=7 there is no number" in out

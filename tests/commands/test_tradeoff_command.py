@@ -76,6 +76,9 @@ def test_a_sigma_that_hides_nothing_is_explained_once(capsys: pytest.CaptureFixt
         (["--examples", "0"], "examples=0"),
         (["--n", "100"], "--n"),
         (["--schedule", "nothing"], "schedule='nothing'"),
+        (["--rate", "3"], "no --rate without a schedule"),
+        (["--points", "3"], "no --points without --json"),
+        (["--json", "--examples", "3"], "no --examples without the statement"),
         (["--sigma", "nan"], "nan"),
     ],
 )

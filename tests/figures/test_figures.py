@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from dpcore.figures import (
     Track,
     accuracy_figure,
+    charted,
     classes_figure,
     curves_figure,
     epochs_at,
     epsilon_figure,
-    horizons,
     profile_figure,
     schedule_figure,
     track_figure,
@@ -98,7 +98,7 @@ def test_bad_arguments_are_named(bad: dict):
 
 def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():
     for steps in (1, 2, 99, 100, 101, 10_000, 10**9):
-        points = horizons(Mechanism.constant(0.5, 1.0, steps))
+        points = charted(Mechanism.constant(0.5, 1.0, steps))
         assert points[0] == 1
         assert points[-1] == steps
         assert len(points) <= 100

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import Recipe, batch_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import batch_for, sigma_for, steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, scheduled
+from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe, scheduled
 from tests import golden
 
 BUDGET = EpsilonTarget(2.0, 1e-5)

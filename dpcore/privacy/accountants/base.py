@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from dpcore.privacy.types import FloatArray, IntArray, Kind, Reading
+from dpcore.privacy.types import FloatArray, IntArray, Kind, Reading, read_only
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by
@@ -23,7 +23,8 @@ LARGEST_DELTA = 0.999
 class Curve:
     """Epsilon at each horizon (or, from `profile`, at each delta).
 
-    `epsilon` may be +inf where nothing can be promised; then `note` says why ("" otherwise). Arrays are read-only.
+    `epsilon` may be +inf where nothing can be promised; then `note` says why ("" otherwise). Arrays are read-only
+    copies.
     """
 
     steps: IntArray  # (n,) non-decreasing
@@ -34,9 +35,9 @@ class Curve:
     note: str = ""
 
     def __post_init__(self) -> None:
-        for array in (self.steps, self.delta, self.epsilon, self.lower):
-            if array is not None:
-                array.setflags(write=False)
+        for name in ("steps", "delta", "epsilon", "lower"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(given))
 
     @property
     def last(self) -> Reading:
@@ -57,7 +58,8 @@ class TradeoffCurve(NamedTuple):
 class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and give `_account`.
 
-    They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile.
+    They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile, and `hopeless`, if
+    they know beforehand where they have no number.
     """
 
     name: ClassVar[str]  # the id, as on the command line
@@ -94,6 +96,10 @@ class Accountant(ABC):
     def closed_mu(self, mechanism: Mechanism) -> float | None:
         """mu of the whole mechanism, for an accountant that has it in closed form; None for all others."""
         return None
+
+    def hopeless(self, mechanism: Mechanism) -> bool:
+        """Whether it has no number for the mechanism, where that is known without counting: a search then skips it."""
+        return False
 
     def _of_profile(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
         few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, LARGEST_DELTA, PAIRS // 2)

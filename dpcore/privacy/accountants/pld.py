@@ -4,6 +4,8 @@ from typing import ClassVar, final
 
 from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind, TradeoffCurve
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.gaussian_bounds import unsampled
+from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
@@ -35,6 +37,10 @@ class Pld(Accountant):
         """The certified trade-off curves, below and above the exact one."""
         band = tradeoff_bounds(mechanism)
         return TradeoffCurve(None if band.note else band.lower, band.upper, self.kind, band.note)
+
+    def hopeless(self, mechanism: Mechanism) -> bool:
+        """Whether a sigma is too small for any lattice."""
+        return not unsampled(mechanism) and min(release.sigma for release in mechanism.releases) < SMALLEST_SIGMA
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         lower, upper, note = epsilon_bounds(mechanism, steps, delta)

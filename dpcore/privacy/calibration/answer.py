@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import floor, inf, isinf
+from math import floor, inf, isfinite, isinf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.budget_search import Axis, Frontier, frontier, scanned
+from dpcore.privacy.calibration.budget_search import Axis, Frontier, Point, frontier, last_with, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
@@ -24,7 +24,7 @@ class Answer:
     value: float  # whole for steps and batch
     target: Target
     reading: Reading  # what `mechanism` spends of the target; reading.value <= target.size
-    beyond: float | None  # the next value that was found to overshoot; None at the end of the range
+    beyond: float | None  # the next value that was found to overshoot; None where the numbers or the range end
     accountant: str
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
@@ -60,14 +60,26 @@ class Search:
                 self.readings[value] = self.target.reading(ACCOUNTANTS[self.accountant], mechanism)
         return self.readings[value].value
 
+    def _hopeful(self, value: float) -> bool:
+        """Whether there is a mechanism, and not known beforehand that the accountant has no number for it."""
+        try:
+            return not ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value))
+        except ValueError:
+            return False
+
     def found(self) -> Frontier:
         """The last value within the budget and the first beyond it."""
-        start, slope = (self.axis.low * self.axis.high) ** 0.5, 1.0
+        axis, silent = self.axis, last_with(self.axis, self._hopeful)
+        if silent is not None:  # beyond lies nothing to count
+            axis, beyond = silent
+        start, slope = (axis.low * axis.high) ** 0.5, 1.0
         if self.accountant != GUESS:
-            guess = Search(self.solved, self.axis, self.mechanism, self.target, GUESS).found()
+            guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
             nearest = guess.inside or guess.outside
             start, slope = nearest.value if nearest else start, guess.slope
-        found = frontier(self.axis, self.cost, self.target.size, start, slope)
+        found = frontier(axis, self.cost, self.target.size, start, slope)
+        if silent is not None and found.outside is None:
+            found = found._replace(outside=Point(axis.place(beyond), beyond, self.cost(beyond)))
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
             # Formulas may need a sigma that is not too large either.
             again = scanned(self.axis, self.cost, self.target.size)
@@ -92,7 +104,7 @@ def answered(search: Search, examples: int | None, out_of_reach: str) -> Answer:
         int(inside.value) if search.axis.whole else inside.value,
         search.target,
         reading,
-        outside and outside.value,
+        outside.value if outside and isfinite(outside.cost) else None,
         search.accountant,
         mechanism,
         tuple(note for note in notes if note),

@@ -5,7 +5,7 @@ the ends of the bracket are points at which the cost was found at most the budge
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, floor, inf, isfinite, log
 from typing import NamedTuple
 
@@ -105,6 +105,23 @@ def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: f
     else:
         raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_ROUNDS} points; this is a defect.")
     return Frontier(inside, outside)
+
+
+def last_with(axis: Axis, holds: Callable[[float], bool]) -> tuple[Axis, float] | None:
+    """The part of an axis, from its cheap end, in which a condition holds, and the first value beyond it.
+
+    None where it holds to the dear end, or not even at the cheap one. It is taken to hold up to one place and not
+    beyond: the two values are neighbours.
+
+    >>> last_with(Axis(1, 1000, whole=True), lambda value: value < 8)
+    (Axis(low=1, high=7, rising=True, whole=True), 8)
+    """
+    cheap, dear = (axis.value(end) for end in axis.ends)
+    if holds(dear) or not holds(cheap):
+        return None
+    while (middle := axis.between(cheap, dear, (axis.place(cheap) + axis.place(dear)) / 2)) is not None:
+        cheap, dear = (middle, dear) if holds(middle) else (cheap, middle)
+    return (replace(axis, high=cheap) if axis.rising else replace(axis, low=cheap)), dear
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:

@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
-from dpcore.privacy.calibration.solve import CONSTANT, Recipe
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.schedule import CONSTANT, Recipe
+from dpcore.privacy.types import FloatArray, IntArray, read_only
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Epsilon at S sigmas and T numbers of steps; +inf where nothing can be promised. Arrays are read-only."""
+    """Epsilon at S sigmas and T numbers of steps; +inf where nothing can be promised. Arrays are copies, read-only."""
 
     sigmas: FloatArray  # (S,)
     steps: IntArray  # (T,) non-decreasing
@@ -23,9 +23,9 @@ class Grid:
     notes: tuple[str, ...]  # (S,) why a row cannot be trusted or is infinite; "" where all is well
 
     def __post_init__(self) -> None:
-        for array in (self.sigmas, self.steps, self.epsilon, self.lower):
-            if array is not None:
-                array.setflags(write=False)
+        for name in ("sigmas", "steps", "epsilon", "lower"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, read_only(given))
 
 
 def epsilon_grid(
@@ -54,7 +54,7 @@ def epsilon_grid(
     lowers = [curve.lower for curve in curves if curve.lower is not None]
     return Grid(
         rows,
-        curves[0].steps.copy(),
+        curves[0].steps,
         np.stack([curve.epsilon for curve in curves]),
         np.stack(lowers) if lowers else None,
         tuple(curve.kind for curve in curves),

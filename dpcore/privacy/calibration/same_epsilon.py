@@ -5,8 +5,9 @@ from math import inf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import CONSTANT, Answer, Recipe, sigma_for
+from dpcore.privacy.calibration.solve import Answer, sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.schedule import CONSTANT, Recipe
 from dpcore.privacy.types import Reading
 
 

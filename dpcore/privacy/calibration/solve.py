@@ -4,44 +4,19 @@ What is fixed makes a function from the argument to a mechanism; an accountant m
 last argument within the budget. By the certified accountant the cost is the upper end of its band.
 """
 
-from dataclasses import dataclass
-from math import inf
-
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.answer import Answer, Search, answered
 from dpcore.privacy.calibration.budget_search import Axis
 from dpcore.privacy.calibration.targets import Target
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.verdict import Verdict, judged
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.schedule import CONSTANT, Recipe
 
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
 Q_RANGE = (1e-9, 1.0)
 MOST_STEPS = 10**7
 SOLVABLE = ("sigma", "steps", "q", "batch")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How sigma changes over the steps, given the first one; see `schedule`."""
-
-    name: str = "constant"
-    rate: float = 0.0
-    level_steps: int = 0  # 0: one epoch, round(1/q)
-
-    def __post_init__(self) -> None:
-        check.one_of(SCHEDULES, schedule=self.name)
-        check.in_range(0, inf, ends="[)", rate=self.rate)
-        check.whole(0, level_steps=self.level_steps)
-
-    def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
-        """The mechanism whose first sigma is this one."""
-        return scheduled(self.name, q, sigma, steps, self.rate, self.level_steps)
-
-
-CONSTANT = Recipe()
 
 
 def sigma_for(

@@ -24,6 +24,15 @@ def rounded(value: float, kind: Kind) -> str:
     return outward(value, math.ceil, 3) if kind.is_bound else short(value)
 
 
+def spoken(word: str, number: str, kind: Kind) -> str:
+    """A number of what `word` names, within a sentence, as what kind of number it is.
+
+    >>> [spoken("epsilon", "2.7", kind) for kind in (Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED)]
+    ['epsilon ≤ 2.7', 'epsilon ≈ 2.7', 'a claimed epsilon of 2.7']
+    """
+    return f"a claimed {word} of {number}" if kind is Kind.CLAIMED else f"{word} {MARKS[kind]} {number}"
+
+
 def marked(value: float, kind: Kind) -> str:
     """An epsilon that says what kind of number it is.
 

@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 
 from dpcore.privacy.types import FloatArray
 
-LARGEST = 700.0  # epsilon: e^700 is still a float
-
 
 class Tradeoff(ABC):
     """A symmetric trade-off function."""

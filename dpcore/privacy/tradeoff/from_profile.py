@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy.tradeoff.base import LARGEST, Tradeoff
+from dpcore.privacy.tradeoff.base import Tradeoff
 from dpcore.privacy.types import FloatArray
 
+LARGEST = 700.0  # epsilon: e^700 is still a float, and pairs beyond are taken for this one
 TINY = 1e-300
 SEARCHED = 600  # values of alpha at which the pairs that matter are looked for
 

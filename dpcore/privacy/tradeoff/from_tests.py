@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy.tradeoff.base import LARGEST, Tradeoff
+from dpcore.privacy.tradeoff.base import Tradeoff
 from dpcore.privacy.types import FloatArray
 
 ULP = 2.0**-52  # of 1
+ENDLESS = 1e4  # epsilon: e^-1e4 is below any float but 0
 
 
 @final
@@ -40,8 +41,10 @@ class Points(Tradeoff):
         return np.interp(np.asarray(alpha, dtype=np.float64), self._alpha, self._power)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
-        slope = np.exp(np.minimum(np.asarray(epsilon, dtype=np.float64), LARGEST))[..., None]
-        return np.maximum(self._power - slope * self._alpha, 0.0).max(axis=-1)
+        epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), ENDLESS)[..., None]
+        with np.errstate(divide="ignore", over="ignore"):  # in logarithms: e^epsilon may be past any float
+            accused = np.exp(epsilon + np.log(self._alpha))
+        return np.maximum(self._power - accused, 0.0).max(axis=-1)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         after = int(

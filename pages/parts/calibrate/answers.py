@@ -10,10 +10,11 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import Answer, Recipe, verdict_on
+from dpcore.privacy.calibration.solve import Answer, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.privacy.report.verdict import Status, Verdict
+from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting

@@ -15,9 +15,9 @@ from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
-from dpcore.privacy.calibration.solve import Recipe
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.numbers import plain
+from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show

@@ -9,12 +9,13 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.solve import Answer, Recipe, solve, verdict_on
+from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import MARKS, WORDS
+from dpcore.privacy.report.kinds import WORDS, spoken
 from dpcore.privacy.report.numbers import outward, plain
 from dpcore.privacy.report.verdict import Verdict
+from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
@@ -156,7 +157,7 @@ def sentence(found: Answer) -> str:
     target, reading = found.target, found.reading
     where = "" if target.at is None else f" at delta = {plain(target.at)}"
     least = show(min(float(outward(reading.value, math.ceil, DIGITS)), target.size))
-    text = f"It gives **{target.word} {MARKS[reading.kind]} {least}**, within the target of {target.size:g}{where}"
+    text = f"It gives **{spoken(target.word, least, reading.kind)}**, within the target of {target.size:g}{where}"
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
         low = outward(reading.lower, math.floor)
         text += f" (certified: the exact {target.word} lies between {low} and {least})."
@@ -183,7 +184,7 @@ def standing(setting: Setting, target: Target, by: str) -> str:
     if math.isinf(now.value):
         return f"{here}, there is no {target.word} by this accountant."
     held = "over the target" if now.value > target.size else "within the target"
-    return f"{here}, {target.word} {MARKS[now.kind]} {outward(now.value, math.ceil)}: {held}."
+    return f"{here}, {spoken(target.word, outward(now.value, math.ceil), now.kind)}: {held}."
 
 
 def loaded(found: Answer, setting: Setting) -> dict[str, str]:

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcore.figures import horizons
+from dpcore.figures import charted
 from dpcore.figures.epsilon import DELTAS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
 from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
@@ -22,8 +22,8 @@ LENGTHS = 5  # mechanisms of growing length
 
 @lru_cache(maxsize=512)
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
-    """Epsilon by one accountant at the horizons that the charts show; +inf and a note where it has no answer."""
-    steps = horizons(mechanism)
+    """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no answer."""
+    steps = charted(mechanism)
     return _answer_of(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
 
 

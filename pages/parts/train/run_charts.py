@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, horizons, track_figure
+from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, track_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -36,7 +36,7 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
-    uses = horizons(mechanism)
+    uses = charted(mechanism)
     epochs = np.maximum(uses - detail.plan.uses_at(0), 0) * detail.config.q  # what comes before the steps takes none
     figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
     epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=ALT_SPENT)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import Recipe
+from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe, scheduled
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.mechanism import EPOCHS, Setting
 from pages.parts.controls.number import read
@@ -68,6 +68,17 @@ def test_a_click_loads_the_cell_that_was_clicked():
 @given(st.integers(1, 10**7), st.floats(1e-6, 1))
 def test_epochs_written_for_steps_are_rounded_up_to_exactly_these(steps: int, q: float):
     assert math.ceil(float(question.epochs_text(steps, q)) / q - 1e-9) == steps
+
+
+def test_a_claim_is_not_shown_with_the_sign_of_an_approximation_nor_of_a_bound():
+    said = {}
+    for name in ("mma", "gdp", "rdp"):
+        found = sigma_for(EpsilonTarget(2.0, 1e-5), Q, 1000, accountant=name)
+        said[name] = question.sentence(found) + question.standing(setting(), found.target, name)
+    assert said["mma"].count("a claimed epsilon of ") == 2
+    assert "≈" not in said["mma"] + said["rdp"]
+    assert "≤" not in said["mma"] + said["gdp"]
+    assert said["gdp"].count("epsilon ≈ ") == said["rdp"].count("epsilon ≤ ") == 2
 
 
 def test_the_loaded_fields_give_the_answers_mechanism():

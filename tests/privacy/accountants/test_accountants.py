@@ -159,6 +159,14 @@ def test_inputs_are_not_changed_and_outputs_cannot_be(name: str) -> None:
 
 
 @everyone
+def test_the_deltas_of_a_profile_stay_the_caller_s(name: str) -> None:
+    deltas, whole = np.array([1e-6, 1e-5]), Mechanism.constant(0.01, 1.0, 100)
+    profile = ACCOUNTANTS[name].profile(whole, deltas)
+    deltas[0] = 0.5
+    assert profile.delta.tolist() == [1e-6, 1e-5]
+
+
+@everyone
 @pytest.mark.parametrize(
     ("steps", "delta", "named"),
     [

@@ -61,3 +61,16 @@ def test_strong_beats_naive_over_many_steps() -> None:
     mechanism = Mechanism((Release(0.01, 4.0, 5000), Release(0.01, 3.0, 5000)))
     strong, naive = (each.curve(mechanism, 10_000, 1e-5).epsilon[0] for each in (STRONG, NAIVE))
     assert strong < naive / 5
+
+
+@pytest.mark.parametrize(("q", "sigma", "steps"), [(0.01, 4.0, 10_000), (0.5, 20.0, 500), (1.0, 30.0, 400)])
+def test_half_of_delta_pays_for_the_steps_and_half_for_the_composition(q: float, sigma: float, steps: int) -> None:
+    # The total is steps times the per-use delta plus the slack of the theorem: it may not exceed delta.
+    delta = 1e-5
+    mechanism = Mechanism.constant(q, sigma, steps)
+    found = STRONG.curve(mechanism, steps, delta).epsilon[0]
+    each, uses = per_use(mechanism, np.array([delta / 2 / steps])), np.array([[float(steps)]])
+    assert found == pytest.approx(composed(each, uses, np.array([delta / 2]))[0], rel=1e-12)
+    too_cheap = per_use(mechanism, np.array([delta / steps]))
+    assert found > composed(too_cheap, uses, np.array([delta / 2]))[0] * 1.001
+    assert found > composed(each, uses, np.array([delta]))[0] * 1.001

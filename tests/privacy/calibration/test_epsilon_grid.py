@@ -5,8 +5,8 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
-from dpcore.privacy.calibration.solve import Recipe
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import Recipe
 
 SIGMAS, STEPS = [0.8, 2.0, 5.0], [100, 1000, 1000, 4000]
 

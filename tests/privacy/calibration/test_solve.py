@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.solve import SIGMAS, Answer, Recipe, batch_for, q_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, q_for, sigma_for, steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import Recipe
 from tests import golden
 from tests.reference import gaussian_delta
 

@@ -10,11 +10,15 @@ from scipy.special import erf
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.accountants.pld import Pld
 from dpcore.privacy.calibration.answer import warnings
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import Answer, Recipe, batch_for, q_for, sigma_for, solve, steps_for
+from dpcore.privacy.calibration.solve import Answer, batch_for, q_for, sigma_for, solve, steps_for
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.verdict import judged
+from dpcore.privacy.schedule import Recipe
+from dpcore.privacy.types import Reading
 from tests import golden
 from tests.reference import mu_poisson
 
@@ -226,3 +230,42 @@ def test_answers_are_values() -> None:
     assert isinstance(first, Answer)
     assert first == again
     assert hash(first) == hash(again)
+
+
+@pytest.mark.parametrize(
+    ("target", "q", "sigma", "recipe", "last"),
+    [
+        (AdvantageTarget(0.5), 0.001, 0.1, Recipe("exponential", 0.1, 1), 7),
+        (AdvantageTarget(0.777939), 3.38e-5, 1.608, Recipe("exponential", 0.0488, 55), 3960),
+        (MuTarget(6.0, 1e-5), 0.001, 0.1, Recipe("exponential", 0.1, 1), 7),
+    ],
+    ids=["short", "long", "mu"],
+)
+def test_past_the_last_number_nothing_is_said_to_overshoot(
+    target: Target, q: float, sigma: float, recipe: Recipe, last: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once sigma has fallen below 0.05 nothing is certified, which does not mean that an attacker is always right:
+    # q times the number of steps bounds the advantage by 0.008 and 0.14.
+    counted, own = [], Pld.own_tradeoff
+    monkeypatch.setattr(Pld, "own_tradeoff", lambda self, whole: counted.append(whole) or own(self, whole))
+    found = steps_for(target, q, sigma, recipe=recipe)
+    assert found.value == last
+    assert found.beyond is None
+    assert f"Past steps={last} there is no number" in found.note
+    assert found.reading.value < target.size
+    assert len(counted) <= 4  # each may take seconds where sigma is small and changes often
+
+
+def test_an_accountant_without_a_number_has_an_infinite_reading_of_every_target() -> None:
+    certain = Mechanism.constant(0.5, 0.01, 10)
+    for target in (AdvantageTarget(0.5), MuTarget(1.0, 1e-5), EpsilonTarget(1.0, 1e-5)):
+        for name in ("pld", "gdp"):
+            found = target.reading(ACCOUNTANTS[name], certain)
+            assert math.isinf(found.value)
+            assert found.note
+
+
+def test_a_verdict_on_a_mu_speaks_of_mu() -> None:
+    nothing = Reading(math.inf, None, Kind.UPPER)
+    found = judged(nothing, Reading(1.0, 0.99, Kind.CERTIFIED), "mu")
+    assert found.text == "Gives no finite mu here."

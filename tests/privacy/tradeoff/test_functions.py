@@ -124,6 +124,13 @@ def test_a_test_that_hardly_errs_is_never_turned_into_one_that_never_does() -> N
     assert np.all(almost.beta([1e-10, 1e-3, 0.5]) > 0)
 
 
+def test_the_delta_of_tests_stays_below_the_true_one_where_e_to_the_epsilon_is_no_float() -> None:
+    # A test of type I error 1e-306 is worth nothing at epsilon = 705, where e^705 * 1e-306 > 1.
+    rare = Points([1e-306], [0.9])
+    assert float(rare.delta(699.0)) == pytest.approx(0.9 - math.exp(699 - 306 * math.log(10)), rel=1e-9)
+    assert rare.delta([705.0, 800.0, math.inf]).tolist() == [0.0, 0.0, 0.0]
+
+
 def test_corners_of_pairs_too_close_to_tell_their_slopes_apart_are_finite() -> None:
     alpha, power = Pairs([0.0, 1e-17], [1e-17, 1e-19]).corners(1e-5)
     assert np.all(np.isfinite(alpha) & np.isfinite(power))
