@@ -78,7 +78,10 @@ def _show(store: Store, arguments: argparse.Namespace) -> None:
     rows = [("id", item.id), ("name", _name(item)), ("status", _status(item)), ("progress", _progress(item.last))]
     for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
         rows.append((label, _when(moment)))
-    rows += [("events", str(item.sequence)), *((key, str(value)) for key, value in item.settings.items())]
+    rows += [
+        ("events", str(item.sequence)),
+        *((key, "secret" if value is None else str(value)) for key, value in item.settings.items()),
+    ]
     print(_table(rows))
     if item.error:
         print(item.error.rstrip())
@@ -102,7 +105,8 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
         with rest_of(store, arguments.id) as rest:
             file = checkpoint_path(store.home, rest.id)
             # ValueError for its checkpoint: nothing recorded
-            events = begun(train(rest.before.config, file=file, planned=rest.before.plan))
+            secret = store.secret(rest.before.id)
+            events = begun(train(rest.before.config, file=file, planned=rest.before.plan, secret=secret))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)
         return told(store, rest.id, events, said(arguments.json))

@@ -13,7 +13,7 @@ from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs.in_process import begun, recorded
@@ -30,6 +30,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
+from dpcore.training.randomness.streams import new_secret
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
 NUMBERS = {
@@ -50,7 +51,7 @@ NUMBERS = {
 }
 COUNTS = {
     "batch": "expected batch q n",
-    "seed": "the same seed gives the same run",
+    "seed": "fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
     "level_steps": "steps at one sigma (default: an epoch)",
     "sa_mu0": "of sa: rejections in a row after which a proposal is accepted",
     "public": "last training examples held out as public data",
@@ -85,7 +86,13 @@ def parser() -> Parser:
         made.add_argument(option(name), type=number, metavar="NUMBER", help=text)
     for name, text in COUNTS.items():
         made.add_argument(option(name), type=whole, metavar="COUNT", help=text)
-    made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="train so many seeds; mean and spread")
+    made.add_argument(
+        "--seeds",
+        type=whole,
+        default=1,
+        metavar="COUNT",
+        help="train so many seeds, secret or from --seed on; mean and spread",
+    )
     made.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
     made.add_argument("--json", action="store_true", help="print one JSON object for each event")
     return made
@@ -133,8 +140,10 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
     try:
         run = store.new_id()
         # data and device are good, or this raises ValueError with nothing recorded
-        events = begun(train(config, file=checkpoint_path(store.home, run), planned=plan(config)))
-        _begin(store, run, config)
+        secret = new_secret() if config.seed is None else None
+        file = checkpoint_path(store.home, run)
+        events = begun(train(config, file=file, planned=plan(config), secret=secret))
+        _begin(store, run, config, secret)
         return told(store, run, events, noted)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
@@ -152,10 +161,13 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
 def closing(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> list[str]:
     """What the runs of one configuration, which differ in their seeds, cost in privacy: a sentence a line."""
     lines, several = [spent(configs[0], len(configs))], len(configs) > 1
-    for config, final in zip(configs, finals, strict=True):
+    for place, (config, final) in enumerate(zip(configs, finals, strict=True), 1):
         if claim := claimed(config, final):
-            lines.append(f"Seed {config.seed}: {claim}" if several else claim)
-    return lines if plan(configs[0]).unaccounted else [*lines, NOT_COVERED]
+            lines.append(f"Run {place}: {claim}" if several else claim)
+    if plan(configs[0]).unaccounted:
+        return lines
+    fixed = seed_warning([config.seed for config in configs if config.seed is not None])
+    return [*lines, *([fixed] if fixed else []), NOT_COVERED]
 
 
 def spent(config: RunConfig, runs: int = 1) -> str:
@@ -212,9 +224,9 @@ def told(store: Store, run: str, events: Iterator[Event], say: Callable[[Event],
     return STATUS[status]
 
 
-def _begin(store: Store, run: str, config: RunConfig) -> None:
+def _begin(store: Store, run: str, config: RunConfig, secret: int | None) -> None:
     try:
-        store.submit_as(run, config, worker=worker_name(os.getpid()))
+        store.submit_as(run, config, worker=worker_name(os.getpid()), secret=secret)
     except StoreError as error:
         raise ValueError(str(error)) from error
     print(f"Recorded as run {run}.", file=sys.stderr)

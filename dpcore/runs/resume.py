@@ -22,7 +22,8 @@ class Rest:
 
     def submit(self, store: Store, worker: str | None = None) -> None:
         """Hand it to `worker`, or queue it where none is named."""
-        store.submit_as(self.id, self.before.config, self.before.name, worker, said=self.said)
+        secret = store.secret(self.before.id)
+        store.submit_as(self.id, self.before.config, self.before.name, worker, said=self.said, secret=secret)
 
 
 def ended_early(run: Run) -> bool:
@@ -66,7 +67,7 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
     if not file.exists():
         return []
     try:
-        shutil.copyfile(file, copy)
+        shutil.copy(file, copy)  # with its permissions
         label = label_of(copy)  # of the copy: nobody replaces that
     except OSError as error:
         raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error

@@ -1,6 +1,6 @@
 """The store's tables, and the one query that reads runs."""
 
-VERSION = 2  # PRAGMA user_version
+VERSION = 3  # PRAGMA user_version
 
 TABLES = """
 CREATE TABLE runs (
@@ -9,6 +9,7 @@ CREATE TABLE runs (
     name TEXT NOT NULL,
     settings TEXT NOT NULL,
     plan TEXT,  -- what follows from the settings; NULL in runs of older versions
+    secret TEXT,  -- the seed, unless the settings fix one; never shown
     status TEXT NOT NULL DEFAULT 'queued',
     created REAL NOT NULL,
     started REAL,
@@ -29,6 +30,7 @@ CREATE TABLE events (
 
 SINCE = {  # version -> what makes a store of the version before into one of it
     2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
+    3: "ALTER TABLE runs ADD COLUMN secret TEXT;",
 }
 
 RUNS = """

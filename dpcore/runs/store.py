@@ -21,7 +21,9 @@ from dpcore.runs.store_file import FILE, opened, what_is_wrong
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, from_json
 from dpcore.training.plan import plan
+from dpcore.training.randomness.streams import new_secret
 
+HIDDEN = ("number", "body", "secret")  # columns that are not of a `Run`
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
 
 
@@ -59,18 +61,29 @@ class Store:
         return run
 
     def submit_as(
-        self, run: str, config: RunConfig, name: str = "", worker: str | None = None, *, said: Sequence[Event] = ()
+        self,
+        run: str,
+        config: RunConfig,
+        name: str = "",
+        worker: str | None = None,
+        *,
+        said: Sequence[Event] = (),
+        secret: int | None = None,
     ) -> None:
         """As `submit`, under an id of `new_id`, with the events that it begins with.
 
-        Its plan is stored with it. Errors: ValueError, and nothing is stored, for settings that have no plan.
+        Its plan is stored with it, and its secret seed, which is drawn here where there is to be one and none is given.
+        Errors: ValueError, and nothing is stored, for settings that have no plan.
         """
         now, planned = time.time(), json.dumps(plan(config).to_json())
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
-        values = (run, name, json.dumps(config.to_json()), planned, now, status, worker, started, started)
-        columns = "id, name, settings, plan, created, status, worker, started, heartbeat"
+        if config.seed is None and secret is None:
+            secret = new_secret()
+        hidden = None if secret is None else f"{secret:032x}"
+        values = (run, name, json.dumps(config.to_json()), planned, hidden, now, status, worker, started, started)
+        columns = "id, name, settings, plan, secret, created, status, worker, started, heartbeat"
         with self._writing() as db:
-            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
             db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
 
@@ -96,6 +109,12 @@ class Store:
         if row is None:
             raise self._unknown(run)
         return _run(row)
+
+    def secret(self, run: str) -> int | None:
+        """The run's secret seed; None for one with a fixed seed. Only who trains the run may ask."""
+        with self._reading() as db:
+            row = db.execute("SELECT secret FROM runs WHERE id = ?", (run,)).fetchone()
+        return int(row["secret"], 16) if row and row["secret"] else None
 
     def runs(self, *statuses: Status) -> list[Run]:
         """Runs in these statuses (all where none is named), newest first."""
@@ -220,7 +239,7 @@ class Store:
 
 
 def _run(row: sqlite3.Row) -> Run:
-    values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in ("number", "body")}  # noqa: SIM118
+    values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in HIDDEN}  # noqa: SIM118
     values["settings"] = json.loads(values["settings"])
     values["stored_plan"] = values.pop("plan")
     values["status"] = Status(values["status"])

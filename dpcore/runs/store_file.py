@@ -1,5 +1,6 @@
 """The file of the run store: it is opened, made, or brought up to date, and what is wrong with it is said."""
 
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -30,7 +31,8 @@ def what_is_wrong(path: Path, error: sqlite3.Error) -> str:
 
 def opened(path: Path) -> sqlite3.Connection:
     """A connection to the store, made where there is none; another program's database is refused, not touched."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))  # it will hold secret seeds
     db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
     db.row_factory = sqlite3.Row
     try:
@@ -65,6 +67,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         for statement in ";\n".join(changes).split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
+        os.chmod(path, 0o600)  # those of older versions could be read by others
         db.execute("COMMIT")
     finally:
         if db.in_transaction:

@@ -19,7 +19,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 
-# of a configuration, with `file`, where its state is kept, and `planned`, its plan
+# of a configuration, with `file`, where its state is kept, `planned`, its plan, and `secret`, its seed
 Train = Callable[..., Generator[Event, None, None]]
 
 POLL = 0.05  # seconds between two looks for a run
@@ -111,7 +111,8 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = train(run.config, file=checkpoint_path(store.home, run.id), planned=run.plan)
+        file = checkpoint_path(store.home, run.id)
+        events = train(run.config, file=file, planned=run.plan, secret=store.secret(run.id))
     while True:
         with interrupts.allowed():
             event = next(events, None)

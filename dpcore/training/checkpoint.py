@@ -20,6 +20,7 @@ from torch import Tensor
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.streams import fingerprint
 from dpcore.training.training_run import TrainingRun
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
@@ -32,14 +33,19 @@ WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way t
 
 def save(run: TrainingRun, step: int, path: Path) -> None:
     """Write the state after the step: the whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
-    with open(aside, "wb") as file:
-        write_label(file, Label(step, run.config.to_json(), where(run)))
+    with open(aside, "wb", opener=private) as file:
+        write_label(file, Label(step, run.config.chosen(), where(run), fingerprint(run.secret)))
         state = io.BytesIO()  # torch counts from the start of a file
         torch.save(snapshot(run), state)
         file.write(state.getbuffer())
     os.replace(aside, path)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read: it holds what the noise of later steps follows from."""
+    return os.open(path, flags, 0o600)
 
 
 def resume(run: TrainingRun, path: Path) -> int:
@@ -52,8 +58,8 @@ def resume(run: TrainingRun, path: Path) -> int:
         label, state = read_label(file), io.BytesIO(file.read())
     if label is None:
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
-    if label.settings != run.config.to_json():
-        raise ValueError(f"Expected {path} to be a checkpoint of this run's settings.")
+    if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
+        raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")
     _check_where(where(run), label.where, path)
     try:
         values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say

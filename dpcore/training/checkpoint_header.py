@@ -9,8 +9,9 @@ class Label(NamedTuple):
     """Whose state it is, after how many steps, and what it was computed on."""
 
     step: int
-    settings: dict[str, Any]  # of the run
+    settings: dict[str, Any]  # of the run, where they are not at their defaults
     where: dict[str, str]  # "device", "threads", "torch": each has a say in the last bit of a weight
+    secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
 
 
 def write_label(file: IO[bytes], label: Label) -> None:

@@ -42,7 +42,7 @@ class RunConfig:
     momentum: float = 0.9
     epochs: float = 5.0
     delta: float = 1e-5  # what epsilon is shown for; training uses it with stop_epsilon only
-    seed: int = 0
+    seed: int | None = None  # a fixed one; None: a secret that is drawn for each run and kept beside it
     device: str = "auto"
     clipping: str = "flat"  # "auto_s": C / (norm + 0.01), no minimum with 1; "per_layer": each layer to C
     reading: str = "scaled"  # of pi_*: "literal": transform per example with noisy state; "raw": un-noised, no epsilon
@@ -94,7 +94,8 @@ class RunConfig:
         check.positive(lr=self.lr, epochs=self.epochs, pca_sigma=self.pca_sigma, relevance_sigma=self.relevance_sigma)
         check.in_range(0, 1, ends="[)", momentum=self.momentum, ema=self.ema)
         check.delta(delta=self.delta)
-        check.whole(0, 2**63 - 1, seed=self.seed)
+        if self.seed is not None:
+            check.whole(0, 2**63 - 1, seed=self.seed)
         check.whole(1, batch=self.batch)
         check.whole(0, level_steps=self.level_steps, sa_mu0=self.sa_mu0)
         dataset = DATASETS[self.dataset]
@@ -124,6 +125,19 @@ class RunConfig:
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object."""
         return asdict(self)
+
+    def chosen(self) -> dict[str, Any]:
+        """The settings that are not at their default: what the run is, whatever settings later versions may have.
+
+        >>> RunConfig(sigma=2, seed=5).chosen()
+        {'sigma': 2.0, 'seed': 5}
+        """
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {
+            name: float(value) if isinstance(default, float) else value
+            for name, (value, default) in values.items()
+            if value != default
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "RunConfig":

@@ -18,19 +18,21 @@ def train(
     clock: Callable[[], float] = time.perf_counter,
     file: Path | None = None,
     planned: Plan | None = None,
+    secret: int | None = None,
 ) -> Iterator[Event]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
     With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date.
-    `planned` is the run's plan, where it is known already.
+    `planned` is the run's plan, where it is known already; `secret` the seed of a run that has no fixed one: drawn
+    here where it is not given.
 
-    **Guarantees:** the same configuration gives the same parameters on the same device with as many threads. Which
-    steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change them.
-    The training loss, the clipped fraction and the norms are exact figures of the training data: epsilon does not
+    **Guarantees:** the same configuration and seed give the same parameters on the same device with as many threads.
+    Which steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change
+    them. The training loss, the clipped fraction and the norms are exact figures of the training data: epsilon does not
     cover showing them.
     Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.
     """
-    yield from events_of(TrainingRun(config, clock, planned), file)
+    yield from events_of(TrainingRun(config, clock, planned, secret), file)
 
 
 def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:

@@ -35,7 +35,7 @@ from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords, secret_of
-from dpcore.training.randomness.streams import Streams, streams_of
+from dpcore.training.randomness.streams import Streams, new_secret, streams_of
 from dpcore.training.releases.dp_pca import private_projection
 from dpcore.training.releases.relevance import neuron_count, relevance_of
 
@@ -43,12 +43,15 @@ from dpcore.training.releases.relevance import neuron_count, relevance_of
 class TrainingRun:
     """One run's data, model and random streams."""
 
-    def __init__(self, config: RunConfig, clock: Callable[[], float], planned: Plan | None = None) -> None:
+    def __init__(
+        self, config: RunConfig, clock: Callable[[], float], planned: Plan | None = None, secret: int | None = None
+    ) -> None:
         self.config = config
+        self.secret = None if config.seed is not None else new_secret() if secret is None else secret
         self.plan = planned or plan(config)
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
-        streams = streams_of(config)
+        streams = streams_of(config, self.secret)
         self._read()
         if config.pca:
             self._project(streams.projection)

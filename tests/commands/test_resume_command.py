@@ -16,7 +16,7 @@ from dpcore.training.events import Checkpointed, Event, Finished, Started
 from dpcore.training.loop import train
 from dpcore.training.progress import report_times
 
-CONFIG = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
+CONFIG = RunConfig(seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import re
 import subprocess
 import sys
 import time
@@ -161,3 +162,16 @@ def test_the_command_never_imports_torch(home: Path) -> None:
     code = "import sys; from dpcore.__main__ import main; main(['runs', 'list']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["No runs yet.", "False"]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["show"], ["show", "--json"], ["list", "--json"]])
+def test_no_command_shows_a_secret_seed(arguments, capsys):
+    with Store() as store:
+        run = store.submit(RunConfig())
+        secret = store.secret(run)
+    assert main(["runs", *arguments, *([run] if "show" in arguments else [])]) == 0
+    out = capsys.readouterr().out
+    assert f"{secret:x}" not in out
+    assert str(secret) not in out
+    if arguments == ["show"]:
+        assert re.search(r"^seed +secret$", out, flags=re.M)

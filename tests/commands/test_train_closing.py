@@ -1,6 +1,7 @@
 """What `train` says last: whose epsilon it is, what several runs cost, and what no epsilon covers."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,9 +42,17 @@ def test_the_epsilon_of_several_runs_is_that_of_each_alone_and_together_they_cos
 def test_what_the_paper_would_claim_is_said_of_each_seed():
     configs = with_seeds(SA, 3)
     _, first, third, _ = closing(configs, [final(2), final(0), final(5)])  # where nothing was accepted it claims none
-    assert first.startswith("Seed 0: The paper would charge only the 2 of 10 steps")
-    assert third.startswith("Seed 2: The paper would charge only the 5 of 10 steps")
+    assert first.startswith("Run 1: The paper would charge only the 2 of 10 steps")
+    assert third.startswith("Run 3: The paper would charge only the 5 of 10 steps")
     assert closing(configs[:1], [final(2)])[1].startswith("The paper would charge only the 2 of 10")
+
+
+def test_fixed_seeds_are_said_to_take_epsilon_from_those_who_know_them():
+    assert not [line for line in closing([SA], [final()]) if "seed" in line]
+    (line,) = [line for line in closing([replace(SA, seed=7)], [final()]) if "seed" in line]
+    assert line.startswith("The seed is fixed (7): epsilon holds only for those who do not know it")
+    (line,) = [line for line in closing(with_seeds(replace(SA, seed=7), 2), [final()] * 2) if "seed" in line]
+    assert line.startswith("The seeds are fixed (7, 8): epsilon holds only for those who do not know them")
 
 
 @pytest.mark.parametrize("config", [RunConfig(sigma=0), RunConfig(private=False)], ids=["no noise", "baseline"])

@@ -51,7 +51,8 @@ def test_several_seeds_are_queued_as_the_command_takes_them_and_overlaid(store: 
     press(page, button)
     runs = store.runs()[::-1]
     assert [run.config for run in runs] == with_seeds(runs[0].config, 5)
-    assert [run.config.seed for run in runs] == [0, 1, 2, 3, 4]
+    assert [run.config.seed for run in runs] == [None] * 5
+    assert len({store.secret(run.id) for run in runs}) == 5
     assert page.query_params["run"] == [run.id for run in runs]
     assert len(progress(page)) == 5
     assert len({run.name for run in runs}) == 5
@@ -69,8 +70,28 @@ def test_a_number_of_seeds_that_cannot_be_is_a_sentence(store: Store, seeds: str
     assert opened(seeds=seeds).error[0].value.startswith(f"Expected seeds={seeds} to be")
 
 
+def test_fixed_seeds_are_a_choice_and_the_page_says_what_they_cost(store: Store):
+    page = press(opened(seeds="2", seed="7"), "Start private run")
+    assert [run.config.seed for run in reversed(store.runs())] == [7, 8]
+    assert [store.secret(run.id) for run in store.runs()] == [None, None]
+    (warning,) = [each.value for each in page.warning if "fixed" in each.value]
+    assert warning.startswith("The seeds are fixed (7, 8): epsilon holds only for those who do not know them")
+    assert not [each for each in opened(seeds="2").warning if "fixed" in each.value]
+
+
+@pytest.mark.parametrize("seed", ["x", "-1", "1.5", str(2**63)])
+def test_a_seed_that_cannot_be_is_a_sentence(store: Store, seed: str):
+    assert opened(seed=seed).error[0].value.startswith("Expected seed=")
+
+
+def test_secret_seeds_are_summed_up_too(store: Store):
+    runs = [finished(store, CONFIG, accuracy) for accuracy in (0.8, 0.84)]
+    (said,) = summaries(*runs)
+    assert "2 seeds: test accuracy 82.00%" in said
+
+
 def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Store):
-    configs = with_seeds(replace(CONFIG, ema=0.9), 3)
+    configs = with_seeds(replace(CONFIG, ema=0.9, seed=0), 3)
     runs = [finished(store, config, 0.8 + 0.02 * config.seed, 0.9) for config in configs[:2]]
     running = recorded(store, configs[2], 40)
     assert summaries(*runs, running) == []

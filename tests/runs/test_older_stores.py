@@ -82,6 +82,18 @@ def test_its_runs_have_the_plan_that_their_settings_give(old: Path) -> None:
             assert run.plan == plan(run.config)
 
 
+def test_its_runs_have_the_fixed_seed_that_they_were_made_with(old: Path) -> None:
+    with Store(old) as store:
+        for run in store.runs():
+            assert (run.config.seed, store.secret(run.id)) == (3, None)
+
+
+def test_it_is_private_from_then_on(old: Path) -> None:
+    (old / FILE).chmod(0o644)
+    with Store(old):
+        assert (old / FILE).stat().st_mode & 0o777 == 0o600
+
+
 def test_it_takes_new_runs_and_opens_again(old: Path) -> None:
     with Store(old) as store:
         new = store.submit(RunConfig(epochs=1.0))

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from dpcore.runs.record import Status, UnknownRun, is_dead, state_directory, worker_name
+from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
@@ -251,3 +252,33 @@ def test_only_a_process_of_this_machine_can_be_known_dead() -> None:
     process.join()
     assert is_dead(worker_name(pid))
     assert not is_dead(f"elsewhere:{pid}")
+
+
+def test_each_run_has_a_secret_of_its_own_unless_its_seed_is_fixed(store: Store) -> None:
+    first, second, fixed = (store.submit(config) for config in (RunConfig(), RunConfig(), RunConfig(seed=5)))
+    secrets = store.secret(first), store.secret(second)
+    assert None not in secrets
+    assert secrets[0] != secrets[1]
+    assert max(secret or 0 for secret in secrets).bit_length() > 64
+    assert store.secret(fixed) is None
+
+
+def test_no_run_that_is_read_has_its_secret(store: Store) -> None:
+    run = store.submit(RunConfig())
+    secret = store.secret(run)
+    assert secret is not None
+    for read in (store.run(run), store.runs()[0], store.claim("here:1")):
+        assert f"{secret:x}" not in repr(vars(read))
+        assert str(secret) not in repr(vars(read))
+
+
+def test_only_its_owner_may_read_the_store(store: Store) -> None:
+    store.submit(RunConfig())
+    assert store.home.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in store.home.glob("runs.sqlite3*")} == {0o600}
+
+
+def test_the_rest_of_a_run_has_its_secret(store: Store) -> None:
+    run = store.submit(RunConfig(), worker="here:1")
+    store.end(run, Status.LOST)
+    assert store.secret(resume(store, run)) == store.secret(run)

@@ -16,7 +16,9 @@ from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
 from dpcore.training.training_run import TrainingRun
 
-SMALL = RunConfig(model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu")
+SMALL = RunConfig(
+    seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu"
+)
 CNN = dataclasses.replace(SMALL, model="cnn")
 
 

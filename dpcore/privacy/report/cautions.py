@@ -1,11 +1,29 @@
 """Warnings that hold whatever the accountant: what epsilon does not cover, and a delta that is too large."""
 
+from collections.abc import Sequence
+
 from dpcore.privacy.report.numbers import plain
 
 NOT_COVERED = (
     "The losses and clipped shares shown are exact figures of the training data: epsilon does not cover publishing "
     "them, it is the price of releasing the model."
 )
+
+
+def seed_warning(seeds: Sequence[int]) -> str:
+    """What a fixed seed takes from epsilon, or fixed seeds do; "" where there is none.
+
+    >>> seed_warning([3])[:58], seed_warning([])
+    ('The seed is fixed (3): epsilon holds only for those who do', '')
+    """
+    if not seeds:
+        return ""
+    listed = ", ".join(map(str, seeds[:4])) + (", ..." if len(seeds) > 4 else "")
+    fixed, it = ("seed is", "it") if len(seeds) == 1 else ("seeds are", "them")
+    return (
+        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}, for whoever does can draw "
+        "the noise again and subtract it."
+    )
 
 
 def delta_warning(delta: float, n: float | None) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
-from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.numbers import outward, plain
 from dpcore.privacy.report.verdict import unavailable
@@ -42,10 +42,18 @@ class Statement:
         return "\n".join([*head, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
 
 
-def statement(mechanism: Mechanism, curve: Curve, accountant: Accountant, found: Risks, n: float | None) -> Statement:
+def statement(
+    mechanism: Mechanism,
+    curve: Curve,
+    accountant: Accountant,
+    found: Risks,
+    n: float | None,
+    seed: int | None = None,
+) -> Statement:
     """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, risks certified.
 
-    `n` is the number of training examples, which delta is compared with; None: it is not.
+    `n` is the number of training examples, which delta is compared with; None: it is not. `seed` is that of a run whose
+    seed is fixed.
     """
     facts = (
         ("Unit of privacy", UNIT),
@@ -60,7 +68,7 @@ def statement(mechanism: Mechanism, curve: Curve, accountant: Accountant, found:
             for rate, at in found.true_positives.items()
         ),
     )
-    return Statement(facts, odds(found), _caveats(curve, found, n))
+    return Statement(facts, odds(found), _caveats(curve, found, n, seed))
 
 
 def odds(found: Risks) -> str:
@@ -126,7 +134,7 @@ def _percent(bounds: Between) -> str:
     return f"finds between {low} % and {high} % of those who took part"
 
 
-def _caveats(curve: Curve, found: Risks, n: float | None) -> tuple[str, ...]:
+def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> tuple[str, ...]:
     """The caveats that apply, the gravest first."""
     special = []
     if found.note:
@@ -137,4 +145,6 @@ def _caveats(curve: Curve, found: Risks, n: float | None) -> tuple[str, ...]:
         )
     if warning := delta_warning(float(curve.delta[-1]), n):
         special.append(warning)
+    if seed is not None:
+        special.append(seed_warning([seed]))
     return (*special, POISSON, ONE_RUN, FLOATS, REPLACED)

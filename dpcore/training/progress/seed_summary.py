@@ -49,5 +49,5 @@ def _spread(what: str, values: Sequence[float]) -> str:
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:
-    """The configuration with `count` seeds, from its own on."""
-    return [replace(config, seed=config.seed + i) for i in range(count)]
+    """The configuration `count` times: with its fixed seed and those that follow, or each with a secret of its own."""
+    return [config if config.seed is None else replace(config, seed=config.seed + i) for i in range(count)]

@@ -10,17 +10,26 @@ from pages.parts.results import cache
 FORMS = ("text", "Markdown")
 
 
-def card(mechanism: Mechanism, curve: Curve, accountant: str, n: float, key: str, *, ends: bool = False) -> None:
+def card(
+    mechanism: Mechanism,
+    curve: Curve,
+    accountant: str,
+    n: float,
+    key: str,
+    *,
+    ends: bool = False,
+    seed: int | None = None,
+) -> None:
     """An expander, shut at first, that costs nothing until it is opened.
 
     `curve` is the accountant's, its last point that of the whole mechanism; `n` is the number of training examples;
-    `ends` says that the mechanism is not over yet.
+    `ends` says that the mechanism is not over yet; `seed` is that of a run whose seed is fixed.
     """
     box = st.expander("Privacy statement, to copy", icon=":material/description:", key=key, on_change="rerun")
     if not box.open:
         return
     found = cache.risks(mechanism, float(curve.delta[-1]))
-    made = statement(mechanism, curve, ACCOUNTANTS[accountant], found, n)
+    made = statement(mechanism, curve, ACCOUNTANTS[accountant], found, n, seed)
     with box:
         form = st.segmented_control(
             "Copy as",

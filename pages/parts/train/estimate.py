@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import LEGEND, marked
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
@@ -35,6 +35,8 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     st.caption(LEGEND)
     if runs > 1:
         st.caption(several_runs(runs))
+    if warning := seed_warning([each.seed for each in configs if each.seed is not None]):
+        st.warning(warning)
     if warning := delta_warning(config.delta, config.examples):
         st.warning(warning)
 

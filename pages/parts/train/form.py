@@ -16,14 +16,16 @@ from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
 from pages.parts.controls.number import Quantity, number, show
+from pages.parts.controls.url_state import keep, recall
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
 
 TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
 
 SEEDS = Quantity(
-    "seeds", "Runs, one for each seed from 0 on", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
-    help="The same settings with other starting weights, batches and noise: at the end mean and spread are told.",
+    "seeds", "Runs", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
+    help="The same settings with other starting weights, batches and noise: at the end mean and spread are told. "
+    "Each has a secret seed of its own; a fixed seed is the first of as many.",
     stops=tuple(range(1, MOST + 1)), whole=True,
 )  # fmt: skip
 
@@ -48,9 +50,10 @@ def config_form() -> list[RunConfig]:
         with above:  # filled last: the method has a say in the learning rate
             clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
             activation = choice("Activation", ACTIVATIONS, "activation")
-            delta, seeds = number(DELTA), int(number(SEEDS))
+            delta, seeds, seed = number(DELTA), int(number(SEEDS)), fixed_seed()
     chosen = {"dataset": dataset, "source": source, "model": model, "activation": activation, "optimizer": optimizer}
     numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
+    numbers |= {"seed": seed}
     try:
         config = RunConfig(**chosen, **numbers, **method)
         plan(config)
@@ -58,6 +61,24 @@ def config_form() -> list[RunConfig]:
         open_on("rate=" in str(error), OPEN)
         raise ValueError(on_schedule(str(error))) from None
     return with_seeds(config, seeds)
+
+
+def fixed_seed() -> int | None:
+    """Draw the field of a fixed seed; None where it is left empty, and each run draws a secret one."""
+    recall("seed", "")
+    text = st.text_input(
+        "Fixed seed (empty: a secret one)",
+        key="seed",
+        max_chars=19,
+        help="By default each run draws a secret seed. A fixed one makes a run repeatable, and epsilon then holds only "
+        "for those who do not know it.",
+        bind="query-params",
+        persist_state="session",
+    ).strip()
+    keep("seed", text)
+    if text and not text.isdecimal():
+        raise ValueError(f"Expected seed={text!r} to be a whole number, or empty for a secret one.")
+    return int(text) if text else None
 
 
 def baseline_of(config: RunConfig) -> RunConfig:

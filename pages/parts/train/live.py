@@ -143,4 +143,4 @@ def _statement(watched: Watched, accountant: str) -> None:
             return
         mechanism = Mechanism(releases)
     curve = cache.final(accountant, mechanism, config.delta)
-    card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active)
+    card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active, seed=config.seed)

@@ -77,7 +77,20 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
         among = _telling([configs[i] for i in group], across)
         for i in group:
             labels[i] = _label(configs[i], among)
-    return labels
+    return numbered(labels, configs)
+
+
+def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
+    """The labels of runs, with a number where several are the same and only their secret seeds differ.
+
+    >>> numbered(["flat", "AUTO-S", "flat"], [RunConfig(), RunConfig(clipping="auto_s"), RunConfig()])
+    ['flat, run 1', 'AUTO-S', 'flat, run 2']
+    """
+    secret = [label if config.seed is None else "" for label, config in zip(labels, configs, strict=True)]
+    return [
+        f"{label}, run {secret[: place + 1].count(label)}" if secret[place] and secret.count(label) > 1 else label
+        for place, label in enumerate(labels)
+    ]
 
 
 def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:

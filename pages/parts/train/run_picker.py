@@ -10,7 +10,7 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.train.run_labels import described
+from pages.parts.train.run_labels import described, numbered
 
 MOST = 6
 RECENT = 50  # runs to choose from
@@ -25,7 +25,9 @@ def start(store: Store, configs: Sequence[RunConfig]) -> None:
     runs: list[str] = []
     others = st.session_state.get(KEY, [])
     try:
-        runs.extend(store.submit(config, described(config)) for config in configs)  # those before an error stay
+        names = numbered([described(config) for config in configs], configs)
+        for config, name in zip(configs, names, strict=True):
+            runs.append(store.submit(config, name))  # those before an error stay
         together = others and _overlays(store, others[0], configs[0])
     except StoreError as error:
         st.session_state[PROBLEM] = str(error)

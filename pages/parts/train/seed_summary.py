@@ -18,12 +18,19 @@ def seed_summaries(runs: Sequence[Ended]) -> None:
     """Say what each configuration with several seeds reached; nothing of one that still goes on."""
     groups: dict[RunConfig, list[Ended]] = {}
     for each in runs:
-        groups.setdefault(replace(each[1], seed=0), []).append(each)
+        groups.setdefault(replace(each[1], seed=None), []).append(each)
     for config, group in groups.items():
-        seeds = {config.seed for _, config, _ in group}
-        finals = {config.seed: final for _, config, final in group if final}  # a seed that ran twice counts once
+        seeds = {_seed(run, config) for run, config, _ in group}
+        finals = {
+            _seed(run, config): final for run, config, final in group if final
+        }  # a seed that ran twice counts once
         if len(finals) < 2 or any(run.active for run, _, _ in group):
             continue
         early = len(seeds) - len(finals)
         left_out = f" Left out, for it did not finish: {early} of {len(seeds)} seeds." if early else ""
         st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")
+
+
+def _seed(run: Run, config: RunConfig) -> int | str:
+    """What tells the run's seed from others: a secret one is the run's own."""
+    return run.id if config.seed is None else config.seed

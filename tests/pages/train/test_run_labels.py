@@ -87,13 +87,21 @@ def test_six_methods_in_one_chart_have_short_labels_of_their_own():
 def test_a_baseline_is_named_by_what_it_has_itself():
     plain = replace(SGD, private=False, lr=0.05)
     assert labels_of([SGD, plain]) == ["sigma 1.23", "no privacy"]
-    assert labels_of([replace(SGD, sigma=4.0), plain, replace(plain, sigma=4.0)])[1:] == ["no privacy"] * 2
+    assert labels_of([replace(SGD, sigma=4.0), plain, replace(plain, sigma=4.0)])[1:] == [
+        "no privacy, run 1",
+        "no privacy, run 2",
+    ]
     assert labels_of([plain]) == ["no privacy"]
 
 
 def test_the_same_run_twice_has_one_name():
-    assert labels_of([SGD, SGD]) == ["sigma 1.23"] * 2
+    fixed = replace(SGD, seed=3)
+    assert labels_of([fixed, fixed]) == ["sigma 1.23"] * 2
     assert labels_of([]) == []
+
+
+def test_runs_with_secret_seeds_are_numbered_for_they_are_not_the_same():
+    assert labels_of([SGD, SGD]) == ["sigma 1.23, run 1", "sigma 1.23, run 2"]
 
 
 def test_a_description_names_every_unusual_part_of_the_method():

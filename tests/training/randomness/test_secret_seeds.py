@@ -1,0 +1,120 @@
+"""By default the noise of a run follows from a secret that nobody is shown; a setting at its default does not enter."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from dpcore.training.config import RunConfig
+from dpcore.training.loop import train
+from dpcore.training.plan import plan
+from dpcore.training.randomness.streams import fingerprint, new_secret, streams_of
+from dpcore.training.training_run import TrainingRun
+from tests.training.small_runs import SMALL, ticking
+
+SECRET = dataclasses.replace(SMALL, seed=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Later(RunConfig):
+    """The configuration of a later version, which has one more setting."""
+
+    dummy: float = 0.25
+
+
+def state(config: RunConfig, secret: int | None = None) -> list[tuple[int, ...]]:
+    streams = streams_of(config, secret)
+    return [(streams.weights,), *(tuple(stream.generate_state(4)) for stream in streams[1:])]
+
+
+def later(config: RunConfig, **changes: float) -> Later:
+    return Later(**config.to_json(), **changes)
+
+
+def test_a_secret_has_128_bits_of_the_operating_system(monkeypatch):
+    asked = []
+    monkeypatch.setattr("secrets.randbits", lambda bits: asked.append(bits) or 7)
+    assert new_secret() == 7
+    assert asked == [128]
+
+
+def test_a_run_without_a_fixed_seed_draws_a_secret_of_its_own():
+    first, second = (TrainingRun(SECRET, ticking()) for _ in range(2))
+    assert first.secret != second.secret
+    assert not torch.equal(first.engine.parameters, second.engine.parameters)
+    assert TrainingRun(SMALL, ticking()).secret is None
+
+
+def test_the_same_secret_gives_the_same_run():
+    first, second = (TrainingRun(SECRET, ticking(), secret=5) for _ in range(2))
+    for run in (first, second):
+        with run.cores.working():
+            run.step(1)
+    assert torch.equal(first.engine.parameters, second.engine.parameters)
+
+
+@pytest.mark.parametrize("other", [6, 5 + 2**64, 5 + 2**127])
+def test_every_bit_of_the_secret_enters_every_stream(other):
+    assert not {*state(SECRET, 5)} & {*state(SECRET, other)}
+
+
+def test_a_secret_of_the_number_of_a_fixed_seed_gives_other_streams():
+    assert not {*state(SECRET, 0)} & {*state(SMALL)}
+
+
+def test_a_run_with_neither_is_refused():
+    with pytest.raises(ValueError, match="a secret for a run without a fixed seed"):
+        streams_of(SECRET)
+
+
+def test_a_fingerprint_tells_secrets_apart_and_is_none_of_them():
+    assert fingerprint(5) != fingerprint(6)
+    assert fingerprint(5) not in (f"{5:032x}", f"{5:064x}")
+    assert fingerprint(None) == ""
+
+
+@pytest.mark.parametrize("config", [SMALL, dataclasses.replace(SMALL, sigma=2.0, optimizer="adppl", ema=0.9)])
+def test_a_new_setting_at_its_default_changes_no_stream(config):
+    assert state(later(config)) == state(config)
+    assert state(later(dataclasses.replace(config, seed=None)), 5) == state(dataclasses.replace(config, seed=None), 5)
+    assert not {*state(later(config, dummy=0.5))[1:]} & {*state(config)[1:]}
+
+
+def test_a_new_setting_at_its_default_leaves_checkpoints_valid(tmp_path):
+    config, file = dataclasses.replace(SMALL, epochs=1.0), tmp_path / "run.pt"
+    events = train(config, ticking(1.0), file)
+    while not file.exists():
+        next(events)
+    events.close()
+    *_, last = train(later(config), ticking(1.0), file)
+    assert last.step == plan(config).steps
+    with pytest.raises(ValueError, match="to be a checkpoint of this run's settings and seed"):
+        next(train(later(config, dummy=0.5), ticking(1.0), file))
+
+
+def test_a_checkpoint_goes_on_with_its_own_secret_alone_and_only_its_owner_may_read_it(tmp_path):
+    config, file = dataclasses.replace(SECRET, epochs=1.0), tmp_path / "kept" / "run.pt"
+    events = train(config, ticking(1.0), file, secret=5)
+    while not file.exists():
+        next(events)
+    events.close()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert b"%032x" % 5 not in file.read_bytes()
+    with pytest.raises(ValueError, match="settings and seed"):
+        next(train(config, ticking(1.0), file, secret=6))
+    *_, last = train(config, ticking(1.0), file, secret=5)
+    assert last.step == plan(config).steps
+
+
+def test_numbers_that_are_equal_give_the_same_streams():
+    whole, broken = RunConfig(seed=1, sigma=2, rate=0), RunConfig(seed=1, sigma=2.0)
+    assert whole == broken
+    assert state(whole) == state(broken)
+
+
+def test_the_streams_of_a_fixed_seed_are_those_they_have_always_been():
+    known = state(RunConfig(seed=1, sigma=2.0))
+    assert known[0] == (7434755675892716031,)
+    assert known[1] == (685062347, 2462287388, 1869180933, 4046561754)  # batches
+    assert known[2] == (3409828862, 2253844932, 2125336607, 1637213000)  # noise
