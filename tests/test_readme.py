@@ -97,3 +97,11 @@ def test_every_stop_of_the_tour_opens_as_its_link_says(
     values = {field.key: field.value for field in (*app.text_input, *app.segmented_control)}
     for name, value in parse_qsl(address.query):
         assert values[name] == value
+
+
+def test_what_moved_is_where_the_changelog_says() -> None:
+    moved = (ROOT / "CHANGELOG.md").read_text().split("### What moved where")[1]
+    homes = [row.split("|")[-2] for row in moved.splitlines() if row.startswith("| ")]
+    named = [path for home in homes for path in re.findall(r"`([\w./]+/[\w./]+)`", home)]
+    assert len(named) > 60
+    assert [path for path in named if not (ROOT / path).exists()] == []
