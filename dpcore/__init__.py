@@ -1,3 +1,85 @@
-"""Private deep learning: what a mechanism costs, and training that pays exactly that."""
+"""Private deep learning: what a mechanism costs, and training that pays exactly that.
+
+>>> import dpcore
+>>> mechanism = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+>>> dpcore.epsilon(mechanism, delta=1e-5).kind.value, [*dpcore.ACCOUNTANTS][:3]
+('certified', ['moments', 'rdp', 'mma'])
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpcore.privacy.accountants import ACCOUNTANTS, TradeoffCurve
+    from dpcore.privacy.calibration.answer import Answer
+    from dpcore.privacy.mechanism import Mechanism
+    from dpcore.privacy.types import Reading
 
 __version__ = "0.1.0"
+__all__ = ["ACCOUNTANTS", "Mechanism", "calibrate", "epsilon", "tradeoff"]
+
+LATE = {"Mechanism": "dpcore.privacy.mechanism", "ACCOUNTANTS": "dpcore.privacy.accountants"}
+
+
+def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Reading:
+    """Epsilon after the whole mechanism: its value, proven lower bound if it is certified, kind and note.
+
+    >>> import dpcore
+    >>> found = dpcore.epsilon(dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5)
+    >>> found.lower < found.value < 1.01 * found.lower, found.kind.value
+    (True, 'certified')
+    """
+    return _accountant(accountant).curve(mechanism, mechanism.steps, delta).last
+
+
+def calibrate(
+    solve: str,
+    *,
+    target_epsilon: float | None = None,
+    target_advantage: float | None = None,
+    target_mu: float | None = None,
+    delta: float | None = None,
+    accountant: str = "pld",
+    **known: Any,
+) -> Answer:
+    """The sigma, steps, q or batch (whichever `solve` names) that keeps the one target given.
+
+    `known` is what of q, sigma, steps and examples the question needs, and `recipe` for a noise schedule.
+
+    >>> import dpcore
+    >>> dpcore.calibrate("sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000, accountant="rdp").value
+    1.66222
+    """
+    from dpcore.privacy.calibration import solve as questions
+    from dpcore.privacy.calibration.targets import target_of
+
+    target = target_of(target_epsilon, target_advantage, target_mu, delta)
+    return questions.solve(solve, target, accountant=accountant, **known)
+
+
+def tradeoff(mechanism: Mechanism, accountant: str = "pld") -> TradeoffCurve:
+    """The trade-off function that an accountant promises after the whole mechanism, and its upper bound if proven.
+
+    >>> import dpcore
+    >>> found = dpcore.tradeoff(dpcore.Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly 1-GDP
+    >>> float(found.lower.beta(0.05).round(3)), float(found.upper.beta(0.05).round(3))
+    (0.74, 0.74)
+    """
+    return _accountant(accountant).tradeoff(mechanism, 1e-9)
+
+
+def _accountant(name: str) -> Any:
+    from dpcore import check
+    from dpcore.privacy.accountants import ACCOUNTANTS
+
+    check.one_of(ACCOUNTANTS, accountant=name)
+    return ACCOUNTANTS[name]
+
+
+def __getattr__(name: str) -> Any:
+    # Late, so that a command loads no more than it needs.
+    if name in LATE:
+        return getattr(importlib.import_module(LATE[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,16 +7,9 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, add_schedule, number, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import SOLVABLE, Answer, solve, verdict_on
+from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.report.verdict import Verdict
-
-NEEDED = {
-    "sigma": ("q", "steps"),
-    "steps": ("q", "sigma"),
-    "q": ("sigma", "steps"),
-    "batch": ("sigma", "steps", "examples"),
-}
 
 
 def parser() -> Parser:

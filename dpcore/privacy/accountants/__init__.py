@@ -1,6 +1,6 @@
 """The accountants, in display order. Adding one is its file and its line here."""
 
-from dpcore.privacy.accountants.base import CERTIFIED, Accountant, AdditiveAccountant, Curve, Kind
+from dpcore.privacy.accountants.base import CERTIFIED, Accountant, AdditiveAccountant, Curve, Kind, TradeoffCurve
 from dpcore.privacy.accountants.gdp import Gdp
 from dpcore.privacy.accountants.mma import Mma
 from dpcore.privacy.accountants.moments import Moments
@@ -24,4 +24,4 @@ ACCOUNTANTS: dict[str, Accountant] = {
     )
 }
 
-__all__ = ["ACCOUNTANTS", "CERTIFIED", "Accountant", "AdditiveAccountant", "Curve", "Kind"]
+__all__ = ["ACCOUNTANTS", "CERTIFIED", "Accountant", "AdditiveAccountant", "Curve", "Kind", "TradeoffCurve"]

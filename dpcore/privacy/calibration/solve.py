@@ -4,6 +4,8 @@ What is fixed makes a function from the argument to a mechanism; an accountant m
 last argument within the budget. By the certified accountant the cost is the upper end of its band.
 """
 
+from typing import Any
+
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
@@ -16,7 +18,13 @@ from dpcore.privacy.schedule import CONSTANT, Recipe
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
 Q_RANGE = (1e-9, 1.0)
 MOST_STEPS = 10**7
-SOLVABLE = ("sigma", "steps", "q", "batch")
+NEEDED = {  # what is solved -> what must be given
+    "sigma": ("q", "steps"),
+    "steps": ("q", "sigma"),
+    "q": ("sigma", "steps"),
+    "batch": ("sigma", "steps", "examples"),
+}
+SOLVABLE = tuple(NEEDED)
 
 
 def sigma_for(
@@ -130,30 +138,31 @@ def solve(
     solved: str,
     target: Target,
     *,
-    q: float,
-    sigma: float,
-    steps: int,
+    q: float | None = None,
+    sigma: float | None = None,
+    steps: int | None = None,
     examples: int | None = None,
     accountant: str = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
     """The answer for the quantity named: sigma, steps, q or batch, which needs `examples`; its own value is not read.
 
+    Errors: ValueError for bad input, what is `NEEDED` but not given, or a target out of reach.
+
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp").value
     9375
     """
     check.one_of(SOLVABLE, solve=solved)
-    match solved:
-        case "sigma":
-            return sigma_for(target, q, steps, accountant=accountant, recipe=recipe, examples=examples)
-        case "steps":
-            return steps_for(target, q, sigma, accountant=accountant, recipe=recipe, examples=examples)
-        case "q":
-            return q_for(target, sigma, steps, accountant=accountant, recipe=recipe, examples=examples)
-    if examples is None:
-        raise ValueError("Expected examples to be given to solve batch.")
-    return batch_for(target, examples, sigma, steps, accountant=accountant, recipe=recipe)
+    given = {"q": q, "sigma": sigma, "steps": steps, "examples": examples}
+    for name in NEEDED[solved]:
+        if given[name] is None:
+            raise ValueError(f"Expected {name} to be given to solve {solved}.")
+    known: dict[str, Any] = {name: given[name] for name in NEEDED[solved]}
+    known |= {"accountant": accountant, "recipe": recipe}
+    if solved == "batch":
+        return batch_for(target, **known)
+    return {"sigma": sigma_for, "steps": steps_for, "q": q_for}[solved](target, **known, examples=examples)
 
 
 def verdict_on(answer: Answer) -> Verdict:

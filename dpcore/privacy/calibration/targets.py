@@ -157,3 +157,20 @@ class MuTarget(Target):
         if value is None:
             value = inf if found.lower is None else mu_above(found.lower, self.delta)
         return Reading(value, lower, found.kind, found.note)
+
+
+def target_of(epsilon: float | None, advantage: float | None, mu: float | None, delta: float | None) -> Target:
+    """The one target that is given; an epsilon and a mu are stated at a delta.
+
+    >>> print(target_of(3.0, None, None, 1e-5))
+    epsilon=3
+    """
+    given = [word for word, size in (("epsilon", epsilon), ("advantage", advantage), ("mu", mu)) if size is not None]
+    if len(given) != 1:
+        found = " and ".join(f"target_{word}" for word in given) or "none"
+        raise ValueError(f"Expected one of target_epsilon, target_advantage and target_mu, found {found}.")
+    if advantage is not None:
+        return AdvantageTarget(advantage)
+    if delta is None:
+        raise ValueError(f"Expected delta to be given with target_{given[0]}.")
+    return EpsilonTarget(epsilon, delta) if epsilon is not None else MuTarget(float(mu or 0), delta)
