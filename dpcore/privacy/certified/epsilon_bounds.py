@@ -31,9 +31,9 @@ from dpcore.privacy.types import FloatArray, IntArray
 TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
 NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
 WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where it stays
-SMALL = 1e-2  # an epsilon below is not worth a finer mesh,
-TINY = 1e-4  # and one below that not worth a word
-COARSE = 2**14  # nodes of one step to begin with, at most
+WORTH_REFINING = 1e-2  # an epsilon below is not worth a finer mesh,
+WORTH_TELLING = 1e-4  # and one below that not worth a word
+FIRST_NODES = 2**14  # nodes of one step to begin with, at most
 
 
 class EpsilonBounds(NamedTuple):
@@ -65,7 +65,7 @@ def _note(lower: FloatArray, upper: FloatArray) -> str:
     """What a reader must know of the bounds at the last horizon."""
     if np.isinf(upper).any():
         return "rounding outweighs what is left of delta."
-    apart = (upper - lower) / np.maximum(lower, TINY)
+    apart = (upper - lower) / np.maximum(lower, WORTH_TELLING)
     if np.max(apart) <= WIDE:
         return ""
     width = f"{100 * np.max(apart):.2g} % of the lower one" if np.min(lower) > 0 else "far"
@@ -84,7 +84,7 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
     mesh = max(
-        START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()), widest_span(above, delta) / COARSE
+        START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()), widest_span(above, delta) / FIRST_NODES
     )
     for _ in range(3):
         lattice, finest = _suited_lattice(above, delta, mesh)
@@ -92,7 +92,7 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
         low, high = _bounds_on(lattice, other, above, below, delta)
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         if (
-            np.all(upper - lower <= WIDE * np.maximum(lower, max(SMALL, 0.01 * float(lower.max()))))
+            np.all(upper - lower <= WIDE * np.maximum(lower, max(WORTH_REFINING, 0.01 * float(lower.max()))))
             or lattice.mesh <= finest
         ):
             break

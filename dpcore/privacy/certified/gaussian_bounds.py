@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore.privacy import gaussian
+from dpcore.privacy.certified.rounding import UNIT
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 from dpcore.privacy.types import FloatArray, IntArray
 
-UNIT = 2.0**-52  # distance from 1 to the next float
 MARGIN = 1e-12  # of mu, relative and absolute: what the evaluation of a trade-off function can err
 ALLOWED = 1e-6  # of delta, relative: many times what the evaluation of the closed form can err
 NUDGE = 1e-14  # of epsilon, relative: epsilon / mu is rounded
-SMALLEST = 1e-300  # an error rate of 0 would be that of a test that never errs
+SMALLEST_RATE = 1e-300  # an error rate of 0 would be that of a test that never errs
 
 
 @final
@@ -45,11 +45,11 @@ class OutwardGaussian(Tradeoff):
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         alpha, power = Gaussian(self.mu).corners(least)
         alpha = self._rounded(alpha, not self.losing)
-        return alpha if self.losing else np.maximum(alpha, SMALLEST), self._rounded(power, self.losing)
+        return alpha if self.losing else np.maximum(alpha, SMALLEST_RATE), self._rounded(power, self.losing)
 
     @staticmethod
     def _rounded(value: FloatArray, up: bool) -> FloatArray:
-        return np.minimum(value * (1 + 4 * UNIT if up else 1 - 4 * UNIT), 1.0)
+        return np.minimum(value * (1 + 8 * UNIT if up else 1 - 8 * UNIT), 1.0)
 
 
 def unsampled(mechanism: Mechanism) -> bool:
@@ -82,5 +82,5 @@ def _mu_bounds(mechanism: Mechanism, steps: IntArray) -> tuple[FloatArray, Float
     """Bounds of mu at (n,) horizons: a sum of L positive terms errs by L + 4 roundings, relative to itself."""
     inverse = np.array([release.sigma for release in mechanism.releases]) ** -2.0
     mu = np.sqrt(mechanism.compositions(steps) @ inverse)
-    error = (inverse.size + 8) * UNIT
+    error = (inverse.size + 8) * 2 * UNIT
     return mu * (1 - error), mu * (1 + error)

@@ -15,7 +15,7 @@ CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (a
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
 PRECISION = 10.0  # nats by which what a tilt leaves lies above rounding, at least
 SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
-USUAL = 2**16  # nodes of a period, about, where the tilt is chosen before its period is known
+USUAL_PERIOD = 2**16  # nodes of a period, about, where the tilt is chosen before its period is known
 LONGEST = 2**22  # nodes of a period, at most
 TOGETHER = 2**25  # nodes of one period for each kind of step, at most, where that is more than 2^20
 WORK = 2**24  # nodes of all periods together, at most, over the horizons that keep all frequencies
@@ -39,7 +39,7 @@ class LogMoments:
     def precision(self, counts: IntArray) -> FloatArray:
         """Nats that a tilt may give away at (.., L) counts before rounding is felt."""
         kinds = self.active.size
-        error = counts @ self.active * factor_error(kinds, USUAL) + product_error(kinds, 0)
+        error = counts @ self.active * factor_error(kinds, USUAL_PERIOD) + product_error(kinds, 0)
         return -np.log(error) - PRECISION
 
     def most_nodes(self, counts: IntArray) -> int:
@@ -61,7 +61,7 @@ class LogMoments:
     def reach(self, counts: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Losses below and above which laws with log-moments `at` (L,), tilted by `order`, have at most e^-TAIL.
 
-        That holds for laws that these dominate, too (up to the infinite mass left out here, 1e-10 of delta).
+        They are Chernoff bounds, each the best of the grid, and never beyond the ends of the lattice.
         """
         excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order

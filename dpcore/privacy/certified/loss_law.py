@@ -7,7 +7,7 @@ import numpy as np
 
 from dpcore.privacy.types import FloatArray
 
-BLOCK = 2**20  # numbers held at once
+EXPONENTS = 2**20  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class LossLaw:
         if live.size == 0:
             return np.full(orders.shape, -inf)
         log_mass, values = np.log(self.mass[live]), self.offset + self.mesh * live
-        blocks = np.array_split(orders, -(-orders.size * live.size // BLOCK))
+        blocks = np.array_split(orders, -(-orders.size * live.size // EXPONENTS))
         return np.concatenate([_log_sum(log_mass + block[:, None] * values) for block in blocks])
 
 

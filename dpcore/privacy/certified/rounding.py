@@ -7,8 +7,8 @@ standard library errs by one or a few of it, relative to its result.
 from math import log2
 
 UNIT = 2.0**-53
-POSITION = 2.0**-45  # of how far losses reach: where the loss of one step lies
-MASS = 2.0**-45  # of delta, for each step: the masses of one step
+POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies
+MASS = 2.0**-44  # of delta, for each step: the masses of one step
 ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta
 CHUNK = 512  # terms added by one product of matrices, whose order of additions is not known
 

@@ -20,14 +20,14 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
 from dpcore.privacy.types import FloatArray
 
-SMALLEST = np.array([1e-9])  # probabilities below are left to `accountants.pld`, which keeps their relative precision
+LEAST_DELTA = np.array([1e-9])  # of the pairs that matter here; `epsilon_bounds` keeps full precision below
 LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it
 NARROW = 4e-4  # aim: widest gap between the curves
 CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 20)])
 GAP = 0.056  # seen: the gap over mu (mesh / standard deviation of one step's loss)^2, where many steps are alike
-LARGE = 5.0  # mu beyond which the curves are close whatever the mesh
+LARGE_MU = 5.0  # mu beyond which the curves are close whatever the mesh
 WIDEST = 0.17  # first mesh at most, in those standard deviations
-COARSE = 2**12  # nodes of one step to begin with, at most
+FIRST_NODES = 2**12  # nodes of one step to begin with, at most
 ROUNDS = 4
 SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, the mesh is not the reason
 
@@ -61,9 +61,9 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
     composition = composition_of(mechanism, np.array([mechanism.steps]))
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     whole = composed_deviation(above, 0)  # about mu
-    first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE))))
-    mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, SMALLEST) / COARSE)
-    finest = full_mesh(above, SMALLEST)
+    first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE_MU))))
+    mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, LEAST_DELTA) / FIRST_NODES)
+    finest = full_mesh(above, LEAST_DELTA)
     band, before = None, np.inf
     for _ in range(ROUNDS):
         try:
@@ -88,8 +88,8 @@ def _nothing(note: str) -> Band:
 
 def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
     """The band on one mesh."""
-    lattice = lattice_of(above, SMALLEST, mesh)
-    other = lattice if below is above else lattice_of(below, SMALLEST, mesh)
+    lattice = lattice_of(above, LEAST_DELTA, mesh)
+    other = lattice if below is above else lattice_of(below, LEAST_DELTA, mesh)
     remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], lattice.remove)
     add = composed_loss([each.add for each in lattice.laws], above.counts[0], lattice.add)
     lower = composed_loss([each.dominated for each in other.laws], below.counts[0], other.dominated)

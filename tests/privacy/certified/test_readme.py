@@ -1,0 +1,43 @@
+"""The written proof names what exists, and every constant of the room stands in it."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+ROOM = ROOT / "dpcore" / "privacy" / "certified"
+TEXT = (ROOM / "README.md").read_text(encoding="utf-8")
+NAMES = sorted(set(re.findall(r"`([a-z_]+\.[A-Za-z_][\w.]*)`", TEXT)))
+TESTS = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", TEXT)))
+CONSTANT = re.compile(r"^([A-Z][A-Z_]*)(?:: [^=]+)? = ", re.MULTILINE)
+
+
+def constants() -> list[str]:
+    """Every constant of the room as module.NAME."""
+    return [f"{path.stem}.{name}" for path in sorted(ROOM.glob("*.py")) for name in CONSTANT.findall(path.read_text())]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_in_the_proof_exists(name: str) -> None:
+    module, *path = name.split(".")
+    found = importlib.import_module(f"dpcore.privacy.certified.{module}")
+    for each in path:
+        found = getattr(found, each)
+
+
+@pytest.mark.parametrize(("file", "test"), TESTS)
+def test_every_test_in_the_proof_exists(file: str, test: str) -> None:
+    assert any(f"def {test}(" in path.read_text() for path in (ROOT / "tests" / "privacy").rglob(file))
+
+
+@pytest.mark.parametrize("constant", constants())
+def test_every_constant_is_listed_once(constant: str) -> None:
+    assert len(re.findall(rf"^\| `{re.escape(constant)}` \|", TEXT, re.MULTILINE)) == 1
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(NAMES) > 60
+    assert len(TESTS) > 20
+    assert len(constants()) > 40
