@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipped_sum import Engine, Treatment
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.rounding import relative_error
 
 CHUNK = 320  # examples a core works on at once
 CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
@@ -25,6 +26,8 @@ class BookKeeping(Engine):
         unfolds = any(isinstance(child, nn.Conv2d) for child in module)
         self.chunk = CHUNK_ELSEWHERE if not self.parameters.is_cpu else CHUNK_CONV if unfolds else CHUNK
         self._layers = [KNOWN[type(child)](child) for child in module]
+        parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
+        self.norm_error = relative_error(max(layer.operations() for layer in parametric))
         counts = [len(list(child.parameters())) for child in module]
         ends = [sum(counts[: i + 1]) for i in range(len(counts))]
         self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]

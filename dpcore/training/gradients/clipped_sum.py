@@ -38,10 +38,11 @@ class Treatment(NamedTuple):
     inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
     transform: Transform | None
     padding: Tensor | None  # (B,) which rows only fill the batch up
+    norm_error: float  # how far squared norms can be from the real ones, as a part of them
 
     def factors(self, squares: Tensor) -> Tensor:
         """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
-        factors = self.clipping.factors(squares)
+        factors = self.clipping.factors(squares / (1 - self.norm_error))  # at least the real ones
         return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
 
 
@@ -50,6 +51,7 @@ class Engine(ABC):
 
     name: str  # of the method, and why where it is the slow one
     chunk: int  # examples at once
+    norm_error: float  # how far its squared norms can be from the real ones, as a part of them
     transforms = False  # whether it can put functions of the gradients in their place
 
     def __init__(self, module: nn.Module, cores: Cores) -> None:
@@ -80,11 +82,16 @@ class Engine(ABC):
         `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
         `transform`, which only the vmap engine can apply, puts functions of the gradients in their place.
+        **Guarantees:** D^-1 times factor * gradient is no longer than the clipping's sensitivity, as real numbers: the
+        norms that factors are taken of are raised by as much as rounding can have lowered them. What is not covered is
+        the rounding of the sum itself, see the README of this folder.
         Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         """
-        assert transform is None or self.transforms, f"{self.name} forms no gradients to transform"
-        treatment = Treatment(clipping, None if inverse is None else views(inverse, self._shapes), transform, padding)
+        if transform is not None and not self.transforms:
+            raise RuntimeError(f"{self.name} forms no gradients to transform")
+        scale = None if inverse is None else views(inverse, self._shapes)
+        treatment = Treatment(clipping, scale, transform, padding, self.norm_error)
         return self._fitting(lambda: self._sum(x, y, treatment))
 
     def _sum(self, x: Tensor, y: Tensor, treatment: Treatment) -> ClippedSum:

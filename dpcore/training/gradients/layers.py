@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from dpcore.training.gradients.rounding import operations, row_sums, squared_norms
+
 WIDE = 256  # outputs for which it pays to copy the weights of the inputs that are not 0
 ROWS = 500  # of the weights copied at once: they stay in a core's cache
 SPARSE = 7 / 8  # of the inputs at most are not 0 where the others are left out
@@ -43,6 +45,10 @@ class ParametricLayer(Layer):
 
         `inverse` holds 1 / D^2 shaped as the parameters: the norm is then that of gradient / D, elementwise.
         """
+
+    @abstractmethod
+    def operations(self) -> int:
+        """Rounded operations, at most, between an entry of what the norm is taken of and its square."""
 
 
 @final
@@ -94,7 +100,11 @@ class Linear(ParametricLayer):
             widths = torch.zeros_like(x)
             for part, weights in zip(g.split(ROWS, 1), inverse[0].split(ROWS), strict=True):
                 widths.addmm_(part.square(), weights.index_select(1, live))
-        return squares.add_(torch.linalg.vecdot(widths, x.square()))
+        return squares.add_(row_sums(widths.mul_(x.square())))
+
+    def operations(self) -> int:
+        outputs, inputs = self.module.weight.shape
+        return max(outputs, operations(outputs)) + operations(inputs)  # with a D a product adds the outputs up
 
 
 @final
@@ -147,6 +157,9 @@ class Conv2d(ParametricLayer):
                 torch.addmv(sums[1], biases.T, factors, beta=beta, out=sums[1])
 
         return squares, add_sum
+
+    def operations(self) -> int:
+        return operations(self.module.weight.numel()) + operations(self.module.out_channels)
 
     def _kernel(self) -> Tensor:
         return patch_order(self.module.weight)
@@ -229,12 +242,6 @@ def add_product(g: Tensor, x: Tensor, live: Tensor | None, total: Tensor, beta: 
 def patch_order(weight: Tensor) -> Tensor:
     """A convolution's weights in the order of a patch: (out, C, kh, kw) -> (out, kh kw C)."""
     return weight.permute(0, 2, 3, 1).flatten(1)
-
-
-def squared_norms(rows: Tensor, weights: Tensor | None = None) -> Tensor:
-    """The squared L2 norm of each row, every square times its weight: (B, ...) -> (B,)."""
-    rows = rows.flatten(1)
-    return torch.linalg.vector_norm(rows, dim=1).square() if weights is None else rows.square() @ weights.flatten()
 
 
 def pair(size: int | tuple[int, int]) -> tuple[int, int]:

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.nn import functional as F
 
-from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, views
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
 
 ROWS = 1 << 26  # bytes of per-example gradients that are formed at once; what is done to them takes some more
 
@@ -30,6 +30,7 @@ class PerExample(Engine):
         sizes = [weight.numel() for weight in module.parameters()]
         pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
         self._sizes = [sum(size for _, size in group) for _, group in pairs]  # of each group
+        self.norm_error = relative_error(max(map(operations, self._sizes)))
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         return F.cross_entropy(functional_call(self.module, weights, (x[None],)), y[None])
@@ -61,6 +62,6 @@ class PerExample(Engine):
         """The squared norm of each group of each row: (groups, B)."""
         parts = rows.split(self._sizes, 1)
         if inverse is None:
-            return torch.stack([layers.squared_norms(part) for part in parts])
+            return torch.stack([squared_norms(part) for part in parts])
         weights = torch.cat([part.flatten() for part in inverse]).split(self._sizes)
-        return torch.stack([layers.squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])
+        return torch.stack([squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])

@@ -11,18 +11,20 @@ Source: Abadi et al. 2016, arXiv 1607.00133, section 4 and Appendix, and its cod
 import torch
 from torch import Tensor
 
+from dpcore.training.gradients.rounding import longest_norms
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 ROWS = 8192  # multiplied at once
-SAFETY = 1 - 1e-6  # float32 rows must not be longer than 1
+SAFETY = 1 - 1e-6  # for a root, a division and two products in float32
 
 
 def outer_sum(x: Tensor) -> Tensor:
     """A = sum of r r^T over the rows r of x (n, d), each scaled to length 1: (d, d) in double precision."""
-    rows = x / torch.linalg.vector_norm(x, dim=1, keepdim=True).clamp(min=1e-12) * SAFETY
+    rows = x / longest_norms(x)[:, None].clamp(min=1e-12) * SAFETY
     total = torch.zeros(x.shape[1], x.shape[1], dtype=torch.float64)
     for part in rows.split(ROWS):
-        total += (part.T @ part).double().cpu()
+        exact = (part.cpu() if part.is_mps else part).double()  # the sum of float32 products would err by more
+        total += (exact.T @ exact).cpu()
     return total
 
 

@@ -12,11 +12,12 @@ arXiv 1605.01713; its use for noise: Gong et al. 2020 (ADPPL), of which this is 
 import torch
 from torch import Tensor, nn
 
+from dpcore.training.gradients.rounding import longest_norms
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 CHUNK = 1024  # records at once
 FLOOR = 0.1  # least relevance, in means of the layer: no coordinate's noise grows beyond 3.2 times its layer's
-LENGTH = 1 - 1e-6  # of a record's vector, rounding included
+LENGTH = 1 - 1e-6  # of a record's vector: a root, a product and a division are rounded
 
 
 def relevance_of(
@@ -44,7 +45,7 @@ def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
     slopes = torch.autograd.grad(x.gather(1, y[:, None]).sum(), values)
     parts = [(value * slope).detach().abs() for value, slope in map(with_positions, values, slopes)]
     rows = torch.cat([part.sum(2) for part in parts], 1)
-    return rows * LENGTH / torch.linalg.vector_norm(rows, dim=1, keepdim=True).clamp(min=1e-12)
+    return rows * LENGTH / longest_norms(rows)[:, None].clamp(min=1e-12)
 
 
 def with_positions(value: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:

@@ -73,7 +73,7 @@ def test_one_example_never_contributes_more_than_the_bound(kind, clip_norm, clip
     assert engine.groups == 4
     for i in range(len(x)):
         total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None).total
-        assert (total.double() / scale.double()).norm() <= clip_norm * bound.sensitivity(4) * (1 + 1e-6)
+        assert (total.double() / scale.double()).norm() <= clip_norm * bound.sensitivity(4)
 
 
 def test_a_zero_gradient_stays_zero_and_its_factor_is_one():
@@ -119,7 +119,7 @@ def test_the_layers_of_one_example_together_reach_the_sensitivity_that_per_layer
     engine = engine_on(BookKeeping, build("cnn", "tanh", 4))
     x, y = batch((1, 28, 28), 1)
     total = engine.clipped_sum(x, y, CLIPPINGS["per_layer"](1e-3)).total.double()
-    assert total.norm().item() == pytest.approx(2e-3, rel=1e-5)
+    assert total.norm().item() == pytest.approx(2e-3, rel=1e-4)
 
 
 def test_logits_equal_the_modules_own():
@@ -145,7 +145,7 @@ def test_a_transform_takes_the_place_of_every_gradient_before_clipping(clipping)
 
 def test_the_fast_engine_refuses_to_ignore_a_transform():
     x, y = batch((1, 28, 28), 2)
-    with pytest.raises(AssertionError, match="forms no gradients"):
+    with pytest.raises(RuntimeError, match="forms no gradients"):
         engine_on(BookKeeping, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(1.0), transform=torch.sign)
 
 
