@@ -2,11 +2,15 @@
 
 import csv
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from dpcore.runs.store import Store
 from tests.e2e.server import Server, serving
+from tests.pages.train_page import CONFIG, recorded
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
@@ -164,3 +168,18 @@ def test_the_server_never_holds_torch(page: Page, app: Server):
     maps = Path(f"/proc/{app.pid}/maps").read_text()
     assert "numpy" in maps
     assert "torch" not in maps
+
+
+def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_the_page_goes_on(
+    page: Page, app: Server
+):
+    with Store(app.home) as store:
+        run = recorded(store, CONFIG, 40)  # its worker is on another machine: nobody ends it
+        opened(page, f"{app.url}/train?run={run}")
+        expect(page.get_by_text("step 40 of 79")).to_be_visible()
+        with closing(sqlite3.connect(store.path)) as db, db:
+            db.execute("DELETE FROM events WHERE run = ?", (run,))
+            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+    expect(page.get_by_text(f"No longer in the run store: run '{run}'.")).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_role("button", name="Start private run")).to_be_enabled()

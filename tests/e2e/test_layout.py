@@ -52,10 +52,15 @@ def open_everything(page: Page) -> None:
     page.set_viewport_size({"width": size["width"], "height": page.evaluate(HEIGHT) + 20})
 
 
+def named(case: tuple) -> str:
+    page, (width, _), theme = case
+    return f"{Path(page.file).stem}-{width}-{theme}"
+
+
 @pytest.fixture(
     scope="module",
     params=CASES,
-    ids=lambda case: f"{Path(case[0].file).stem}-{case[1][0]}-{case[2]}",
+    ids=named,
 )
 def shown(browser, app: Server, runs: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page as it opens; the one that shows runs has some."""
