@@ -81,6 +81,17 @@ def test_a_key_on_the_sigma_slider_redraws_the_curve_and_its_address_shows_the_s
     expect(page.locator(LABEL)).to_have_text(linked)  # in the end: the first label may change before the others do
 
 
+def test_keys_pressed_faster_than_the_page_answers_all_count(page: Page, app: Server):
+    opened(page, app.url + "/?sigma=2")
+    labels(page)
+    page.locator(SLIDER).focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    expect(exact_sigma(page)).to_have_value("4")  # 2.2, 2.4 ... 4.0
+    page.wait_for_timeout(1000)
+    expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "4")
+
+
 def test_a_number_typed_into_a_field_moves_the_slider_and_nonsense_is_a_sentence(page: Page, app: Server):
     opened(page, app.url)
     field = exact_sigma(page)

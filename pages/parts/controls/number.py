@@ -122,7 +122,8 @@ def _slider(quantity: Quantity, text: str) -> None:
         stops.insert(place, value)
     key = f"{quantity.key}_slider"
     options = [show(stop) for stop in stops]
-    st.session_state[key] = show(value)
+    if st.session_state.get(key) != show(value):  # told again what it says, it would undo the keys pressed meanwhile
+        st.session_state[key] = show(value)
     follow = {"on_change": _follow, "args": (quantity.key, key)}
     st.select_slider(quantity.label, options, key=key, label_visibility="collapsed", **follow)
 
