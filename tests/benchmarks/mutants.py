@@ -49,7 +49,7 @@ class Mutant:
     """One fault: which node of which function becomes what, and the lines that a test must run to see it."""
 
     path: str
-    function: str  # "" at the level of the module or of a class
+    function: str  # or, outside functions, the class or the constant
     before: str
     after: str
     number: int  # among equal changes in one function, from 0
@@ -110,14 +110,20 @@ def _below(node: ast.AST, function: str, lines: tuple[int, int] | None) -> Itera
                 continue
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
                 continue  # a docstring
-            inner = f"{function}.{child.name}".lstrip(".") if isinstance(child, _SCOPES) else function
             span = _span(child, lines)
+            inner = f"{function}.{_scope(child, span)}".strip(".")
             for after in _faults(child):
                 yield Change(inner, span, child, after, _putter(node, field, place, isinstance(value, list)))
             yield from _below(child, inner, span)
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+def _scope(node: ast.AST, lines: tuple[int, int] | None) -> str:
+    """The name of a function, a class or, outside functions, a constant; "" for all else."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name
+    if lines is None and isinstance(node, ast.Assign | ast.AnnAssign):
+        return ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+    return ""
 
 
 def _putter(node: ast.AST, field: str, place: int, many: bool) -> Callable[[ast.AST], None]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-for _threads in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")  # before NumPy and torch: a process with threads cannot be forked safely
+# Before NumPy and torch: a process with threads cannot be forked safely.
+os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import pytest
 
@@ -84,32 +84,32 @@ def _is_ours(file: str, root: Path) -> bool:
     return file.startswith(str(root)) and not file.startswith(sys.prefix)
 
 
-def coverage_of(root: Path, folder: str, tests: tuple[str, ...]) -> dict[str, Covered]:
-    """Every passing test that reaches a function of the folder."""
+def coverage_of(root: Path, folders: list[str], tests: list[str]) -> dict[str, Covered]:
+    """Every passing test that reaches a function of the folders."""
 
     def measured() -> dict[str, Any]:
-        recorder = Recorder(root, folder)
+        recorder = Recorder(root, folders)
         pytest.main([*QUIET, *tests], plugins=[recorder, Examples()])
         return recorder.found
 
     found = in_fork(measured, 3600)
-    if not found:
-        raise RuntimeError(f"No test of {tests} passes and reaches {folder}.")
+    if found is None:
+        raise RuntimeError(f"The tests could not be run: {tests}")
     return {test: Covered(**each) for test, each in found.items()}
 
 
 class Recorder:
     """A plug-in of pytest that records seconds and lines of each test that passes."""
 
-    def __init__(self, root: Path, folder: str) -> None:
-        self.root, self.prefix = root, str(root / folder)
+    def __init__(self, root: Path, folders: list[str]) -> None:
+        self.root, self.prefixes = root, tuple(str(root / folder) for folder in folders)
         self.found: dict[str, dict[str, Any]] = {}
         self.lines: set[tuple[str, int]] = set()
         self.passed = True
 
     def trace(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
-        """Follow functions of the folder line by line, and no others."""
-        if not frame.f_code.co_filename.startswith(self.prefix) or frame.f_code.co_name == "<module>":
+        """Follow functions of the folders line by line, and no others."""
+        if not frame.f_code.co_filename.startswith(self.prefixes) or frame.f_code.co_name == "<module>":
             return None
         self.lines.add((frame.f_code.co_filename, frame.f_lineno))
         return self.trace
@@ -117,7 +117,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Record one test, with caches emptied, since what a cache answers reaches nothing."""
-        for cache in _caches():
+        for cache in self._caches():
             cache.cache_clear()
         self.lines, self.passed = set(), True
         threading.settrace(self.trace)
@@ -134,17 +134,17 @@ class Recorder:
         """Leave out tests that are skipped or fail without any fault."""
         self.passed &= report.passed
 
+    def _caches(self) -> list[Any]:
+        files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
+        ours = [sys.modules[name] for name, file in files.items() if _is_ours(file, self.root)]
+        return [each for module in ours for each in vars(module).values() if hasattr(each, "cache_clear")]
+
     def _keep(self, test: str, seconds: float) -> None:
         lines: dict[str, list[int]] = {}
         for file, line in sorted(self.lines):
             lines.setdefault(str(Path(file).relative_to(self.root)), []).append(line)
         if lines and self.passed:
             self.found[test] = {"seconds": round(seconds, 3), "lines": lines}
-
-
-def _caches() -> list[Any]:
-    ours = [module for name, module in sys.modules.items() if name.startswith("dpcore")]
-    return [each for module in ours for each in vars(module).values() if hasattr(each, "cache_clear")]
 
 
 class Examples:

@@ -68,7 +68,7 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
     epsilon = -2 * math.log(delta) / order
     sigma, q = min(release.sigma for release in used), max(release.q for release in used)
     reach = max(release.q * release.sigma for release in used)
-    cap, floor = 0.1 / q**2 if q > 1e-150 else math.inf, 0.002 * steps / order
+    cap, floor = 0.1 / q**2, 0.002 * steps / order
     stated = (
         (sigma >= 1, f"sigma >= 1 (here {sigma:.3g})"),
         (reach < 1, f"q < 1/sigma (here q sigma = {reach:.3g})"),
