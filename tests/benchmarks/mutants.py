@@ -40,7 +40,7 @@ SWAPPED = {a: b for pair in _PAIRS.split(",") for a, b in (pair.split(), pair.sp
 SWAPPED |= {"log1p": "log", "expm1": "exp", "logaddexp": "maximum"}
 UNORDERED = {"isinstance", "getattr", "zip", "einsum"}  # swapped arguments say nothing: a crash, or the same
 EXTREMES = {"maximum", "minimum", "max", "min"}
-COMMUTING = EXTREMES | {"logaddexp", "hypot", "add", "multiply"}
+COMMUTING = EXTREMES | {"array_equal", "logaddexp", "hypot", "add", "multiply"}
 UNTOUCHED = {"annotation", "returns", "decorator_list", "exc", "cause", "msg", "type_params", "format_spec"}
 
 
@@ -221,5 +221,5 @@ def _call_faults(node: ast.Call) -> Iterator[ast.AST]:
         return
     if called in EXTREMES:
         yield from node.args[:2]
-    elif called not in UNORDERED | COMMUTING:
+    elif called not in UNORDERED | COMMUTING and _text(node.args[0]) != _text(node.args[1]):
         yield ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)

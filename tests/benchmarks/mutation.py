@@ -94,13 +94,18 @@ def _state(file: str) -> str:
     return hashlib.sha256(_code(str(Path(file).parent)) + (ROOT / file).read_bytes()).hexdigest()
 
 
+@cache
+def mutants_in(room: str) -> tuple[Mutant, ...]:
+    """Every mutant of a room."""
+    files = sorted(str(each.relative_to(ROOT)) for each in (ROOT / ROOMS[room][0]).glob("*.py"))
+    return tuple(mutant for each in files for mutant in mutants_of(ROOT, each))
+
+
 def run(room: str, arguments: argparse.Namespace) -> None:
     """Try the room's mutants and print the score and the survivors."""
-    folder, tests = ROOMS[room]
-    warm(ROOT, tests)
+    warm(ROOT, ROOMS[room][1])
     session = Session(ROOT, covered(room), arguments.seconds)
-    files = sorted(str(each.relative_to(ROOT)) for each in (ROOT / folder).glob("*.py"))
-    mutants = [m for each in files if arguments.only in each for m in mutants_of(ROOT, each)]
+    mutants = [m for m in mutants_in(room) if arguments.only in m.path]
     kept = STORE / f"results-{room}.json"
     results: dict[str, str] = json.loads(kept.read_text()) if kept.exists() else {}
     reasons, end = explained(), time.monotonic() + 60 * arguments.minutes
@@ -124,6 +129,9 @@ def report(room: str, mutants: list[Mutant], results: dict[str, str], reasons: d
     counted = [m for m in mutants if not is_explained(m.name, reasons)]
     tried = [m for m in counted if m.name in results]
     alive = [m for m in tried if not results[m.name].startswith("killed")]
+    for key in reasons:
+        if key.startswith(ROOMS[room][0]) and not any(is_explained(m.name, {key: ""}) for m in mutants_in(room)):
+            print(f"explained, but not there any more: {key}")
     for mutant in alive:
         print(f"{results[mutant.name]}: {mutant.name}")
     share = 100 * (1 - len(alive) / len(tried)) if tried else 0.0

@@ -42,8 +42,8 @@ def per_use(mechanism: Mechanism, delta: FloatArray) -> FloatArray:
     """
     q = np.array([release.q for release in mechanism.releases])
     mu = np.array([1 / release.sigma for release in mechanism.releases])
-    whole = np.minimum(delta[:, None] / q, 1.0)  # (n, L); at delta_0 = 1 nothing is left to spend
-    epsilon = gaussian.epsilon_of(np.minimum(whole, np.nextafter(1.0, 0.0)), mu)
+    whole = np.minimum(delta[:, None] / q, np.nextafter(1.0, 0.0))  # (n, L); at delta_0 = 1 nothing is left to spend
+    epsilon = gaussian.epsilon_of(whole, mu)
     return amplified(epsilon, q)
 
 
@@ -56,5 +56,5 @@ def amplified(epsilon: FloatArray, q: FloatArray) -> FloatArray:
     [0.001051, 995.39483]
     """
     small = np.log1p(q * np.expm1(np.minimum(epsilon, 30.0)))
-    large = epsilon + np.log(q + (1 - q) * np.exp(-np.maximum(epsilon, 30.0)))
+    large = epsilon + np.log(q + (1 - q) * np.exp(-epsilon))
     return np.where(epsilon < 30, small, np.maximum(large, 0.0))

@@ -84,3 +84,16 @@ def test_one_step_alone_spends_the_first_half_of_delta_or_all_of_it() -> None:
     strong, naive = (ACCOUNTANTS[name].curve(mechanism, 1, 1e-4).epsilon[0] for name in ("strong", "naive"))
     assert strong == pytest.approx(one_use(0.02, 3.0, 5e-5), rel=1e-9)
     assert naive == pytest.approx(one_use(0.02, 3.0, 1e-4), rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.006, 0.008, 0.0099])
+def test_a_share_of_delta_near_the_sampling_rate_still_buys_a_smaller_epsilon(delta: float) -> None:
+    mechanism = Mechanism.constant(0.01, 0.2, 1)
+    assert per_use(mechanism, np.array([delta]))[0, 0] == pytest.approx(one_use(0.01, 0.2, delta), rel=1e-9, abs=1e-12)
+
+
+def test_amplification_by_a_tiny_rate_leaves_a_tiny_epsilon() -> None:
+    with mpmath.workdps(60):
+        exact = float(mpmath.log(1 + mpmath.mpf(1e-20) * (mpmath.exp(31) - 1)))
+    assert exact < 1e-6
+    assert float(amplified(np.array(31.0), np.array(1e-20))) == pytest.approx(exact, rel=1e-6)
