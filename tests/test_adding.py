@@ -4,14 +4,24 @@ import sys
 import types
 from argparse import Namespace
 from pathlib import Path
+from typing import ClassVar, final
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpcore
 from dpcore import __main__ as dispatcher
 from dpcore import check
 from dpcore.commands import Parser, whole
+from dpcore.figures import epsilon_figure
+from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.runs import pool
+from dpcore.runs.store import Store
 from pages.parts.shell import menu
+from tests.commands.printed import printed
 
 
 def echo_parser() -> Parser:
@@ -98,3 +108,88 @@ def test_an_answer_of_calibrate_opens_in_a_page_that_shows_settings(
     assert not app.exception
     assert asked == [half_page.file]
     assert app.session_state["sigma"] == found.removeprefix("sigma = ")
+
+
+@final
+class Tally(Accountant):
+    """A made-up formula: 2 sqrt(T) q / sigma at any delta."""
+
+    name: ClassVar[str] = "tally"
+    title: ClassVar[str] = "Made-up tally"
+    note: ClassVar[str] = "The made-up tally counts what it likes."
+    source: ClassVar[str] = "arXiv 0000.00000"
+    kind: ClassVar[Kind] = Kind.CLAIMED
+    caveat: ClassVar[str] = "Nobody has proved it."
+
+    def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        squares = np.array([(2 * each.q / each.sigma) ** 2 for each in mechanism.releases])
+        return Curve(steps, delta, np.sqrt(mechanism.compositions(steps) @ squares), None, self.kind)
+
+
+@pytest.fixture
+def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
+    """An accountant that is a class, and its line in the registry."""
+    made = Tally()
+    monkeypatch.setitem(ACCOUNTANTS, made.name, made)
+    return made
+
+
+SETTING = ["--q", ".01", "--steps", "10000"]
+
+
+def test_the_commands_take_a_new_accountant(tally: Tally, capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, ["epsilon", *SETTING, "--sigma", "4", "--delta", "1e-5", "--points", "2"])
+    assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)
+    assert list(found["accountants"]) == list(ACCOUNTANTS)
+    assert dispatcher.main(["epsilon", *SETTING, "--sigma", "4", "--delta", "1e-5"]) == 0
+    assert "\ntally " in capsys.readouterr().out
+    for target in (["--target-epsilon", "1", "--delta", "1e-5"], ["--target-advantage", ".3"]):
+        found = printed(capsys, ["calibrate", "--solve", "sigma", *SETTING, *target, "--accountant", "tally"])
+        assert (found["accountant"], found["kind"]) == ("tally", "claimed")
+    assert dpcore.epsilon(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, "tally").value == pytest.approx(0.5)
+
+
+def test_the_figures_draw_a_new_accountant_in_a_look_of_its_own(tally: Tally) -> None:
+    figure = epsilon_figure(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, accountants=ACCOUNTANTS)
+    looks = [(each.line.color, each.line.dash) for each in figure.data]
+    assert len(set(looks)) == len(ACCOUNTANTS)  # the band has two lines in one look
+    (drawn,) = [each for each in figure.data if each.name == tally.title]
+    assert drawn.y[-1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("accountants", {"accountants": ["tally", "rdp"]}),
+        ("accountants", {"accountants": ["tally"], "against": "delta"}),
+        ("tradeoff", {"pair": "tally", "pairs": "tally"}),
+        ("calibrate", {"by": "tally"}),
+        ("calibrate", {"by": "tally", "target": "advantage"}),
+        ("train", {"by": "tally"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
+)
+def test_every_page_shows_a_new_accountant(
+    page: str, query: dict, tally: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
+        app = AppTest.from_file(Path(__file__).parents[1] / "pages" / f"{page}.py", default_timeout=60)
+        app.query_params.update(query)
+        app.run()
+        assert not app.exception
+        assert not app.error
+        offered = [option for each in app.selectbox for option in each.options]
+        written = [each.proto.body for each in app.get("html")] + [each.proto.spec for each in app.get("plotly_chart")]
+        assert tally.title in " ".join([*offered, *written])
+        if page in ("accountants", "calibrate"):
+            assert any(tally.title in each for each in written)
+        if page == "accountants":
+            assert any(tally.note in each.value for each in app.markdown)
+
+
+def test_every_page_is_driven_with_a_new_accountant() -> None:
+    (driven,) = [
+        mark.args[1] for mark in test_every_page_shows_a_new_accountant.pytestmark if mark.name == "parametrize"
+    ]
+    assert {page for page, _ in driven} == {Path(each.file).stem for each in menu.PAGES}
