@@ -16,7 +16,7 @@ left, right = page_columns("Which noise fits my budget?")
 question.move_on()
 
 with left:
-    told = st.container()
+    idle = st.container()
 setting = setting_in(left, right)
 delta = setting.delta
 
@@ -25,7 +25,7 @@ with right:
     asked = found = target = None
     with controls:
         solved, by = question.solve_controls()
-        told.caption(question.told(solved))
+        idle.caption(question.idle_control(solved))
         try:
             target = question.target_controls(delta)
         except ValueError as error:

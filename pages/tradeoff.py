@@ -46,8 +46,8 @@ with right:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.markdown("Bu et al. 2020:", width="content")
     for name in presets.FIGURES:
-        told = f"As in {name} of {presets.BU_TITLE}."
-        row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=told)
+        source = f"As in {name} of {presets.BU_TITLE}."
+        row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills(st) if view == "delta" else []
 
     certain, warned = st.empty(), st.container()

@@ -14,7 +14,13 @@ from playwright.sync_api import Page, expect
 
 SIZES = ((1366, 768), (1024, 768), (390, 844))
 THEMES = ("light", "dark")
-CASES = [(page, size, theme) for page in PAGES for size in SIZES for theme in THEMES]
+QUICK = ((SIZES[0], "light"), (SIZES[0], "dark"), (SIZES[-1], "light"))  # the others under CI, or with --slow
+CASES = [
+    pytest.param((page, size, theme), marks=[] if (size, theme) in QUICK else pytest.mark.slow)
+    for page in PAGES
+    for size in SIZES
+    for theme in THEMES
+]
 SHORTEST = 120  # pixels of a slider that a hand can still set
 PATIENCE = 60_000
 STILL = "[data-testid=stApp][data-test-script-state=notRunning]"

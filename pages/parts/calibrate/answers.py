@@ -126,8 +126,8 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
     if isinstance(found, str) or verdict is None:
         return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
     low, reading = found.reading.lower, found.reading
-    told = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
-    return [name, asked.solve, *("" if each is None else each for each in told), found.note]
+    cells = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
+    return [name, asked.solve, *("" if each is None else each for each in cells), found.note]
 
 
 def _answer_row(asked: Asked, name: str) -> VerdictRow:

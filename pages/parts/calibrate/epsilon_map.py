@@ -59,7 +59,7 @@ def show_map(setting: Setting, by: str, target: float | None, answer: Mark | Non
     axes = axes_of(setting, by)
     st.session_state[AXES] = axes
     marks = [Mark(setting.epochs, setting.sigma, "now"), *([answer] if answer else [])]
-    place, told = st.empty(), st.empty()
+    place, below = st.empty(), st.empty()
     parts: list[Grid] = []
     started, slow = time.perf_counter(), False
     for part in strips(axes, by):
@@ -69,11 +69,11 @@ def show_map(setting: Setting, by: str, target: float | None, answer: Mark | Non
             first = joined(list(strips(axes, FIRST)))
             place.plotly_chart(heatmap_figure(first, axes.epochs, target=target, marks=marks), key="first_map", alt=ALT)
         if slow:
-            told.caption(f"{WAITING} {sum(len(each.sigmas) for each in parts)} of {len(axes.sigmas)} sigmas are done.")
+            below.caption(f"{WAITING} {sum(len(each.sigmas) for each in parts)} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
     figure = heatmap_figure(grid, axes.epochs, target=target, marks=marks)
     place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)
-    told.caption(caption(grid, axes, by, target))
+    below.caption(caption(grid, axes, by, target))
     numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
     csv_button("Download the map (CSV)", lambda: map_columns(grid, axes, by), "epsilon_map.csv", "download")
 
@@ -81,11 +81,11 @@ def show_map(setting: Setting, by: str, target: float | None, answer: Mark | Non
 def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
     """What the map shows, by whom, and what kind of numbers they are."""
     kinds = Counter(grid.kinds)
-    told = [WORDS[kind] if len(kinds) == 1 else f"{WORDS[kind]} ({count} sigmas)"
+    named = [WORDS[kind] if len(kinds) == 1 else f"{WORDS[kind]} ({count} sigmas)"
             for kind, count in kinds.items()]  # fmt: skip
     thick = "" if target is None else "The thick line is the target. "
     return (
-        f"Epsilon at delta = {plain(axes.delta)} and q = {axes.q:.4g} by {ACCOUNTANTS[by].title}: {', '.join(told)}. "
+        f"Epsilon at delta = {plain(axes.delta)} and q = {axes.q:.4g} by {ACCOUNTANTS[by].title}: {', '.join(named)}. "
         f"{thick}Click a point to load its sigma and epochs, here and on the other pages."
     )
 

@@ -67,7 +67,7 @@ def solve_controls() -> tuple[str, str]:
     return solve, by
 
 
-def told(solve: str) -> str:
+def idle_control(solve: str) -> str:
     """Why one of the controls does not change the answer."""
     same = {
         "q": "The sampling rate (or the batch)",

@@ -91,6 +91,6 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
 
 def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
-    told = watched.config.private or quantity != "clipped"
-    stepped = [each for each in watched.history.stepped if told and each.step <= watched.tested]
+    applies = watched.config.private or quantity != "clipped"
+    stepped = [each for each in watched.history.stepped if applies and each.step <= watched.tested]
     return Track(watched.label, [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])
