@@ -4,7 +4,8 @@
 
 A setting has q in 1e-6..1, sigma in 0.06..300, up to 1e7 steps (even on logarithmic scales; one q in ten is 1) and
 delta in 1e-15..0.1; with --levels N it has one to N releases, each drawn like that. Wide is a band whose upper end less
-its lower end is above 1 % of the larger of the lower end and 1. Prints the widest settings, then one JSON object.
+its lower end is above 1 % of the lower end, or of 1e-4 if that is larger; `far` counts those wider than 1 % of the
+larger of the lower end and 1. Prints the widest settings, then one JSON object.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def random_setting(generator: np.random.Generator, levels: int) -> tuple[Mechani
 
 def excess(lower: float, upper: float) -> float:
     """Width of the band over the width that counts as narrow."""
-    return (upper - lower) / (0.01 * max(lower, 1.0))
+    return (upper - lower) / (0.01 * max(lower, 1e-4))
 
 
 def main() -> None:
@@ -72,6 +73,7 @@ def main() -> None:
                 "levels": options.levels,
                 "wide": len(wide),
                 "untold": sum(not row[4] for row in wide),
+                "far": sum(upper - lower > 0.01 * max(lower, 1.0) for _, lower, upper, *_ in wide),
                 "infinite": sum(math.isinf(row[2]) for row in rows),
                 "seconds": sum(row[3] for row in rows),
                 "slowest": max(row[3] for row in rows),

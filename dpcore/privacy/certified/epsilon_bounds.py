@@ -138,9 +138,9 @@ def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArr
     """Width of the band at the last horizon over what is wanted, from the gap between its laws' log-moments."""
     counts, log_delta = composition.counts[-1:], np.log(delta[-1:])
     epsilon = lattice.remove.chernoff(counts, log_delta)
-    order = np.array([lattice.remove.tilt(counts[0], float(log_delta[0]), float(epsilon[0]), inf)])
-    gaps = np.array([law.remove.log_moments(order)[0] - law.dominated.log_moments(order)[0] for law in lattice.laws])
-    return float(counts[0] @ np.maximum(gaps, 0.0)) / order[0] / float(_wanted_width(lattice, composition, delta)[-1])
+    order = lattice.remove.tilt(counts[0], float(log_delta[0]), float(epsilon[0]), inf)
+    gaps = lattice.remove.at(order) - lattice.dominated.at(order)
+    return float(counts[0] @ np.maximum(gaps, 0.0)) / order / float(_wanted_width(lattice, composition, delta)[-1])
 
 
 def _measured_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
