@@ -37,8 +37,6 @@ LAYERS = [
     ["dpcore.check"],
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
-# Circles that stand today, type-only imports included. The list only shrinks: a circle outside of it fails.
-KNOWN_CIRCLES = [{"config", "combinations"}]
 # What the modules of a room define in common, because they are kinds of one thing.
 SHARED = {"parser", "run", "absorb", "rules", "checked"}
 
@@ -159,15 +157,9 @@ def test_imports_go_one_way() -> None:
 
 def test_no_module_imports_itself_through_others() -> None:
     graph = networkx.DiGraph((module, name) for module, name, _ in own_imports())
-    circles = [each for each in networkx.strongly_connected_components(graph) if len(each) > 1]
-    found = [sorted(each) for each in circles if not any(known(each, circle) for circle in KNOWN_CIRCLES)]
-    assert found == []
+    circles = [sorted(each) for each in networkx.strongly_connected_components(graph) if len(each) > 1]
+    assert circles == []
     assert list(networkx.selfloop_edges(graph)) == []
-
-
-def known(circle: set[str], names: set[str]) -> bool:
-    """Whether all modules of a circle have one of the names, or lie in a room of that name."""
-    return all(names & set(module.split(".")) for module in circle)
 
 
 def test_no_room_has_two_things_of_one_name() -> None:

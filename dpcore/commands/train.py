@@ -11,63 +11,33 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, number, whole
-from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
 from dpcore.privacy.report.numbers import outward
-from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
-from dpcore.training.config import ACCEPTANCES, DEVICES, RunConfig
+from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
-from dpcore.training.gradients.clipping import CLIPPINGS
-from dpcore.training.models import ACTIVATIONS, MODELS, models_for
-from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 from dpcore.training.randomness.streams import new_secret
+from dpcore.training.setting_kinds import Choice, Count, Delta, Number, Setting, either
+from dpcore.training.settings import SETTINGS
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
-NUMBERS = {
-    "sigma": "noise multiplier: noise std / clip norm",
-    "clip_norm": "C, the bound on each example's gradient norm",
-    "lr": "learning rate",
-    "momentum": "of sgd and adppl",
-    "epochs": "how often each example is drawn on average",
-    "delta": "what epsilon is shown for, and stopped at",
-    "rate": "of the noise schedule",
-    "lr_end": "learning rate that linear and cosine end at",
-    "lr_epochs": "epochs until then (default: the whole run)",
-    "ema": "decay of the weights' moving average, in [0, 1); 0: off",
-    "sa_q0": "of sa: inverse temperature per accepted step",
-    "pca_sigma": "noise multiplier of DP-PCA, charged once",
-    "relevance_sigma": "noise multiplier of adppl's relevances, charged once",
-    "stop_epsilon": "stop before the step that would exceed it",
-}
-COUNTS = {
-    "batch": "expected batch q n",
-    "seed": "fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
-    "level_steps": "steps at one sigma (default: an epoch)",
-    "sa_mu0": "of sa: rejections in a row after which a proposal is accepted",
-    "public": "last training examples held out as public data",
-    "pca": "dimensions of the DP-PCA projection, for dense models; 0: off",
-}
-CHOICES = {
-    "activation": ACTIVATIONS,
-    "device": DEVICES,
-    "clipping": CLIPPINGS,
-    "reading": READINGS,
-    "schedule": SCHEDULES,
-    "lr_schedule": LR_SCHEDULES,
-    "acceptance": ACCEPTANCES,
-    "stop_accountant": tuple(ACCOUNTANTS),
+ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # kind of setting -> its argument
+    Number: (number, "NUMBER"),
+    Delta: (number, "NUMBER"),
+    Count: (whole, "COUNT"),
+    Choice: (str, "ID"),
 }
 MAX_SEEDS = 1000
+PLAIN = RunConfig()
 
 
 def parser() -> Parser:
@@ -76,16 +46,10 @@ def parser() -> Parser:
         prog="python -m dpcore train",
         description="Train a private model. Settings left out take defaults that suit data set, model and optimizer.",
     )
-    made.add_argument("--dataset", default="mnist", metavar="ID", help=" or ".join(DATASETS))
-    made.add_argument("--source", metavar="ID", help="full or sample (default: full where it is here)")
-    made.add_argument("--model", metavar="ID", help=" or ".join(MODELS))
-    made.add_argument("--optimizer", default="sgd", metavar="ID", help=" or ".join(OPTIMIZERS))
-    for name, choices in CHOICES.items():
-        made.add_argument(option(name), metavar="ID", help=" or ".join(choices))
-    for name, text in NUMBERS.items():
-        made.add_argument(option(name), type=number, metavar="NUMBER", help=text)
-    for name, text in COUNTS.items():
-        made.add_argument(option(name), type=whole, metavar="COUNT", help=text)
+    for name, setting in SETTINGS.items():
+        if name != "private":
+            kind, metavar = ARGUMENTS[type(setting)]
+            made.add_argument(option(name), type=kind, metavar=metavar, help=_help(setting))
     made.add_argument(
         "--seeds",
         type=whole,
@@ -96,6 +60,12 @@ def parser() -> Parser:
     made.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
     made.add_argument("--json", action="store_true", help="print one JSON object for each event")
     return made
+
+
+def _help(setting: Setting) -> str:
+    """What `--help` says of a setting; a percent sign would be a format there."""
+    choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
+    return f"{setting.help}{choices}".replace("%", "%%")
 
 
 def option(name: str) -> str:
@@ -201,13 +171,13 @@ def claimed(config: RunConfig, final: Finished) -> str:
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
     """The configuration that the arguments ask for; ValueError names what is wrong with it."""
-    model = models_for(arguments.dataset)[-1] if arguments.model is None else arguments.model
-    source = next(iter(available(arguments.dataset)), "full") if arguments.source is None else arguments.source
-    private = not arguments.non_private
-    reading = arguments.reading or "scaled"
-    base = defaults(arguments.dataset, model, arguments.optimizer, source, private=private, reading=reading)
-    names = (*NUMBERS, *COUNTS, *CHOICES)
-    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    asked = {name: getattr(arguments, name, None) for name in SETTINGS}
+    given = {name: value for name, value in asked.items() if value is not None}
+    dataset, optimizer = given.get("dataset", PLAIN.dataset), given.get("optimizer", PLAIN.optimizer)
+    model = given.get("model") or models_for(dataset)[-1]
+    source = given.get("source", next(iter(available(dataset)), "full"))
+    private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
+    base = defaults(dataset, model, optimizer, source, private=private, reading=reading)
     config = replace(base, **given)
     plan(config)  # raises what is wrong with the schedules
     for name, needed in idle(config).items():

@@ -20,7 +20,7 @@ from tests.training.small_runs import SMALL
         ({"schedule": "cubic"}, "schedule='cubic'"),
         ({"rate": 0.1}, "no rate=0.1 with schedule='constant'"),
         ({"level_steps": 5}, "no level_steps=5"),
-        ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma above 0"),
+        ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
         ({"lr_schedule": "warm"}, "lr_schedule='warm'"),
         ({"lr_end": 0.1}, "no lr_end=0.1 with lr_schedule='constant'"),
         ({"lr_epochs": 3.0}, "no lr_epochs=3"),

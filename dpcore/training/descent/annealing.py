@@ -16,6 +16,11 @@ import math
 
 import numpy as np
 
+ACCEPTANCES = {  # how proposals are accepted -> one line on it
+    "none": "Every step is taken.",
+    "sa": "SA-DPSGD: proposals are judged on a held-out public split. Charges every proposal, rejected ones too.",
+}
+
 
 class Annealing:
     """The accept or reject test and its state."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, ClassVar, final
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +22,9 @@ STABILITY = 0.01  # gamma of AUTO-S, the value of its paper
 class Clipping(ABC):
     """A variant with its bound C."""
 
+    title: ClassVar[str]  # in the label of a run
+    note: ClassVar[str]  # one line: what it does, and what it charges
+    source: ClassVar[str]
     clip_norm: float
 
     @abstractmethod
@@ -47,6 +50,10 @@ class Flat(Clipping):
             [1.0000, 1.0000, 0.5000]])
     """
 
+    title = "flat"
+    note = "The whole gradient is clipped to C. Charges each step at (q, sigma)."
+    source = "Abadi et al. 2016, arXiv 1607.00133, Algorithm 1"
+
     def factors(self, squares: Tensor) -> Tensor:
         norms = squares.sum(0).sqrt_()
         return (self.clip_norm * SAFETY / norms).clamp_(max=1.0).expand_as(squares)
@@ -68,6 +75,10 @@ class AutoS(Clipping):
     tensor([[199.9998,   1.0000]])
     """
 
+    title = "AUTO-S"
+    note = "AUTO-S: each gradient times C / (norm + 0.01). Charges each step at (q, sigma)."
+    source = "Bu et al. 2023, arXiv 2206.07136"
+
     def factors(self, squares: Tensor) -> Tensor:
         norms = squares.sum(0).sqrt_()
         return norms.add_(STABILITY).reciprocal_().mul_(self.clip_norm * SAFETY).expand_as(squares)
@@ -88,6 +99,10 @@ class PerLayer(Clipping):
     (tensor([[0.5000, 1.0000],
             [1.0000, 0.2500]]), 2.0)
     """
+
+    title = "per layer"
+    note = "Each of k layers is clipped to C. Charges each step at (q, sigma / sqrt k)."
+    source = "the code beside Abadi et al. 2016, arXiv 1607.00133"
 
     def factors(self, squares: Tensor) -> Tensor:
         return (self.clip_norm * SAFETY / squares.sqrt()).clamp_(max=1.0)

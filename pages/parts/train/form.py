@@ -13,9 +13,11 @@ from dpcore.training.models import ACTIVATIONS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
+from dpcore.training.settings import SETTINGS
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
 from pages.parts.controls.number import Quantity, number, show
+from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
@@ -36,12 +38,12 @@ def config_form() -> list[RunConfig]:
         what, how = st.container(key="halves").columns(2, gap="small", wrap=False)
         with what:
             names = tuple(name for name in DATASETS if available(name))
-            dataset = choice_by_title("Dataset", names, "dataset", lambda name: DATASETS[name].title)
-            model = choice("Model", tuple(reversed(models_for(dataset))), "model")
+            dataset = choice_by_title(SETTINGS["dataset"].label, names, "dataset", lambda name: DATASETS[name].title)
+            model = choice(SETTINGS["model"].label, tuple(reversed(models_for(dataset))), "model")
         with how:
-            source = choice("Images", tuple(reversed(available(dataset))), "source")
+            source = choice(SETTINGS["source"].label, tuple(reversed(available(dataset))), "source")
             optimizer = choice_by_title(
-                "Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title
+                SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title
             )
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         above = st.expander("Clipping, learning rate, activation, delta, seeds")
@@ -49,7 +51,7 @@ def config_form() -> list[RunConfig]:
         usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
         with above:  # filled last: the method has a say in the learning rate
             clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
-            activation = choice("Activation", ACTIVATIONS, "activation")
+            activation = choice(SETTINGS["activation"].label, ACTIVATIONS, "activation")
             delta, seeds, seed = number(DELTA), int(number(SEEDS)), fixed_seed()
     chosen = {"dataset": dataset, "source": source, "model": model, "activation": activation, "optimizer": optimizer}
     numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
@@ -67,7 +69,7 @@ def fixed_seed() -> int | None:
     """Draw the field of a fixed seed; None where it is left empty, and each run draws a secret one."""
     recall("seed", "")
     text = st.text_input(
-        "Fixed seed (empty: a secret one)",
+        SETTINGS["seed"].label,
         key="seed",
         max_chars=19,
         help="By default each run draws a secret seed. A fixed one makes a run repeatable, and epsilon then holds only "
@@ -93,17 +95,8 @@ def baseline_of(config: RunConfig) -> RunConfig:
 def _rate(usual: RunConfig) -> Quantity:
     """The learning rate, one for each combination: what suits one of them fails with another."""
     reading = "" if usual.reading == "scaled" else "_literal"
-    return Quantity(
-        f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}",
-        "Learning rate",
-        show(usual.lr),
-        1e-4,
-        100,
-        lambda lr: check.positive(lr=lr),
-        "slower",
-        "less stable",
-        help="Clipping shortens gradients, so private training takes larger rates than usual.",
-    )
+    key = f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}"
+    return quantity_of("lr", start=usual.lr, key=key)
 
 
 def _clip_norm(usual: RunConfig) -> Quantity:

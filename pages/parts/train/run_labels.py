@@ -1,51 +1,16 @@
 """Runs in words: what each one is, and what tells overlaid ones apart."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.settings import SETTINGS
 
 MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
-SAID: dict[str, Callable[[RunConfig], str]] = {  # setting -> a few words on it, the most telling first
-    "dataset": lambda config: DATASETS[config.dataset].title,
-    "optimizer": lambda config: OPTIMIZERS[config.optimizer].title,
-    "reading": lambda config: config.reading,
-    "sigma": lambda config: f"sigma {config.sigma:g}",
-    "clipping": lambda config: {"auto_s": "AUTO-S", "per_layer": "per layer"}.get(config.clipping, config.clipping),
-    "acceptance": lambda config: "SA-DPSGD" if config.acceptance == "sa" else "accepts all",
-    "public": lambda config: f"{config.public} public",
-    "schedule": lambda config: f"{config.schedule} noise",
-    "rate": lambda config: f"k {config.rate:g}",
-    "model": lambda config: config.model,
-    "pca": lambda config: f"PCA {config.pca}" if config.pca else "no PCA",
-    "batch": lambda config: f"batch {config.batch}",
-    "lr": lambda config: f"lr {config.lr:g}",
-    "clip_norm": lambda config: f"C {config.clip_norm:g}",
-    "lr_schedule": lambda config: f"{config.lr_schedule} lr",
-    "momentum": lambda config: f"momentum {config.momentum:g}",
-    "activation": lambda config: config.activation,
-    "epochs": lambda config: f"{config.epochs:g} epochs",
-    "stop_epsilon": lambda config: f"to epsilon {config.stop_epsilon:g}" if config.stop_epsilon else "no stop",
-    "ema": lambda config: f"EMA {config.ema:g}" if config.ema else "no EMA",
-    "seed": lambda config: f"seed {config.seed}",
-}
-NAMES = (*SAID, *(field.name for field in fields(RunConfig) if field.name not in {*SAID, "private"}))
-SHARED = ("dataset", "source", "optimizer", "model", "activation", "seed")  # a baseline has these as a private run has
-NOISE = (  # what says nothing of a run without clipping and noise
-    "sigma", "clip_norm", "delta", "clipping", "reading", "schedule", "rate", "level_steps", "pca_sigma",
-    "relevance_sigma", "stop_epsilon", "stop_accountant",
-)  # fmt: skip
-# told where it is not as usual:
-METHOD = ("reading", "clipping", "acceptance", "schedule", "pca", "lr_schedule", "ema", "public")
-OF: dict[str, Callable[[RunConfig], bool]] = {  # setting -> whether a run has any use for it
-    "rate": lambda config: config.schedule != "constant",
-    "level_steps": lambda config: config.schedule != "constant",
-    "lr_end": lambda config: config.lr_schedule != "constant",
-    "lr_epochs": lambda config: config.lr_schedule != "constant",
-}
+NAMES = sorted((name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank)
+SHARED = [name for name in NAMES if SETTINGS[name].shared]
+UNUSUAL = [name for name in NAMES if SETTINGS[name].unusual]
 PLAIN = RunConfig()
 
 
@@ -55,7 +20,7 @@ def described(config: RunConfig) -> str:
     >>> described(RunConfig(clipping="per_layer", ema=0.99))
     'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
     """
-    told = [name for name in (*METHOD, "seed") if getattr(config, name) != getattr(PLAIN, name)]
+    told = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
     pieces = [f"{DATASETS[config.dataset].title} {config.model}", _said("optimizer", config), _noise(config)]
     return ", ".join([*pieces, *(_said(name, config) for name in told)])
 
@@ -107,7 +72,7 @@ def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
 
 def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
     """Whether the runs differ in the setting, beyond what their optimizers bring along."""
-    if name in NOISE and not all(config.private for config in configs):
+    if SETTINGS[name].of_noise and not all(config.private for config in configs):
         return False
     users = [config for config in configs if _used(name, config)]
     values = {getattr(config, name) for config in users or configs}
@@ -134,11 +99,11 @@ def _label(config: RunConfig, names: Sequence[str]) -> str:
 
 
 def _used(name: str, config: RunConfig) -> bool:
-    return name not in OF or OF[name](config)
+    return SETTINGS[name].is_used(config)
 
 
 def _plain(name: str, config: RunConfig) -> bool:
-    return name in METHOD and getattr(config, name) == getattr(PLAIN, name)
+    return SETTINGS[name].unusual and getattr(config, name) == getattr(PLAIN, name)
 
 
 def _alone(config: RunConfig) -> str:
@@ -150,4 +115,5 @@ def _noise(config: RunConfig) -> str:
 
 
 def _said(name: str, config: RunConfig) -> str:
-    return SAID[name](config) if name in SAID else f"{name} {getattr(config, name)}"
+    short, value = SETTINGS[name].short, getattr(config, name)
+    return short(value) if short else f"{name} {value}"

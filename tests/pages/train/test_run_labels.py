@@ -106,5 +106,5 @@ def test_runs_with_secret_seeds_are_numbered_for_they_are_not_the_same():
 
 def test_a_description_names_every_unusual_part_of_the_method():
     run = replace(SGD, acceptance="sa", public=9, schedule="step", rate=0.5, lr_schedule="cosine")
-    assert described(run) == "MNIST cnn, SGD, sigma 1.23, SA-DPSGD, step noise, cosine lr, 9 public"
+    assert described(run) == "MNIST cnn, SGD, sigma 1.23, SA-DPSGD, 9 public, step noise, cosine lr"
     assert described(replace(PIADAM, reading="raw")).endswith("PIAdam, sigma 1.23, raw")

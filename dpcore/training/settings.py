@@ -1,0 +1,168 @@
+"""The table of a run's settings: a row is all there is to say of one.
+
+The checks, the options of `train`, the refusals of what would change nothing, the controls of the page, the labels of
+runs and docs/settings.md follow from it.
+
+A default is never changed, because a setting at its default is left out of what a run's noise follows from: what runs
+should start from stands in `defaults`.
+"""
+
+from dataclasses import dataclass, fields
+
+from dpcore.data.catalogue import DATASETS, SOURCES
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.schedule import SCHEDULES
+from dpcore.training.descent.annealing import ACCEPTANCES
+from dpcore.training.descent.learning_rate import LR_SCHEDULES
+from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.models import ACTIVATIONS, MODELS
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.setting_kinds import Choice, Count, Delta, Needs, Number, Setting, Slider, either, row
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRIVACY: Needs = (lambda run: run.private, "privacy")
+ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
+DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
+LR_DECAY: Needs = (lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant")
+NOISIER = Slider(0.5, 100, "more exact", "more private")
+
+
+def _with_momentum() -> str:
+    return f"optimizer {either(each.name for each in OPTIMIZERS.values() if each.momentum)}"
+
+
+def _with_relevances() -> str:
+    return f"optimizer {either(each.name for each in OPTIMIZERS.values() if each.by_relevance)}"
+
+
+# fmt: off
+@dataclass(frozen=True)
+class Settings:
+    """The values of one run's settings, unchecked."""
+
+    dataset: str = row(Choice(
+        default="mnist", choices=DATASETS, label="Dataset", help="the data set",
+        short=lambda value: DATASETS[value].title, rank=1, shared=True))
+    source: str = row(Choice(
+        default="sample", choices=SOURCES, label="Images", shared=True,
+        help="sample: bundled; full: from the data root"))
+    model: str = row(Choice(
+        default="cnn", choices=MODELS, label="Model", help="the network", short=str, rank=10, shared=True))
+    activation: str = row(Choice(
+        default="tanh", choices=ACTIVATIONS, label="Activation", help="behind each hidden layer", short=str, rank=17,
+        shared=True))
+    optimizer: str = row(Choice(
+        default="sgd", choices=OPTIMIZERS, label="Optimizer", help="what moves the weights",
+        short=lambda value: OPTIMIZERS[value].title, rank=2, shared=True))
+    private: bool = row(Choice(
+        default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
+    sigma: float = row(Number(
+        default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clip norm",
+        short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=PRIVACY))
+    batch: int = row(Count(
+        default=512, low=1, label="Expected batch", help="expected batch q n",
+        short=lambda value: f"batch {value}", rank=12))
+    clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
+        default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=PRIVACY,
+        help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14))
+    lr: float = row(Number(
+        default=0.5, low=0, ends="()", label="Learning rate", help="learning rate",
+        short=lambda value: f"lr {value:g}", rank=13,
+        slider=Slider(1e-4, 100, "slower", "less stable",
+                      help="Clipping shortens gradients, so private training takes larger rates than usual.")))
+    momentum: float = row(Number(
+        default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
+        short=lambda value: f"momentum {value:g}", rank=16,
+        needs=(lambda run: OPTIMIZERS[run.optimizer].momentum, _with_momentum),
+        slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
+    epochs: float = row(Number(
+        default=5.0, low=0, ends="()", label="Epochs", help="how often each example is drawn on average",
+        short=lambda value: f"{value:g} epochs", rank=18))
+    delta: float = row(Delta(
+        default=1e-5, low=0, high=1, ends="()", label="Delta", help="what epsilon is shown for, and stopped at",
+        of_noise=True))
+    seed: int | None = row(Count(
+        default=None, high=2**63 - 1, none="a secret one", label="Fixed seed (empty: a secret one)",
+        help="fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
+        short=lambda value: "secret seed" if value is None else f"seed {value}", rank=21, unusual=True, shared=True))
+    device: str = row(Choice(
+        default="auto", choices=DEVICES, label="Device", help="where to train"))
+    clipping: str = row(Choice(
+        default="flat", choices=CLIPPINGS, label="Clipping", help="how gradients are shortened",
+        short=lambda value: CLIPPINGS[value].title, rank=5, unusual=True, of_noise=True, needs=PRIVACY))
+    reading: str = row(Choice(
+        default="scaled", choices=READINGS, label="Reading", help="of the pi_* optimizers", short=str, rank=3,
+        unusual=True, of_noise=True))
+    schedule: str = row(Choice(
+        default="constant", choices=SCHEDULES, label="Noise schedule", help="how sigma changes",
+        short=lambda value: f"{value} noise", rank=8, unusual=True, of_noise=True,
+        needs=(lambda run: run.private and (run.schedule == "constant" or run.rate > 0), "privacy and a rate above 0")))
+    rate: float = row(Number(
+        default=0.0, low=0, label="Rate k", help="of the noise schedule", short=lambda value: f"k {value:g}", rank=9,
+        of_noise=True, needs=DECAY))
+    level_steps: int = row(Count(
+        default=0, label="Steps at one sigma (0: an epoch)", help="steps at one sigma (0: an epoch)", of_noise=True,
+        needs=DECAY, slider=Slider(1, 10000, coarse=True)))
+    lr_schedule: str = row(Choice(
+        default="constant", choices=LR_SCHEDULES, label="Learning-rate schedule", help="how the learning rate changes",
+        short=lambda value: f"{value} lr", rank=15, unusual=True))
+    lr_end: float = row(Number(
+        default=0.0, low=0, label="Learning rate at the end", help="learning rate that linear and cosine end at",
+        needs=LR_DECAY, slider=Slider(1e-4, 10)))
+    lr_epochs: float = row(Number(
+        default=0.0, low=0, label="Epochs until then (0: the whole run)", help="epochs until then (0: the whole run)",
+        needs=LR_DECAY, slider=Slider(0.1, 1000, coarse=True)))
+    ema: float = row(Number(
+        default=0.0, low=0, high=1, label="Moving average of the weights, decay",
+        help="decay of the weights' moving average, evaluated beside them; 0: off", rank=20, unusual=True,
+        short=lambda value: f"EMA {value:g}" if value else "no EMA",
+        slider=Slider(0.5, 0.9999, "off", "longer", stops=(0, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999),
+                      help="Evaluated beside the raw weights. Free: it only uses what is released already.")))
+    acceptance: str = row(Choice(
+        default="none", choices=ACCEPTANCES, label="Acceptance of steps", rank=6, unusual=True,
+        help="sa: simulated annealing accepts or rejects each proposal",
+        short=lambda value: "SA-DPSGD" if value == "sa" else "accepts all"))
+    sa_q0: float = row(Number(
+        default=10.0, low=0, label="Q0", help="of sa: inverse temperature per accepted step", needs=ANNEALED,
+        slider=Slider(0.1, 1000, "accepts more", "accepts less", coarse=True)))
+    sa_mu0: int = row(Count(
+        default=10, label="mu0, rejections in a row", needs=ANNEALED, slider=Slider(1, 1000, coarse=True),
+        help="of sa: rejections in a row after which a proposal is accepted"))
+    public: int = row(Count(
+        default=0, label="Public examples held out", help="last training examples held out as public data",
+        short=lambda value: f"{value} public", rank=7, unusual=True,
+        needs=(ANNEALED[0], "acceptance sa, which judges on it"),
+        slider=Slider(10, 30000, "judges worse", "trains on less", coarse=True,
+                      help="The last training examples: neither trained nor tested on. Fewer are left, so q rises.")))
+    pca: int = row(Count(
+        default=0, label="DP-PCA dimensions", rank=11, unusual=True,
+        help="dimensions of the DP-PCA projection, for models that take vectors; 0: off",
+        short=lambda value: f"PCA {value}" if value else "no PCA",
+        slider=Slider(1, 784, "off", stops=(0, 10, 20, 40, 60, 100, 200, 400))))
+    pca_sigma: float = row(Number(
+        default=7.0, low=0, ends="()", label="Sigma of DP-PCA", help="noise multiplier of DP-PCA, charged once",
+        of_noise=True, needs=(lambda run: run.pca > 0, "pca"), slider=NOISIER))
+    relevance_sigma: float = row(Number(
+        default=10.0, low=0, ends="()", label="Sigma of the relevances", of_noise=True,
+        help="noise multiplier of adppl's relevances, charged once",
+        needs=(lambda run: OPTIMIZERS[run.optimizer].by_relevance, _with_relevances),
+        slider=NOISIER))
+    stop_epsilon: float = row(Number(
+        default=0.0, low=0, label="Stop at epsilon", rank=19, of_noise=True, needs=PRIVACY,
+        help="stop before the step that would exceed it; 0: off",
+        short=lambda value: f"to epsilon {value:g}" if value else "no stop",
+        slider=Slider(0.1, 100, "off", "later", stops=(0, 0.5, 1, 2, 3, 4, 5, 8, 10, 20, 50))))
+    stop_accountant: str = row(Choice(
+        default=CERTIFIED, choices=ACCOUNTANTS, label="Stop by", help="whose epsilon stops it", of_noise=True,
+        needs=(lambda run: run.stop_epsilon > 0, "stop_epsilon")))
+
+# fmt: on
+
+
+def settings_of(kind: type[Settings]) -> dict[str, Setting]:
+    """The rows of a configuration, by name."""
+    return {each.name: each.metadata["setting"] for each in fields(kind)}
+
+
+SETTINGS = settings_of(Settings)

@@ -1,0 +1,36 @@
+"""docs/settings.md, made from the table of settings: python -m tests.settings_page writes it."""
+
+from pathlib import Path
+
+from dpcore.commands.train import option
+from dpcore.training.setting_kinds import Setting
+from dpcore.training.settings import SETTINGS
+
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+HEAD = """# Settings of a run
+
+Each setting is a row of the table in `dpcore/training/settings.py`, from which this page is made by
+`python -m tests.settings_page`. A default here is what a setting means that is not named; `train` and the page start
+from settings that suit data set, model and optimizer (`dpcore/training/defaults.py`). What would change nothing is
+refused on the command line.
+
+| setting | option | what it is | range | default | only with | since |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(line(name, setting) for name, setting in SETTINGS.items())
+
+
+def line(name: str, setting: Setting) -> str:
+    """A setting's row."""
+    typed = "--non-private" if name == "private" else option(name)
+    default = "secret" if setting.default is None else setting.default
+    cells = (f"`{name}`", f"`{typed}`", setting.help, setting.range, f"`{default}`", setting.needed, setting.since)
+    return f"| {' | '.join(str(cell) for cell in cells)} |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
