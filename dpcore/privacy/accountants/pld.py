@@ -30,7 +30,7 @@ class Pld(Accountant):
     )
     kind: ClassVar[Kind] = Kind.CERTIFIED
     caveat: ClassVar[str] = (
-        "Proven up to floating-point rounding, for which a margin of one millionth of delta is charged."
+        "Proven up to floating-point rounding, for which a margin of at least one millionth of delta is charged."
     )
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:

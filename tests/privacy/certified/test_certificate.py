@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.certified import compose, log_moments
+from dpcore.privacy.certified import compose, lattice, log_moments, step_law
 from dpcore.privacy.certified.cells import step_deviation
-from dpcore.privacy.certified.lattice import Composition, Lattice, lattice_of, widest_span
+from dpcore.privacy.certified.lattice import Composition, Lattice, lattice_of, log_moments_of, widest_span
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism
 from tests.privacy.certified.test_step_law import exact_add, exact_remove
@@ -34,7 +34,7 @@ def bounds(lattice: Lattice, uses: np.ndarray, delta: np.ndarray, add: bool) -> 
     else:
         above, below = [each.remove for each in lattice.laws], [each.dominated for each in lattice.laws]
     moments = lattice.add if add else lattice.remove
-    lower = compose.composed_epsilons(below, uses, delta, moments, -1)
+    lower = compose.composed_epsilons(below, uses, delta, log_moments_of(below, moments.orders, moments.reaching), -1)
     return float(lower[0]), float(compose.composed_epsilons(above, uses, delta, moments, +1)[0])
 
 
@@ -53,12 +53,15 @@ def random_steps(generator: np.random.Generator) -> Composition:
 
 
 def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other tilts, shorter periods, fewer frequencies: worse bounds, but bounds."""
-    monkeypatch.setattr(log_moments, "PRECISION", generator.uniform(8, 30))
+    """Other tilts, shorter periods, fewer frequencies, wider cells, nearer cuts: worse bounds, but bounds."""
+    monkeypatch.setattr(log_moments, "PRECISION", generator.uniform(-4, 20))
     monkeypatch.setattr(log_moments, "CUT", generator.uniform(25, 60))
     monkeypatch.setattr(log_moments, "TAIL", generator.uniform(3, 50))
     monkeypatch.setattr(log_moments, "SPARE_PERIOD", generator.uniform(0.5, 40))
     monkeypatch.setattr(log_moments, "LONGEST", int(2 ** generator.uniform(5, 20)))
+    monkeypatch.setattr(step_law, "GROWTH", int(2 ** generator.uniform(1, 7)))
+    monkeypatch.setattr(step_law, "FAR", generator.uniform(0, 5))
+    monkeypatch.setattr(lattice, "CUT_OFF", 10 ** generator.uniform(-10, -1))
 
 
 @pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
