@@ -201,3 +201,8 @@ def test_an_accountant_that_promises_something_at_some_deltas_has_a_trade_off_fu
     assert curve.lower is not None
     assert 0 < float(curve.lower.beta(0.1)) <= 1 - math.e * 0.1
     assert float(curve.lower.beta(0.1)) == pytest.approx(1 - math.e * 0.1, abs=2e-3)  # its pair at delta = 0.001
+
+
+@everyone
+def test_a_plain_mechanism_is_hopeless_for_nobody(name: str) -> None:
+    assert ACCOUNTANTS[name].hopeless(PLAIN) is False
