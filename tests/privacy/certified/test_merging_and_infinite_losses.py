@@ -1,0 +1,76 @@
+"""What surrounds the composition: kinds of steps that are merged, and losses that are infinite."""
+
+import numpy as np
+import pytest
+
+from dpcore.privacy.certified import lattice
+from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.lattice import Composition, composition_of, merged
+from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.mechanism import Mechanism, Release
+from tests.privacy.certified.test_compose import moments_of
+
+MANY = Composition(
+    [(q, float(sigma)) for q in (0.01, 0.2) for sigma in np.geomspace(0.5, 8.0, 50)],
+    np.arange(1, 301).reshape(3, 100),
+)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 7, 40])
+@pytest.mark.parametrize("dominating", [True, False])
+def test_merging_replaces_each_sigma_by_one_on_the_safe_side(
+    levels: int, dominating: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lattice, "LEVELS", levels)
+    few = merged(MANY, dominating)
+    assert few.counts.sum(axis=1).tolist() == MANY.counts.sum(axis=1).tolist()
+    for q in (0.01, 0.2):
+        kinds = [sigma for each, sigma in few.kinds if each == q]
+        assert len(kinds) <= levels
+        assert set(kinds) <= {sigma for each, sigma in MANY.kinds if each == q}
+        for sigma in np.geomspace(0.5, 8.0, 50):  # of the steps at least this loud, no fewer (no more) are left
+            for row in range(3):
+                before = sum(count for (each, s), count in zip(MANY.kinds, MANY.counts[row], strict=True)
+                             if each == q and s <= sigma)  # fmt: skip
+                after = sum(count for (each, s), count in zip(few.kinds, few.counts[row], strict=True)
+                            if each == q and s <= sigma)  # fmt: skip
+                assert after >= before if dominating else after <= before
+
+
+def test_merging_moves_no_sigma_further_than_one_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lattice, "LEVELS", 10)
+    for dominating in (True, False):
+        for q in (0.01, 0.2):
+            kinds = np.array([sigma for each, sigma in merged(MANY, dominating).kinds if each == q])
+            assert len(kinds) == 10
+            for sigma in np.geomspace(0.5, 8.0, 50):
+                assert np.min(np.abs(np.log(kinds / sigma))) <= np.log(16) / 10 + 1e-9
+
+
+def test_few_kinds_are_not_merged() -> None:
+    few = composition_of(
+        Mechanism((Release(0.1, 1.0, 5), Release(0.1, 2.0, 7), Release(0.1, 1.0, 3))), np.array([6, 15])
+    )
+    assert few.kinds == [(0.1, 1.0), (0.1, 2.0)]
+    assert few.counts.tolist() == [[5, 1], [8, 7]]
+    assert merged(few, True) is few
+    assert merged(few, False) is few
+
+
+def test_a_lower_bound_says_nothing_where_infinite_losses_outweigh_delta() -> None:
+    loss = step_laws(1.0, 2.0, 0.1, 1e-15).remove
+    leaky = LossLaw(loss.offset, loss.mesh, loss.mass * (1 - 1e-6), 1e-6)
+    low = composed_epsilons([leaky], np.array([[5], [20]]), np.full(2, 1e-5), moments_of(leaky), -1)
+    assert low[0] > 0
+    assert low[1] == 0
+
+
+def test_infinite_losses_of_many_steps_add_up_to_the_chance_of_any() -> None:
+    """A law that is 0 or infinite has delta = 1 - (1 - p)^T at every epsilon."""
+    leak, steps = 1e-3, 2000
+    law = LossLaw(0.0, 0.1, np.array([1 - leak]), leak)
+    chance = 1 - (1 - leak) ** steps
+    counts = np.array([[steps]])
+    assert composed_epsilons([law], counts, np.array([chance * (1 + 1e-4)]), moments_of(law), +1)[0] < 1e-3
+    assert composed_epsilons([law], counts, np.array([chance * (1 - 1e-4)]), moments_of(law), +1)[0] == np.inf
