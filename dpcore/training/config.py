@@ -10,7 +10,7 @@ from dpcore.training.combinations import check_combination
 from dpcore.training.models import models_for
 from dpcore.training.settings import Settings, settings_of
 
-MAX_STEPS = 1_000_000
+LONGEST_RUN = 1_000_000  # steps
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RunConfig(Settings):
         check_combination(self)
         if self.batch > self.examples:
             raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
-        check.whole(1, MAX_STEPS, steps=self.steps_of_epochs)
+        self._check_length()
 
     def _check_data(self) -> None:
         dataset = DATASETS[self.dataset]
@@ -36,6 +36,13 @@ class RunConfig(Settings):
         check.one_of(models_for(self.dataset), **{f"{self.dataset}'s model": self.model})
         check.whole(0, dataset.examples(self.source) - 1, public=self.public)
         check.whole(0, math.prod(dataset.shape), pca=self.pca)
+
+    def _check_length(self) -> None:
+        steps = self.epochs * self.examples / self.batch  # infinite where the epochs are too many for a float
+        if not (steps <= LONGEST_RUN and self.steps_of_epochs >= 1):
+            raise ValueError(
+                f"Expected epochs={self.epochs:g} to be from 1 to {LONGEST_RUN:,} steps of batch={self.batch}."
+            )
 
     @property
     def examples(self) -> int:

@@ -25,6 +25,7 @@ PRIVACY: Needs = (lambda run: run.private, "privacy")
 ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
 DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
 LR_DECAY: Needs = (lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant")
+MOST_LR = 1e38  # a float32 holds it
 NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
@@ -67,7 +68,7 @@ class Settings:
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=PRIVACY,
         help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14))
     lr: float = row(Number(
-        default=0.5, low=0, ends="()", label="Learning rate", help="learning rate",
+        default=0.5, low=0, high=MOST_LR, ends="(]", label="Learning rate", help="learning rate",
         short=lambda value: f"lr {value:g}", rank=13,
         slider=Slider(1e-4, 100, "slower", "less stable",
                       help="Clipping shortens gradients, so private training takes larger rates than usual.")))
@@ -108,8 +109,8 @@ class Settings:
         default="constant", choices=LR_SCHEDULES, label="Learning-rate schedule", help="how the learning rate changes",
         short=lambda value: f"{value} lr", rank=15, unusual=True))
     lr_end: float = row(Number(
-        default=0.0, low=0, label="Learning rate at the end", help="learning rate that linear and cosine end at",
-        needs=LR_DECAY, slider=Slider(1e-4, 10)))
+        default=0.0, low=0, high=MOST_LR, ends="[]", label="Learning rate at the end",
+        help="learning rate that linear and cosine end at", needs=LR_DECAY, slider=Slider(1e-4, 10)))
     lr_epochs: float = row(Number(
         default=0.0, low=0, label="Epochs until then (0: the whole run)", help="epochs until then (0: the whole run)",
         needs=LR_DECAY, slider=Slider(0.1, 1000, coarse=True)))

@@ -63,6 +63,30 @@ def test_every_option_names_itself_where_its_value_is_none(words, option, capsys
         assert name in line or name.replace("-", "_") in line
 
 
+EXTREMES = [
+    ("--epochs", "1e308", "epochs=1e+308"),  # in steps: infinite
+    ("--epochs", "1e300", "epochs=1e+300"),  # in steps: a whole number of 300 digits
+    ("--epochs", "1e-308", "epochs=1e-308"),  # in steps: none
+    ("--batch", "1" + "0" * 30, "batch="),
+    ("--batch", "1" + "0" * 400, "batch"),
+    ("--batch", "0", "batch=0"),
+    ("--lr", "1e308", "lr=1e+308"),  # no float32
+    ("--lr", "0", "lr=0"),
+    ("--lr-end", "1e308", "lr_end=1e+308"),
+    ("--sigma", "1e308", "sigma=1e+308"),
+    ("--sigma", "1e-300", "sigma=1e-300"),
+    ("--clip-norm", "1e308", "clip_norm=1e+308"),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "named"), EXTREMES)
+def test_a_setting_at_its_extreme_is_named_as_it_was_typed(option: str, value: str, named: str, capsys) -> None:
+    more = ["--lr-schedule", "cosine"] if option == "--lr-end" else []
+    line = refused(["train", option, value, *more], capsys)
+    assert named in line
+    assert len(line) < 150 + len(value)
+
+
 @pytest.mark.parametrize("words", [words for words, _ in LEAVES], ids="-".join)
 def test_every_command_refuses_options_that_it_does_not_have(words: list[str], capsys) -> None:
     good = ["x"] if words[0] in ("runs", "data") and words[1] not in ("list", "status", "download") else []

@@ -74,7 +74,7 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--batch", "10001"], "batch=10001 to be at most the data's 10000"),
         (["--clip-norm", "0"], "clip_norm=0"),
         (["--epochs", "0"], "epochs=0"),
-        (["--epochs", "1e9"], "steps="),
+        (["--epochs", "1e9"], "epochs="),
         (["--delta", "1"], "delta=1"),
         (["--momentum", "1"], "momentum=1"),
         (["--seed", "-1"], "seed=-1"),
