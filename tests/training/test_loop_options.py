@@ -192,6 +192,18 @@ def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monke
         assert stats.kstest(drawn, "norm", args=(0, 7.0 * wrong)).pvalue < 1e-9
 
 
+def test_the_noise_of_the_projection_is_added_in_float64_and_the_sum_rounded_once_to_float32(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "dpcore.training.releases.dp_pca.principal_directions", lambda total, k: seen.append(total) or total
+    )
+    x, cpu = rows(d=60), torch.device("cpu")
+    drawn = torch.zeros(3600, dtype=torch.float64)
+    GaussianNoise(3600, SeedSequence(5), cpu, Cores(1)).add_to(drawn, 7.0)
+    private_projection(x, 4, 7.0, GaussianNoise(3600, SeedSequence(5), cpu, Cores(1)))
+    assert torch.equal(seen[0], (outer_sum(x).flatten() + drawn).float().double().view(60, 60))
+
+
 def test_directions_are_orthonormal_and_ordered_by_signed_eigenvalue():
     directions = principal_directions(torch.diag(torch.tensor([1.0, -9.0, 5.0, 3.0], dtype=torch.float64)), 2)
     assert directions.abs().T.tolist() == [[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]

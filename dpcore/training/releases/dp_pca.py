@@ -38,7 +38,6 @@ def private_projection(x: Tensor, dimensions: int, sigma: float, noise: Gaussian
     """The directions (d, dimensions) for images x (n, ...); noise of d^2 numbers, or None for no noise at all."""
     total = outer_sum(x.flatten(1))
     if noise is not None:
-        drawn = torch.zeros(total.numel(), device=x.device)
-        noise.add_to(drawn, sigma)  # sensitivity 1
-        total += drawn.cpu().double().view_as(total)
-    return principal_directions(total, dimensions).float().to(x.device)
+        noise.add_to(total.view(-1), sigma)  # sensitivity 1
+    released = total.float().double()  # rounded once: what float64 holds below float32 would be bare of noise
+    return principal_directions(released, dimensions).float().to(x.device)
