@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from dpcore.runs.record import StoreError
@@ -38,6 +39,7 @@ def opened(path: Path) -> sqlite3.Connection:
     try:
         if _version(db, path) != VERSION:
             _make(db, path)
+        _keep_private(path)
         db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last events, never the file
     except BaseException:
         db.close()
@@ -67,11 +69,23 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         for statement in ";\n".join(changes).split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
-        os.chmod(path, 0o600)  # those of older versions could be read by others
+        _keep_private(path)  # before a secret is written
         db.execute("COMMIT")
     finally:
         if db.in_transaction:
             db.execute("ROLLBACK")
+
+
+def _keep_private(path: Path) -> None:
+    """Take the store, and the log that holds what was last written to it, from everyone but their owner.
+
+    Those of older versions, and copies put back from elsewhere, can be read by others. SQLite gives the log the mode
+    that the store had when the log was made.
+    """
+    for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        with suppress(FileNotFoundError):  # a log comes and goes
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:

@@ -90,8 +90,18 @@ def test_its_runs_have_the_fixed_seed_that_they_were_made_with(old: Path) -> Non
 
 def test_it_is_private_from_then_on(old: Path) -> None:
     (old / FILE).chmod(0o644)
-    with Store(old):
-        assert (old / FILE).stat().st_mode & 0o777 == 0o600
+    with Store(old) as store:
+        store.submit(RunConfig())
+        modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
+        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)
+
+
+def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(home: Path) -> None:
+    Store(home).close()
+    (home / FILE).chmod(0o644)
+    with Store(home) as store:
+        store.submit(RunConfig())
+        assert {file.stat().st_mode & 0o777 for file in home.glob(f"{FILE}*")} == {0o600}
 
 
 def test_it_takes_new_runs_and_opens_again(old: Path) -> None:
