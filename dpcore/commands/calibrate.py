@@ -122,7 +122,7 @@ def _lines(answer: Answer, judged: Verdict, notes: list[str]) -> list[str]:
     beyond = "" if answer.beyond is None else f"; {answer.solved}={answer.beyond:.10g} overshoots"
     return [
         f"{answer.solved} = {answer.value:.10g}",
-        f"{target.word}={reading.value:.6g} of {target.size:g}{delta} ({answer.accountant}, {reading.kind}){beyond}",
+        f"{target.word}={answer.spent:.10g} of {target.size:.10g}{delta} ({answer.accountant}, {reading.kind}){beyond}",
         judged.text,
         *notes,
     ]

@@ -80,6 +80,29 @@ def test_the_text_says_the_answer_its_kind_and_its_verdict(capsys: pytest.Captur
     assert verdict.startswith("Claims more privacy than there is: ")
 
 
+@pytest.mark.parametrize("target", [".0301", ".73", "2.99999"])
+def test_what_the_text_spends_is_never_rounded_below_the_bound_nor_past_the_target(
+    capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    given = [
+        "calibrate",
+        "--solve",
+        "sigma",
+        "--target-epsilon",
+        target,
+        "--q",
+        ".01",
+        "--steps",
+        "1000",
+        "--delta",
+        "1e-5",
+    ]
+    exact = printed(capsys, given)["epsilon"]
+    assert main(given) == 0
+    text = capsys.readouterr().out.splitlines()[1].partition("=")[2].split()[0]
+    assert exact <= float(text) <= float(target)
+
+
 def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000", "--sigma", "2"])
     assert "delta = 1e-5 is not below 1/n = 1e-5" in found["note"]

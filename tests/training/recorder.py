@@ -54,7 +54,7 @@ class Recorder(TorchDispatchMode):
 
 
 def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:
-    """What `captured.recording` does, without CUDA."""
+    """What `cuda_graph.recording` does, without CUDA."""
     for _ in range(cuda_graph.WARM):
         step()
     recorder = Recorder(generators)

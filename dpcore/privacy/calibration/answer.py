@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import floor, inf, isfinite, isinf
+from math import ceil, floor, inf, isfinite, isinf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.budget_search import Axis, Frontier, Point, frontier, last_with, scanned
+from dpcore.privacy.calibration.budget_search import DIGITS, Axis, Frontier, Point, frontier, last_with, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.numbers import epochs_of, outward
 from dpcore.privacy.types import Reading
 
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
@@ -28,6 +28,11 @@ class Answer:
     accountant: str
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
+
+    @property
+    def spent(self) -> float:
+        """What it spends, for readers: rounded up to six digits, but never past the target that it keeps."""
+        return min(float(outward(self.reading.value, ceil, DIGITS)), self.target.size)
 
     @property
     def note(self) -> str:

@@ -18,6 +18,7 @@ from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.number import show
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns
 from pages.parts.results.table import VerdictRow, sign, verdict_rows
@@ -134,7 +135,7 @@ def _answer_row(asked: Asked, name: str) -> VerdictRow:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Status.NOT_AVAILABLE, str(found))
-    cells = value_of(found), f"{found.reading.value:.4f}"
+    cells = value_of(found), show(found.spent)
     return VerdictRow(name, cells, found.reading.kind, verdict.status, verdict.text)
 
 
@@ -156,5 +157,5 @@ def _less_row(each: Counted, before: float) -> VerdictRow:
     if math.isfinite(each.exact[1]):
         exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
     less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
-    cells = (f"{each.sigma:.4g}", less, short(each.mu), f"{each.epsilon:.3f}", exact)
+    cells = (f"{each.sigma:.4g}", less, short(each.mu), outward(each.epsilon, math.ceil), exact)
     return VerdictRow(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)

@@ -25,7 +25,6 @@ from pages.parts.controls.url_state import keep
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGETS = ("epsilon", "advantage", "mu")
 GO = "go"  # the page that was asked for
-DIGITS = 6  # of what is spent, rounded up
 
 EPSILON = Quantity(
     "target_epsilon", "Target epsilon", "3", 0.1, 100,
@@ -156,7 +155,7 @@ def sentence(found: Answer) -> str:
     """What the answer keeps, what it spends and what kind of number that is; never rounded past the target."""
     target, reading = found.target, found.reading
     where = "" if target.at is None else f" at delta = {plain(target.at)}"
-    least = show(min(float(outward(reading.value, math.ceil, DIGITS)), target.size))
+    least = show(found.spent)
     text = f"It gives **{spoken(target.word, least, reading.kind)}**, within the target of {target.size:g}{where}"
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
         low = outward(reading.lower, math.floor)

@@ -114,6 +114,16 @@ def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_boun
     assert float(rows[4]["lower"]) <= alone.epsilon[0]
 
 
+@pytest.mark.parametrize("target", [0.0301, 0.73, 2.99999])
+def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target(target: float):
+    asked = question.asked_of("sigma", EpsilonTarget(target, 1e-5), setting())
+    for name in ACCOUNTANTS:
+        found = question.answer(asked, name)
+        if not isinstance(found, str):
+            cell = answers._answer_row(asked, name).cells[1]
+            assert found.reading.value <= float(cell) <= target
+
+
 def test_the_csv_of_the_answers_has_a_row_for_each_accountant_and_says_why_one_is_missing():
     asked = question.asked_of("sigma", AdvantageTarget(0.2), setting())
     rows = {row["accountant"]: row for row in csv.DictReader(io.StringIO(answers_csv(asked)))}
