@@ -21,6 +21,7 @@ from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.setting_kinds import Choice, Count, Delta, Needs, Number, Setting, Slider, either, row
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
+NOISE_GENERATORS = ("auto", "secure")
 PRIVACY: Needs = (lambda run: run.private, "privacy")
 ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
 DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
@@ -89,6 +90,10 @@ class Settings:
         short=lambda value: "secret seed" if value is None else f"seed {value}", rank=21, unusual=True, shared=True))
     device: str = row(Choice(
         default="auto", choices=DEVICES, label="Device", help="where to train"))
+    noise_generator: str = row(Choice(
+        default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True, needs=PRIVACY,
+        help="secure: AES on every device, also on CUDA, where then no step is recorded; on a CPU both are AES",
+        short=lambda value: f"{value} noise generator", rank=22))
     clipping: str = row(Choice(
         default="flat", choices=CLIPPINGS, label="Clipping", help="how gradients are shortened",
         short=lambda value: CLIPPINGS[value].title, rank=5, unusual=True, of_noise=True, needs=PRIVACY))

@@ -58,7 +58,7 @@ class TrainingRun:
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
         self.batches = AesWords(secret_of(streams.batches, machine_of(self.device, cores.count)))
-        self.noise = GaussianNoise(len(self.engine.parameters), streams.noise, self.device, cores)
+        self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
         self.learning_rate = self._learning_rate()
         self.descent = Descent(config, self.engine, self.noise, cores)
@@ -114,7 +114,12 @@ class TrainingRun:
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
         """Noise for a release before the first step, unless the run is without noise."""
         noisy = self.config.private and self.config.sigma > 0
-        return GaussianNoise(size, seed, self.device, self.cores) if noisy else None
+        return self._noise(size, seed) if noisy else None
+
+    def _noise(self, size: int, seed: SeedSequence) -> GaussianNoise:
+        """A stream of noise vectors (size,) from the generator that the run asks for."""
+        secure = self.config.noise_generator == "secure"
+        return GaussianNoise(size, seed, self.device, self.cores, secure=secure)
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on a fresh Poisson batch."""

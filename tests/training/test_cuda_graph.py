@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from numpy.random import SeedSequence
 from scipy import stats
 
 from dpcore.training import checkpoint, cuda_graph, training_run
@@ -221,6 +222,16 @@ def test_a_run_without_a_recording_says_why(obstacle):
     assert step is None
     assert said.startswith(sentence)
     assert bool(said) == bool(sentence)
+
+
+def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
+    words, cuda = gaussian_noise.words_of, torch.device("cuda")
+    monkeypatch.setattr(gaussian_noise, "words_of", lambda secret, device, secure: words(secret, cuda, secure))
+    run = run_of(dataclasses.replace(CNN, noise_generator="secure"))
+    assert prepared_as_if_on_cuda(run) == (None, "; not captured: noise comes from the CPU")
+    once = run._once(10, SeedSequence(1))
+    assert once is not None
+    assert not once.generators
 
 
 def prepared_as_if_on_cuda(run: TrainingRun):

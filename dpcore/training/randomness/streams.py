@@ -10,8 +10,10 @@ left out: a moving average changes nothing of the run beside it, and a run witho
 private one whose other settings are the same. A setting at its default does not enter, so that a new one changes no
 earlier run.
 
-**Guarantees:** whoever knows neither the secret nor the noise has to try 2^128 secrets; of fixed seeds there are 2^63.
-The streams behind both start from 128 bits. The README beside this file says which generators are cryptographic ones.
+**Guarantees:** a secret seed is one of 2^128, and every stream but one keeps as many: whoever knows neither secret nor
+noise has to try them all. The one is CUDA's own generator, which keeps 63 bits of what it is given; a run whose noise
+generator is "secure" does not draw from it. A fixed seed is one of 2^63, which is no secret however large it is. The
+README beside this file says which generators are cryptographic ones.
 """
 
 import hashlib
