@@ -1,9 +1,24 @@
-"""Records of what a run draws."""
+"""Streams that are the same on every machine, and records of what a run draws."""
 
 import pytest
+import torch
 
 from dpcore.training import training_run as module
+from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+
+torch.set_num_threads(2)  # the number enters every stream
+
+
+@pytest.fixture(autouse=True)
+def same_machine(monkeypatch):
+    """Seeds give the same draws wherever the tests run: of the machine, only the number of threads has a say."""
+
+    def machine_of(device: torch.device, threads: int) -> dict[str, str]:
+        return {"device": str(device), "threads": str(threads), "torch": "any"}
+
+    for user in (module, gaussian_noise):
+        monkeypatch.setattr(user, "machine_of", machine_of)
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from dpcore.training import training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.models import build
 from dpcore.training.optimizers.base import State, UpdateRules
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
 from dpcore.training.training_run import TrainingRun
@@ -33,7 +33,7 @@ def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:
     run = TrainingRun(config, ticking())
     if like:
         streams = streams_of(like)
-        run.batches = AesWords(secret_of(streams.batches, machine_of(run.device, run.cores.count)))
+        run.batches = AesWords(secret_of(streams.batches, training_run.machine_of(run.device, run.cores.count)))
         size = len(run.engine.parameters)
         run.noise.restore(GaussianNoise(size, streams.noise, run.device, run.cores).states())
     return run

@@ -38,19 +38,20 @@ def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(m
 
 def test_the_sum_is_divided_by_the_expected_batch_and_not_by_the_realised_one(batches):
     run = run_of(dataclasses.replace(SMALL, sigma=0.0, momentum=0.0, clip_norm=1e-3))
-    x, y = run.train
+    (x, y), sizes = run.train, set()
     for step in range(1, 6):
         before = run.engine.parameters.clone()
         run.step(step)
         after = run.engine.parameters.clone()
         drawn = batches[-1][2]
-        assert len(drawn) != 64
+        sizes.add(len(drawn))
         run.engine.parameters.copy_(before)
         total = run.engine.clipped_sum(x[drawn], y[drawn], Flat(1e-3)).total.clone()
         run.engine.parameters.copy_(after)
         change = (after - before).double().norm().item()
         assert change == pytest.approx(0.2 * total.double().norm().item() / 64, rel=1e-2)
         assert change != pytest.approx(0.2 * total.double().norm().item() / len(drawn), rel=1e-2) or len(drawn) == 64
+    assert len(sizes - {64}) > 2
 
 
 def noise_of_one_step(config: RunConfig) -> np.ndarray:
@@ -69,7 +70,7 @@ def noise_of_one_step(config: RunConfig) -> np.ndarray:
 def test_the_noise_that_reaches_the_parameters_has_std_sigma_times_clip_norm(config):
     config = dataclasses.replace(config, sigma=1.7, clip_norm=3.0)
     sample = noise_of_one_step(config)
-    assert stats.kstest(sample, "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-3
+    assert stats.kstest(sample, "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-6
     for wrong in (2 / 3, 3 / 2):
         assert stats.kstest(sample, "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
 

@@ -187,7 +187,7 @@ def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monke
     noise = GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1))
     private_projection(x, 4, 7.0, noise)
     drawn = (seen[0] - outer_sum(x)).flatten().numpy()
-    assert stats.kstest(drawn, "norm", args=(0, 7.0)).pvalue > 1e-3
+    assert stats.kstest(drawn, "norm", args=(0, 7.0)).pvalue > 1e-6
     for wrong in (2 / 3, 3 / 2):
         assert stats.kstest(drawn, "norm", args=(0, 7.0 * wrong)).pvalue < 1e-9
 

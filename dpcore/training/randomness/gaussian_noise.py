@@ -10,7 +10,8 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.random_words import BITS, AesWords, DeviceWords, RandomWords, secret_of
 
-PIECE = 1 << 15  # coordinates that one stream draws at once: what a draw takes in memory then fits a core's cache
+PIECE = 1 << 16  # coordinates that one stream draws for: with less to do, threads wait for the interpreter
+BLOCK = 1 << 15  # numbers that are drawn at once: what a draw takes in memory then fits a core's cache
 SMALL = 1 << 40  # a first word below this is continued by further words: the others err by 2^-41 of the number
 UNIT = 2.0**-BITS
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
@@ -46,11 +47,14 @@ class GaussianNoise:
 
         Noise and sum are added in float64 and rounded once, to what the vector holds.
         """
-        drawn = normals(self.words[piece], len(target))
-        drawn.mul_(std)
-        if drawn.device != target.device:
-            drawn = drawn.to(target.dtype).to(target.device)  # MPS has no float64
-        target.add_(drawn if scale is None else drawn.mul_(scale))
+        words = self.words[piece]
+        parts = target.split(BLOCK if words.on_host else max(len(target), 1))
+        scales = [None] * len(parts) if scale is None else scale.split(len(parts[0]))
+        for part, own in zip(parts, scales, strict=True):
+            drawn = normals(words, len(part), std)
+            if drawn.device != part.device:
+                drawn = drawn.to(part.dtype).to(part.device)  # MPS has no float64
+            part.add_(drawn if own is None else drawn.mul_(own))
 
     def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
         """The same for a whole vector (size,)."""
@@ -79,18 +83,16 @@ class GaussianNoise:
                 words.generator = torch.Generator(words.generator.device)
 
 
-def normals(words: RandomWords, count: int) -> Tensor:
-    """Independent standard normal numbers (count,) in float64, by the method of Box and Muller.
+def normals(words: RandomWords, count: int, std: Number = 1.0) -> Tensor:
+    """Independent Gaussian numbers (count,) of this standard deviation in float64, by the method of Box and Muller.
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius sqrt(-2 ln u) and one the angle. The radius has the whole precision of float64 for every u above
+    radius std sqrt(-2 ln u) and one the angle. The radius has the whole precision of float64 for every u above
     2^-(63 (1 + further)): that is where the law is cut off.
     """
-    if words.on_host and count > PIECE:
-        return torch.cat([normals(words, min(PIECE, count - start)) for start in range(0, count, PIECE)])
     pairs = -(-count // 2)
     first, second = words.draw(2 * pairs).split(max(pairs, 1))
-    radius = uniforms(words, first).log_().mul_(-2.0).sqrt_()
+    radius = uniforms(words, first).log_().mul_(-2.0 * std * std).sqrt_()
     angle = second.to(torch.float64).mul_(2 * math.pi * UNIT)
     drawn = torch.empty(2 * pairs, dtype=torch.float64, device=radius.device)
     torch.cos(angle, out=drawn[:pairs]).mul_(radius)
@@ -107,7 +109,7 @@ def uniforms(words: RandomWords, first: Tensor) -> Tensor:
     if not words.on_host:
         return first.to(torch.float64).add_(fractions(words, len(first))).mul_(UNIT)
     numbers = first.to(torch.float64).add_(0.5).mul_(UNIT)
-    if len(first) and int(first.min()) < SMALL:
+    if len(first) and int(first.numpy().min()) < SMALL:  # NumPy's minimum takes half as long as torch's
         at = (first < SMALL).nonzero().flatten()
         numbers[at] = first[at].to(torch.float64).add_(fractions(words, len(at))).mul_(UNIT)
     return numbers

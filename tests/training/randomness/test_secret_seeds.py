@@ -9,6 +9,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from dpcore.training.randomness.streams import fingerprint, new_secret, streams_of
+from dpcore.training.setting_kinds import Number, row
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, ticking
 
@@ -19,7 +20,7 @@ SECRET = dataclasses.replace(SMALL, seed=None)
 class Later(RunConfig):
     """The configuration of a later version, which has one more setting."""
 
-    dummy: float = 0.25
+    dummy: float = row(Number(default=0.25, low=0, label="Dummy", help="what a later version may ask for"))
 
 
 def state(config: RunConfig, secret: int | None = None) -> list[tuple[int, ...]]:
