@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dpcore.commands import Parser
-from dpcore.commands.train import STATUS, said, told
+from dpcore.commands.train import STATUS, follow, printer
 from dpcore.runs.in_process import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
@@ -109,7 +109,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             events = begun(train(rest.before.config, file=file, planned=rest.before.plan, secret=secret))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)
-        return told(store, rest.id, events, said(arguments.json))
+        return follow(store, rest.id, events, printer(arguments.json))
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return STATUS[Status.CANCELLED]

@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     finals: list[Finished] = []
     with store:
         for config in configs:
-            status = _trained(store, config, said(arguments.json), finals.append)
+            status = _trained(store, config, printer(arguments.json), finals.append)
             if status:
                 return status
     if arguments.seeds > 1:
@@ -114,7 +114,7 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
         file = checkpoint_path(store.home, run)
         events = begun(train(config, file=file, planned=plan(config), secret=secret))
         _begin(store, run, config, secret)
-        return told(store, run, events, noted)
+        return follow(store, run, events, noted)
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return STATUS[Status.CANCELLED]
@@ -186,7 +186,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     return config
 
 
-def told(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> int:
+def follow(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> int:
     """Record and print a running run's events; the command's exit status."""
     status, error = recorded(store, run, events, say)
     if error:
@@ -202,7 +202,7 @@ def _begin(store: Store, run: str, config: RunConfig, secret: int | None) -> Non
     print(f"Recorded as run {run}.", file=sys.stderr)
 
 
-def said(as_json: bool) -> Callable[[Event], None]:
+def printer(as_json: bool) -> Callable[[Event], None]:
     """What prints an event."""
     words = _object if as_json else _line
     return lambda event: print(words(event), flush=True)

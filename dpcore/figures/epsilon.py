@@ -138,8 +138,8 @@ def _ends(curves: Mapping[str, Curve], top: float | None) -> list[tuple[Any, flo
         value, style = float(curve.epsilon[-1]), style_of(name)
         if np.isfinite(value) and value > 0:
             above = " ↑" if top is not None and value > top else ""
-            told = f"{marked(value, curve.kind)}{above}"
-            found.append((style, value, f'{told}<br><span style="font-size:11px">{style.label}</span>'))
+            text = f"{marked(value, curve.kind)}{above}"
+            found.append((style, value, f'{text}<br><span style="font-size:11px">{style.label}</span>'))
     return found
 
 

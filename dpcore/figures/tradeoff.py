@@ -60,8 +60,8 @@ def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, he
     """
     limit = gaussian_line(mu)
     traces, styles = [], []
-    told = {steps: band for steps, band in bands.items() if not band.note}  # else nothing is certified
-    for place, (steps, band) in enumerate(told.items()):
+    drawn = {steps: band for steps, band in bands.items() if not band.note}  # else nothing is certified
+    for place, (steps, band) in enumerate(drawn.items()):
         style = run_style(PLACES[place % len(PLACES)], f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)

@@ -64,7 +64,7 @@ def resume(run: TrainingRun, path: Path) -> int:
     try:
         values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say
         before = snapshot(run)
-        other = [name for name in before | values if form(before.get(name)) != form(values.get(name))]
+        other = [name for name in before | values if outline(before.get(name)) != outline(values.get(name))]
     except Exception:  # a damaged file may raise anything, and torch's advice is to run what the file says
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
     if other:
@@ -108,12 +108,12 @@ def snapshot(run: TrainingRun) -> dict[str, Any]:
     return values
 
 
-def form(value: Any) -> Any:
-    """A value without its numbers: two of one form fit into the same place."""
+def outline(value: Any) -> Any:
+    """A value without its numbers: two of one outline fit into the same place."""
     if isinstance(value, Tensor):
         return value.shape, value.dtype
     if isinstance(value, list | tuple):
-        return [form(each) for each in value]
+        return [outline(each) for each in value]
     return type(value)
 
 

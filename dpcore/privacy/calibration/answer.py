@@ -6,7 +6,7 @@ from math import ceil, floor, inf, isfinite, isinf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.budget_search import DIGITS, Axis, Frontier, Point, frontier, last_with, scanned
+from dpcore.privacy.calibration.budget_search import DIGITS, Axis, Bracket, Point, bracket, last_with, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
@@ -72,7 +72,7 @@ class Search:
         except ValueError:
             return False
 
-    def found(self) -> Frontier:
+    def found(self) -> Bracket:
         """The last value within the budget and the first beyond it."""
         axis, silent = self.axis, last_with(self.axis, self._hopeful)
         if silent is not None:  # beyond lies nothing to count
@@ -82,13 +82,13 @@ class Search:
             guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
             nearest = guess.inside or guess.outside
             start, slope = nearest.value if nearest else start, guess.slope
-        found = frontier(axis, self.cost, self.target.size, start, slope)
+        found = bracket(axis, self.cost, self.target.size, start, slope)
         if silent is not None and found.outside is None:
             found = found._replace(outside=Point(axis.place(beyond), beyond, self.cost(beyond)))
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
             # Formulas may need a sigma that is not too large either.
             again = scanned(self.axis, self.cost, self.target.size)
-            found = found if again is None else frontier(self.axis, self.cost, self.target.size, again)
+            found = found if again is None else bracket(self.axis, self.cost, self.target.size, again)
         return found
 
 

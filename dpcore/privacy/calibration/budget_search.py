@@ -63,7 +63,7 @@ class Point(NamedTuple):
     cost: float
 
 
-class Frontier(NamedTuple):
+class Bracket(NamedTuple):
     """The last point within the budget and the first beyond it; None where the range ends before."""
 
     inside: Point | None
@@ -75,14 +75,14 @@ class Frontier(NamedTuple):
         return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
 
 
-def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Frontier:
+def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Bracket:
     """Two neighbouring values, between which the cost crosses the budget.
 
     `cost` rises with x, at first guess like e^(slope x), and is measured first at the value `start`.
     **Guarantees:** cost(inside) <= budget < cost(outside), both measured. Whole values are neighbours; others are
     within 0.1 % of each other and cost(inside) >= 0.999 budget, unless the cost jumps between neighbours of six digits.
 
-    >>> found = frontier(Axis(1, 1000, whole=True), lambda value: value**2, 50.0, start=100)
+    >>> found = bracket(Axis(1, 1000, whole=True), lambda value: value**2, 50.0, start=100)
     >>> found.inside.value, found.outside.value
     (7, 8)
     """
@@ -100,11 +100,11 @@ def frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: f
         slope = _slope(before, point, slope)
         if _settled(axis, inside, outside, budget):
             break
-        value = _next(axis, Frontier(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
+        value = _next(axis, Bracket(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
         before = point
     else:
         raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_ROUNDS} points; this is a defect.")
-    return Frontier(inside, outside)
+    return Bracket(inside, outside)
 
 
 def last_with(axis: Axis, holds: Callable[[float], bool]) -> tuple[Axis, float] | None:
@@ -167,7 +167,7 @@ def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: fl
     return not axis.whole and outside.x - inside.x <= NARROW and inside.cost >= NEAR * budget
 
 
-def _next(axis: Axis, found: Frontier, crossing: float, state: tuple[float, int]) -> float | None:
+def _next(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float | None:
     """The value to measure next; None where the bracket has none between its ends."""
     inside, outside = found
     slope, count = state
@@ -183,7 +183,7 @@ def _next(axis: Axis, found: Frontier, crossing: float, state: tuple[float, int]
     return axis.between(inside.value, outside.value, x)
 
 
-def _onward(axis: Axis, found: Frontier, crossing: float, state: tuple[float, int]) -> float:
+def _onward(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float:
     """Where to look for the other end of the bracket: near the predicted crossing, but not too far at once."""
     offset, count = state
     first, last = axis.ends

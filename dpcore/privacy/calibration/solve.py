@@ -1,6 +1,6 @@
 """The inverse question: which sigma, how many steps, which sampling rate or batch keep a budget.
 
-What is fixed makes a function from the argument to a mechanism; an accountant makes that a cost; `frontier` finds the
+What is fixed makes a function from the argument to a mechanism; an accountant makes that a cost; `bracket` finds the
 last argument within the budget. By the certified accountant the cost is the upper end of its band.
 """
 

@@ -30,8 +30,8 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         first, second = state.vectors
         bias = 1 - BETA1**state.count
-        spread = (second * (bias**2 / (1 - BETA2**state.count))).sqrt_().add_(EPS * bias)
-        parameters.addcdiv_(first, spread, value=-lr)
+        divisor = (second * (bias**2 / (1 - BETA2**state.count))).sqrt_().add_(EPS * bias)
+        parameters.addcdiv_(first, divisor, value=-lr)
 
     return UpdateRules((0.0, 0.0), absorb, step)
 

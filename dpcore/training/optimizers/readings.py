@@ -58,8 +58,8 @@ def scaled(row: Row) -> UpdateRules:
         assert scale is not None  # after a step there always is one
         first, factor = row.first(gradient, state)
         bias = row.second(state)[1]
-        spread = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + row.floor) / factor))  # sqrt(s) + a
-        parameters.addcdiv_(first, spread, value=-lr)
+        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + row.floor) / factor))  # sqrt(s) + a
+        parameters.addcdiv_(first, divisor, value=-lr)
 
     return UpdateRules(
         row.starts,

@@ -32,7 +32,7 @@ def relevance_of(
         noise.add_to(total, sigma)  # sensitivity 1
     layers = [child for child in module if list(child.parameters())]
     parts = total.split([neurons(layer) for layer in layers])
-    return torch.cat([spread(layer, part) for layer, part in zip(layers, parts, strict=True)])
+    return torch.cat([per_parameter(layer, part) for layer, part in zip(layers, parts, strict=True)])
 
 
 def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ def neurons(layer: nn.Module) -> int:
     return len(next(layer.parameters()))
 
 
-def spread(layer: nn.Module, sums: Tensor) -> Tensor:
+def per_parameter(layer: nn.Module, sums: Tensor) -> Tensor:
     """A layer's noisy sums (neurons,) as relevances of its parameters, weights first."""
     mean = sums.mean().clamp(min=1e-12)
     floored = (sums / mean).clamp(min=FLOOR, max=1 / FLOOR)

@@ -15,6 +15,7 @@ from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
+from dpcore.privacy.calibration.solve import MOST_STEPS
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.numbers import plain
 from dpcore.privacy.schedule import Recipe
@@ -29,7 +30,6 @@ STRIP = 8  # sigmas computed at once; between strips a reader's next move is hea
 SIGMAS = (0.5, 10.0)
 EPOCHS = (1.0, 300.0)
 WHOLE = 5  # epochs, from which on the map has whole ones only
-MOST_STEPS = 10**7
 BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen

@@ -42,5 +42,5 @@ def card(
         )
         text = made.text() if form == "text" else made.markdown()
         st.code(text.strip(), language=None, wrap_lines=True)
-        told = "This is what holds at the end of the run. " if ends else ""
-        st.caption(f"{told}The button in the upper right corner of the box copies it.")
+        when = "This is what holds at the end of the run. " if ends else ""
+        st.caption(f"{when}The button in the upper right corner of the box copies it.")

@@ -20,9 +20,9 @@ def described(config: RunConfig) -> str:
     >>> described(RunConfig(clipping="per_layer", ema=0.99))
     'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
     """
-    told = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
+    unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
     pieces = [f"{DATASETS[config.dataset].title} {config.model}", _said("optimizer", config), _noise(config)]
-    return ", ".join([*pieces, *(_said(name, config) for name in told)])
+    return ", ".join([*pieces, *(_said(name, config) for name in unusual)])
 
 
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:

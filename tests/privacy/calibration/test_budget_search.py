@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.privacy.calibration.budget_search import NARROW, Axis, frontier, scanned
+from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
 
 RATES = Axis(1e-6, 1.0)
 SIGMAS = Axis(0.01, 1000.0, rising=False)
@@ -24,14 +24,14 @@ COSTS: dict[str, Callable[[float], float]] = {
 
 
 def check_frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float) -> int:
-    """The promises of `frontier`, and how many points it measured."""
+    """The promises of `bracket`, and how many points it measured."""
     seen: dict[float, float] = {}
 
     def counted(value: float) -> float:
         seen[value] = cost(value)
         return seen[value]
 
-    inside, outside = frontier(axis, counted, budget, start)
+    inside, outside = bracket(axis, counted, budget, start)
     if inside is not None:
         assert seen[inside.value] == inside.cost <= budget
     if outside is not None:
@@ -59,7 +59,7 @@ def test_the_bracket_is_narrow_and_measured_whatever_the_cost(name: str, budget:
 @pytest.mark.parametrize("start", [0.01, 1.0, 1000.0])
 def test_an_argument_whose_cost_falls_is_searched_from_the_other_side(start: float) -> None:
     assert check_frontier(SIGMAS, lambda sigma: 3 / sigma, 2.0, start) < 12
-    inside, outside = frontier(SIGMAS, lambda sigma: 3 / sigma, 2.0, start)
+    inside, outside = bracket(SIGMAS, lambda sigma: 3 / sigma, 2.0, start)
     assert inside is not None
     assert outside is not None
     assert outside.value < 1.5 <= inside.value <= 1.5 * 1.001
@@ -78,7 +78,7 @@ def test_a_smooth_cost_needs_few_points() -> None:
 
 @pytest.mark.parametrize(("cost", "inside", "outside"), [(0.5, 1.0, None), (2.0, None, 1e-6), (math.inf, None, 1e-6)])
 def test_a_budget_beyond_the_range_ends_at_the_range(cost: float, inside: float | None, outside: float | None) -> None:
-    found = frontier(RATES, lambda value: cost, 1.0, 0.01)
+    found = bracket(RATES, lambda value: cost, 1.0, 0.01)
     assert (found.inside and found.inside.value, found.outside and found.outside.value) == (inside, outside)
 
 
