@@ -22,8 +22,8 @@ class Rest:
 
     def submit(self, store: Store, worker: str | None = None) -> None:
         """Hand it to `worker`, or queue it where none is named."""
-        secret = store.secret(self.before.id)
-        store.submit_as(self.id, self.before.config, self.before.name, worker, said=self.said, secret=secret)
+        before, secret = self.before, store.secret(self.before.id)
+        store.submit_as(self.id, before.config, before.name, worker, said=self.said, planned=before.plan, secret=secret)
 
 
 def ended_early(run: Run) -> bool:

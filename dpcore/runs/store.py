@@ -20,7 +20,7 @@ from dpcore.runs.schema import RUNS
 from dpcore.runs.store_file import FILE, opened, what_is_wrong
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, from_json
-from dpcore.training.plan import plan
+from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 
 HIDDEN = ("number", "body", "secret")  # columns that are not of a `Run`
@@ -68,19 +68,20 @@ class Store:
         worker: str | None = None,
         *,
         said: Sequence[Event] = (),
+        planned: Plan | None = None,
         secret: int | None = None,
     ) -> None:
         """As `submit`, under an id of `new_id`, with the events that it begins with.
 
-        Its plan is stored with it, and its secret seed, which is drawn here where there is to be one and none is given.
+        Its plan is stored with it, and its secret seed; each is made here where there is to be one and none is given.
         Errors: ValueError, and nothing is stored, for settings that have no plan.
         """
-        now, planned = time.time(), json.dumps(plan(config).to_json())
+        now, plan_text = time.time(), json.dumps((planned or plan(config)).to_json())
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
         if config.seed is None and secret is None:
             secret = new_secret()
         hidden = None if secret is None else f"{secret:032x}"
-        values = (run, name, json.dumps(config.to_json()), planned, hidden, now, status, worker, started, started)
+        values = (run, name, json.dumps(config.to_json()), plan_text, hidden, now, status, worker, started, started)
         columns = "id, name, settings, plan, secret, created, status, worker, started, heartbeat"
         with self._writing() as db:
             db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)

@@ -1,6 +1,7 @@
 """A run's plan: all that follows from its settings before it starts. Computed once, and stored with the run.
 
-What is charged and what the engine draws are two columns of one plan, so they cannot part.
+What is charged and what the engine draws are two columns of one plan, so they cannot part. A stored plan is trained by
+only where it is still the plan of the settings, from which the batches and the one-time releases are drawn.
 """
 
 from dataclasses import dataclass, replace
@@ -83,7 +84,12 @@ def plan(config: RunConfig) -> Plan:
 
 @lru_cache(maxsize=512)
 def _plan(config: RunConfig) -> Plan:
-    steps, why_not = steps_of(config), unaccounted(config)
+    return _of_steps(config, steps_of(config))
+
+
+def _of_steps(config: RunConfig, steps: int) -> Plan:
+    """The plan of the run's first so many steps."""
+    why_not = unaccounted(config)
     noisy = config.private and config.sigma > 0
     return Plan(
         steps,
@@ -92,6 +98,22 @@ def _plan(config: RunConfig) -> Plan:
         () if why_not else first_steps(charged_releases(config), steps),
         why_not,
     )
+
+
+def matching(config: RunConfig, stored: Plan) -> Plan:
+    """A stored plan, which must say of each of its steps what these settings draw and what that is charged.
+
+    How many steps `stop_epsilon` affords is not computed again: whatever their number is, those are charged.
+    Errors: ValueError for any other plan.
+    """
+    most = config.steps_of_epochs
+    possible = range(1, most + 1) if config.stop_epsilon else (most,)
+    if stored.steps not in possible or stored != _of_steps(config, stored.steps):
+        raise ValueError(
+            "Expected the plan that is stored with the run to follow from its settings: another version of this "
+            "program made it, or the store was edited. Start a new run instead, which costs its own epsilon."
+        )
+    return stored
 
 
 def steps_of(config: RunConfig) -> int:

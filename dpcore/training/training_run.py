@@ -28,7 +28,7 @@ from dpcore.training.gradients.engine_choice import engine_of
 from dpcore.training.models import build
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
-from dpcore.training.plan import Plan, plan
+from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress.report_times import ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -48,7 +48,7 @@ class TrainingRun:
     ) -> None:
         self.config = config
         self.secret = None if config.seed is not None else new_secret() if secret is None else secret
-        self.plan = planned or plan(config)
+        self.plan = matching(config, planned) if planned else plan(config)
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)

@@ -1,5 +1,8 @@
 """What of an ended run its rest begins with: the events up to its checkpoint, all of them or none."""
 
+import json
+import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
+from dpcore.training.accounting import first_steps
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
@@ -82,6 +86,16 @@ def test_a_rest_can_be_resumed_like_the_run_itself(store: Store) -> None:
     store.append(new, stepped(12))
     store.end(new, Status.FAILED)
     assert rest(store, new)[0] == told
+
+
+def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
+    run = ended(store, [STARTED], saved=None)
+    plan = store.run(run).plan
+    shorter = replace(plan, steps=9, drawn=first_steps(plan.drawn, 9), charged=first_steps(plan.charged, 9))
+    with sqlite3.connect(store.path) as db:
+        db.execute("UPDATE runs SET plan = ?", (json.dumps(shorter.to_json()),))
+    db.close()
+    assert store.run(resume(store, run)).plan == shorter
 
 
 def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,9 @@ import pytest
 from dpcore.training import accounting
 from dpcore.training import plan as module
 from dpcore.training.config import RunConfig
-from dpcore.training.plan import Plan, plan
+from dpcore.training.loop import train
+from dpcore.training.plan import Plan, matching, plan
+from tests.training.small_runs import SMALL
 
 SLOW = RunConfig(epochs=60.0, schedule="exponential", rate=0.01, level_steps=1, stop_epsilon=1.0, stop_accountant="rdp")
 KINDS = {
@@ -74,3 +76,37 @@ def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_t
 
 def test_a_run_without_noise_does_not_ask_its_schedule():
     assert not plan(RunConfig(private=False, schedule="linear", rate=1.0, level_steps=1)).sigmas.any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_is_trained_by_the_stored_plan_of_its_settings(kind):
+    planned = plan(KINDS[kind])
+    assert matching(KINDS[kind], Plan.from_json(json.loads(json.dumps(planned.to_json())))) == planned
+
+
+def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_else():
+    config = dataclasses.replace(SMALL, model="abadi", pca=60, clipping="per_layer")
+    planned = plan(config)
+    (charged,), (first,) = planned.charged, planned.first
+    for wrong in (
+        dataclasses.replace(planned, charged=planned.drawn),
+        dataclasses.replace(planned, drawn=(charged,)),
+        dataclasses.replace(planned, charged=(dataclasses.replace(charged, q=charged.q / 2),)),
+        dataclasses.replace(planned, first=()),
+        dataclasses.replace(planned, first=(dataclasses.replace(first, sigma=8.0),)),
+        dataclasses.replace(planned, unaccounted="for no reason"),
+        plan(dataclasses.replace(config, epochs=2 * config.epochs)),
+        plan(dataclasses.replace(config, epochs=config.epochs / 2)),
+    ):
+        with pytest.raises(ValueError, match="Expected the plan that is stored with the run to follow from its set"):
+            next(train(config, planned=wrong))
+
+
+def test_a_run_that_stops_at_an_epsilon_keeps_the_number_of_steps_that_was_stored():
+    config = KINDS["stopped"]
+    planned = plan(config)
+    shorter = dataclasses.replace(config, epochs=(planned.steps - 1) * config.q, stop_epsilon=0.0)
+    assert matching(config, plan(shorter)) == plan(shorter)
+    nothing = dataclasses.replace(planned, steps=0, drawn=(), charged=())
+    with pytest.raises(ValueError, match="Expected the plan"):
+        matching(config, nothing)
