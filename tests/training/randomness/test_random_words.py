@@ -9,7 +9,7 @@ from scipy import stats
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise, random_words
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
-from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.machine import machine_of, processor
 from dpcore.training.randomness.random_words import AesWords, secret_of
 
 CPU = torch.device("cpu")
@@ -83,10 +83,21 @@ def test_a_secret_follows_from_the_whole_seed_and_from_every_part_of_the_machine
 
 def test_the_machine_is_told_by_what_rounding_depends_on():
     assert machine_of(CPU, 3) == {
-        "device": f"cpu ({torch.backends.cpu.get_cpu_capability()})",
+        "device": f"cpu ({torch.backends.cpu.get_cpu_capability()}, {processor()})",
         "threads": "3",
         "torch": str(torch.__version__),
     }
+
+
+def test_processors_of_one_instruction_set_are_told_apart_by_their_model(tmp_path):
+    cores = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: {}\nmodel name\t: EPYC\ncpu MHz\t\t: 2700.{}\n\n"
+    names = []
+    for model, clock in ((1, 1), (1, 2), (17, 1)):
+        path = tmp_path / f"{model}-{clock}"
+        path.write_text(2 * cores.format(model, clock))
+        names.append(processor(path))
+    assert names == ["AuthenticAMD 25 1 EPYC", "AuthenticAMD 25 1 EPYC", "AuthenticAMD 25 17 EPYC"]
+    assert processor(tmp_path / "no such list")
 
 
 def noise_here(cores: int = 2) -> np.ndarray:
