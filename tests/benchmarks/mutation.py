@@ -38,7 +38,7 @@ NAMED = (  # faults that once went unnoticed: (file, text, what it becomes)
     ("dpcore/privacy/accountants/strong.py", "composed(each, uses, delta / 2)", "composed(each, uses, delta)"),
     ("dpcore/privacy/accountants/strong.py", "delta / (2 * np.maximum(steps, 1))", "delta / np.maximum(steps, 1)"),
     ("dpcore/privacy/certified/epsilon_bounds.py", "return lower, np.maximum(remove, add)", "return lower, remove"),
-    ("dpcore/privacy/certified/compose.py", "delta * (1 - side * ALLOWANCE)", "delta"),
+    ("dpcore/privacy/certified/compose.py", "delta * (1 - side * allowed)", "delta"),
     (
         "dpcore/training/gradients/clipping.py",
         "reciprocal_().mul_(self.clip_norm * SAFETY)",
