@@ -16,6 +16,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 
 HORIZONS = 64  # numbers of steps that one look for the last affordable one compares
 LEAST_SIGMA = 1e-6  # that a release may have
+PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."  # of DP-PCA
 
 
 def unaccounted(config: RunConfig) -> str:

@@ -61,13 +61,18 @@ class Settings:
         default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
     sigma: float = row(Number(
         default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clip norm",
-        short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=PRIVACY))
+        short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=PRIVACY,
+        slider=Slider(0.3, 100, "more accurate", "more private",
+                      help="Standard deviation of the noise on the summed gradient, in units of the clipping norm C.")))
     batch: int = row(Count(
         default=512, low=1, label="Expected batch", help="expected batch q n",
-        short=lambda value: f"batch {value}", rank=12))
+        short=lambda value: f"batch {value}", rank=12,
+        slider=Slider(1, 65536, "more private", "faster, steadier",
+                      help="Every example joins a step with probability q = batch / n (Poisson sampling).")))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=PRIVACY,
-        help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14))
+        help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
+        slider=Slider(0.01, 100, "clips more", "clips less", coarse=True)))
     lr: float = row(Number(
         default=0.5, low=0, high=MOST_LR, ends="(]", label="Learning rate", help="learning rate",
         short=lambda value: f"lr {value:g}", rank=13,
@@ -80,10 +85,13 @@ class Settings:
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(
         default=5.0, low=0, ends="()", label="Epochs", help="how often each example is drawn on average",
-        short=lambda value: f"{value:g} epochs", rank=18))
+        short=lambda value: f"{value:g} epochs", rank=18,
+        slider=Slider(0.1, 1000, "more private", "more accurate")))
     delta: float = row(Delta(
         default=1e-5, low=0, high=1, ends="()", label="Delta", help="what epsilon is shown for, and stopped at",
-        of_noise=True))
+        of_noise=True,
+        slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True,
+                      help="The probability that the promise of epsilon fails outright. Keep it below 1/n.")))
     seed: int | None = row(Count(
         default=None, high=2**63 - 1, none="a secret one", label="Fixed seed (empty: a secret one)",
         help="fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",

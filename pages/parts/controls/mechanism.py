@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -17,6 +17,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import presets
 from pages.parts.controls.choice import choice, choice_by_title, choice_of
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
+from pages.parts.controls.run_setting import quantity_of
 from pages.parts.shell.layout import SMALL
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
@@ -25,38 +26,20 @@ N = Quantity(
     "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,
     lambda n: check.whole(1, 10**12, n=n), "fewer people", "more people", whole=True,
 )  # fmt: skip
-BATCH = Quantity(
-    "batch", "Expected batch", str(DEFAULTS.batch), 1, 65536,
-    lambda batch: check.whole(1, 10**12, batch=batch), "more private", "faster, steadier",
-    help="Every example joins a step with probability q = batch / n (Poisson sampling).", whole=True,
-)  # fmt: skip
+BATCH = replace(quantity_of("batch", start=DEFAULTS.batch), accept=lambda batch: check.whole(1, 10**12, batch=batch))
 Q = Quantity(
     "q", "Sampling rate q", f"{DEFAULTS.batch}/{DEFAULTS.examples}", 1e-5, 1,
     lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "faster, steadier",
     help="The probability with which an example joins a step. A fraction such as 256/60000 is fine.",
 )  # fmt: skip
-SIGMA = Quantity(
-    "sigma", "Noise multiplier sigma", show(DEFAULTS.sigma), 0.3, 100,
-    lambda sigma: check.positive(sigma=sigma), "more accurate", "more private",
-    help="Standard deviation of the noise on the summed gradient, in units of the clipping norm C.",
-)  # fmt: skip
-EPOCHS = Quantity(
-    "epochs", "Epochs", show(DEFAULTS.epochs), 0.1, 1000,
-    lambda epochs: check.positive(epochs=epochs), "more private", "more accurate",
-)  # fmt: skip
+SIGMA = replace(quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma))
+EPOCHS = quantity_of("epochs", start=DEFAULTS.epochs)
 STEPS = Quantity(
     "steps", "Steps T", str(DEFAULTS.steps_of_epochs), 1, 1e6,
     lambda steps: check.whole(1, MAX_STEPS, steps=steps), "more private", "more accurate", whole=True,
 )  # fmt: skip
-DELTA = Quantity(
-    "delta", "Delta", "1e-5", 1e-12, 0.1,
-    lambda delta: check.delta(delta=delta), "stricter", "laxer",
-    help="The probability that the promise of epsilon fails outright. Keep it below 1/n.", coarse=True,
-)  # fmt: skip
-CLIP_NORM = Quantity(
-    "clip_norm", "Clipping norm C", show(DEFAULTS.clip_norm), 0.01, 100,
-    lambda clip_norm: check.positive(clip_norm=clip_norm), "clips more", "clips less", coarse=True,
-)  # fmt: skip
+DELTA = quantity_of("delta")
+CLIP_NORM = quantity_of("clip_norm", start=DEFAULTS.clip_norm)
 UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "

@@ -1,6 +1,5 @@
 """The form of the training page: what to train, how, and with how much noise."""
 
-import math
 from dataclasses import replace
 
 import streamlit as st
@@ -22,7 +21,7 @@ from pages.parts.controls.url_state import keep, recall
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
 
-TRAINED_SIGMA = replace(SIGMA, accept=lambda sigma: check.in_range(0, math.inf, ends="[)", sigma=sigma))  # 0: no noise
+TRAINED_SIGMA = replace(SIGMA, accept=quantity_of("sigma").accept)  # 0: no noise
 
 SEEDS = Quantity(
     "seeds", "Runs", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),

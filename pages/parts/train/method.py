@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.training.accounting import PROJECTION_NOTE
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.gradients.clipping import CLIPPINGS
@@ -15,8 +16,6 @@ from pages.parts.controls.choice import accountant_choice, choice
 from pages.parts.controls.mechanism import OPEN, noise_schedule
 from pages.parts.controls.number import number
 from pages.parts.controls.run_setting import quantity_of
-
-PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."
 
 PUBLIC = 1000  # examples held out to begin with, where some are
 
