@@ -1,6 +1,7 @@
 """The images and labels of a data set as arrays; free of torch."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,11 @@ def split_of(dataset: Dataset, folder: Path) -> Split:
     return Split(Images(*train), Images(*test))
 
 
+@lru_cache(maxsize=1)
 def _sample(path: Path) -> Split:
+    """The bundled sample, at hand once it has been read: a worker reads it while it waits for a run."""
     with np.load(path) as parts:
-        return Split(
-            Images(parts["train_images"], parts["train_labels"]), Images(parts["test_images"], parts["test_labels"])
-        )
+        arrays = {name: parts[name] for name in parts}
+    for array in arrays.values():
+        array.flags.writeable = False
+    return Split(*(Images(arrays[f"{part}_images"], arrays[f"{part}_labels"]) for part in ("train", "test")))

@@ -7,6 +7,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 
 import math
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -38,6 +39,8 @@ from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
 from dpcore.training.releases.dp_pca import private_projection
 from dpcore.training.releases.relevance import neuron_count, relevance_of
+
+TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
 
 
 class TrainingRun:
@@ -196,14 +199,17 @@ class TrainingRun:
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,).
+    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,). Nobody writes to them.
 
-    The scales are fixed: no data set had a say in them.
+    The scales are fixed: no data set had a say in them. They are kept as long as the part is: that of a sample is at
+    hand where the next run begins.
     """
-    images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
-    if images.dim() == 3:
-        return images[:, None].float().div_(255), labels
-    return images.float().div_(127.5).sub_(1.0), labels
+    kept = TENSORS.setdefault(part, {})
+    if device not in kept:
+        images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
+        grey = images.dim() == 3
+        kept[device] = images[:, None].float().div_(255) if grey else images.float().div_(127.5).sub_(1.0), labels
+    return kept[device]
 
 
 def device_of(name: str) -> torch.device:

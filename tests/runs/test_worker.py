@@ -2,11 +2,13 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import train_doubles
 
@@ -15,7 +17,7 @@ from dpcore.runs.record import Run, Status, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Started
+from dpcore.training.events import Event, Started, Stepped
 from dpcore.training.plan import plan
 
 
@@ -139,3 +141,14 @@ def test_the_training_function_is_named_by_module_and_name() -> None:
     assert load("train_doubles:quick") is train_doubles.quick
     with pytest.raises(AttributeError, match="nothing_like_it"):
         load("train_doubles:nothing_like_it")
+
+
+def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch):
+    train = load("dpcore.training.loop:train")
+    warm_up(train)
+    before = set(sys.modules)
+    monkeypatch.setattr(np, "load", lambda path: pytest.fail(f"{path} is read again"))
+    events = train(RunConfig(seed=3))
+    assert isinstance(next(events), Started)
+    assert isinstance(next(events), Stepped)
+    assert set(sys.modules) == before
