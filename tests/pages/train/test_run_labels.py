@@ -25,6 +25,7 @@ OTHER = {  # setting -> another value, and what it needs beside it
     "delta": {"delta": 1e-6},
     "seed": {"seed": 5},
     "device": {"device": "cpu"},
+    "noise_generator": {"noise_generator": "secure"},
     "clipping": {"clipping": "auto_s"},
     "reading": {"reading": "literal"},
     "schedule": {"schedule": "exponential", "rate": 0.01},
