@@ -42,6 +42,10 @@ class OutwardGaussian(Tradeoff):
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         return self._rounded(gaussian.delta_of(epsilon, self.mu), self.losing)
 
+    @property
+    def closed_mu(self) -> float:
+        return self.mu
+
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         alpha, power = Gaussian(self.mu).corners(least)
         alpha = self._rounded(alpha, not self.losing)

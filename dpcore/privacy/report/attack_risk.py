@@ -77,9 +77,10 @@ def bayes_risk(f: Tradeoff, prior: float) -> float:
 def mu_above(f: Tradeoff, least: float) -> float:
     """Smallest mu with f >= G_mu wherever both errors are at least `least`: the tightest Gaussian guarantee, no CLT.
 
-    f is linear between its corners and G_mu convex, so that it is enough to look at the corners. Without a `least`,
-    subsampling would count for nothing: with chance q^T the example is in every batch, and far below that error rate
-    f falls towards that of sqrt(T)/sigma.
+    That of a G_mu is its own: a power read off it would round to 1 from mu = 16.6 on. Any other f is linear between its
+    corners and G_mu convex, so that it is enough to look at the corners. Without a `least`, subsampling would count for
+    nothing: with chance q^T the example is in every batch, and far below that error rate f falls towards that of
+    sqrt(T)/sigma.
     Source: arXiv 1905.02383, Definition 2.6. Edge cases: where no attack errs that much, mu where alpha = beta.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
@@ -87,6 +88,8 @@ def mu_above(f: Tradeoff, least: float) -> float:
     0.7
     """
     check.in_range(0, 1, least=least)
+    if f.closed_mu is not None:
+        return f.closed_mu
     alpha, power = f.corners(least)
     with np.errstate(invalid="ignore"):  # infinity less infinity, where alpha = power = 0
         mu = ndtri(power) - ndtri(alpha)

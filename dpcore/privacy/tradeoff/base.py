@@ -25,3 +25,8 @@ class Tradeoff(ABC):
     @abstractmethod
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         """(alpha, power), both (K,), from alpha = least to where alpha = beta: in between, f is linear or G_mu."""
+
+    @property
+    def closed_mu(self) -> float | None:
+        """mu of a function that is G_mu; None for all others."""
+        return None

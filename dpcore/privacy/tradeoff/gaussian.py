@@ -40,6 +40,10 @@ class Gaussian(Tradeoff):
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         return gaussian.delta_of(epsilon, self.mu)
 
+    @property
+    def closed_mu(self) -> float:
+        return self.mu
+
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         alpha = np.array([ndtr(-self.mu / 2)])
         return alpha, 1 - alpha

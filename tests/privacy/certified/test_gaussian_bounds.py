@@ -103,6 +103,17 @@ def test_trade_off_functions_without_sampling_hold_their_closed_form_at_random()
             assert above.delta(epsilon) <= exact_delta(epsilon, mu) <= below.delta(epsilon), (mechanism, epsilon)
 
 
+def test_the_corner_of_a_trade_off_function_without_sampling_holds_its_closed_form() -> None:
+    generator = np.random.default_rng(13)
+    with mpmath.workdps(DIGITS):
+        for _ in range(50):
+            mechanism = Mechanism.constant(1.0, float(10 ** generator.uniform(-2, 6)), int(generator.integers(1, 9)))
+            alpha = mpmath.ncdf(-exact_mu(mechanism) / 2)
+            below, above = (each.corners(1e-5) for each in gaussian_tradeoffs(mechanism))
+            assert below[0][0] <= alpha <= above[0][0], mechanism
+            assert above[1][0] <= 1 - alpha <= below[1][0], mechanism
+
+
 def test_the_margins_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The checks above have power: without what is charged for rounding, a bound lies on the wrong side."""
     for name in ("MARGIN", "ALLOWED", "NUDGE", "UNIT"):

@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from riskcal.analysis import get_bayes_risk_for_mu
@@ -39,6 +40,16 @@ def test_an_attack_that_nearly_always_succeeds_is_not_said_to_always_succeed(sig
     found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), 1e-5)
     assert found.true_positives[0.01].lower < 1  # the exact one is 1 - 2e-22 and more
     assert 8 < found.mu.lower <= math.sqrt(steps) / sigma
+
+
+@pytest.mark.parametrize("mu", [8.0, 16.5, 20.0, 75.5, 1e6])
+@pytest.mark.parametrize("steps", [1, 7])
+def test_without_sampling_mu_is_held_however_large(mu: float, steps: int) -> None:
+    mechanism = Mechanism.constant(1.0, math.sqrt(steps) / mu, steps)
+    found = risks_of(tradeoff_bounds(mechanism), 1e-5).mu
+    with mpmath.workdps(60):
+        assert found.lower <= mpmath.sqrt(steps) / mpmath.mpf(mechanism.releases[0].sigma) <= found.upper
+    assert found.upper - found.lower < 1e-11 * mu
 
 
 @pytest.mark.parametrize("mu", MUS)

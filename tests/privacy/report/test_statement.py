@@ -85,6 +85,10 @@ def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
     assert "no finite mu" in fact(bare, "Gaussian")
 
 
+def test_without_sampling_a_mu_is_proven_however_little_noise_there_is() -> None:
+    assert "mu between 19.99 and 20.01" in fact(stated(Mechanism.constant(1.0, 0.05, 1)), "Gaussian")
+
+
 def test_a_delta_that_is_not_below_1_over_n_is_shown_so() -> None:
     caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
     delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
