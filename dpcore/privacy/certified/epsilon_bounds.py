@@ -135,10 +135,12 @@ def _wanted_width(lattice: Lattice, composition: Composition, delta: FloatArray)
 
 
 def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
-    """Width of the band at the last horizon over what is wanted, from the gap between its laws' log-moments."""
-    counts, log_delta = composition.counts[-1:], np.log(delta[-1:])
-    epsilon = lattice.remove.chernoff(counts, log_delta)
-    order = lattice.remove.tilt(counts[0], float(log_delta[0]), float(epsilon[0]), inf)
+    """Width of the band at the last horizon over what is wanted, from the gap between its laws' log-moments.
+
+    To first order ln delta differs by that gap at the order of the Chernoff bound, and epsilon by its order-th part.
+    """
+    counts = composition.counts[-1:]
+    order = lattice.remove.chernoff_order(counts[0], float(np.log(delta[-1])))
     gaps = lattice.remove.at(order) - lattice.dominated.at(order)
     return float(counts[0] @ np.maximum(gaps, 0.0)) / order / float(_wanted_width(lattice, composition, delta)[-1])
 

@@ -13,7 +13,7 @@ from dpcore.privacy.types import FloatArray, IntArray
 
 CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
-PRECISION = 10.0  # nats by which what a tilt leaves lies above rounding, at least
+PRECISION = 7.0  # nats by which what a tilt leaves lies above rounding, at least
 SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
 USUAL_PERIOD = 2**16  # nodes of a period, about, where the tilt is chosen before its period is known
 LONGEST = 2**22  # nodes of a period, at most
@@ -49,9 +49,17 @@ class LogMoments:
 
     def chernoff(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
         """An epsilon that suffices for the finite part of (n, L) counts at (n,) log deltas; (n,)."""
+        return np.maximum(self._chernoff_bounds(counts, log_delta).min(axis=1), 0.0)
+
+    def chernoff_order(self, counts: IntArray, log_delta: float) -> float:
+        """The order at which (L,) counts have that bound."""
+        bound = self._chernoff_bounds(counts[None], np.array([log_delta]))[0]
+        return float(self.orders[self.orders > 0][np.argmin(bound)])
+
+    def _chernoff_bounds(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
+        """The bound from each positive order; (n, G+)."""
         up = self.orders > 0
-        bound = (counts @ self.values[:, up] - log_delta[:, None]) / self.orders[up]  # (n, G+)
-        return np.maximum(bound.min(axis=1), 0.0)
+        return (counts @ self.values[:, up] - log_delta[:, None]) / self.orders[up]
 
     def spare(self, counts: IntArray, log_delta: FloatArray, epsilon: FloatArray, order: FloatArray) -> FloatArray:
         """Nats by which the tilted tail at (n,) epsilons lies below 1, for (n, L) counts and (O,) orders; (n, O)."""

@@ -3,7 +3,7 @@
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.privacy.tradeoff.base import Tradeoff
@@ -60,17 +60,20 @@ class Points(Tradeoff):
 
 
 def _hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The corners of the upper concave hull of points, by rising alpha (Andrew's monotone chain)."""
-    order = np.lexsort((power, alpha))
-    hull: list[tuple[float, float]] = []
-    for x, y in zip(alpha[order].tolist(), power[order].tolist(), strict=True):
-        while hull and (hull[-1][0] == x or (len(hull) > 1 and _below(hull[-2], hull[-1], (x, y)))):
-            hull.pop()
-        hull.append((x, y))
-    x, y = np.array(hull, dtype=np.float64).T
+    """The corners of the upper concave hull of points, by rising alpha.
+
+    A point that is not above the line between its neighbours is no corner, whichever others are left out with it.
+    """
+    order = np.lexsort((-power, alpha))
+    x, y = alpha[order], power[order]
+    first = np.insert(np.diff(x) > 0, 0, True)  # of equal alphas the one with the largest power
+    x, y = x[first], y[first]
+    while not (corner := _above_neighbours(x, y)).all():
+        x, y = x[corner], y[corner]
     return x, np.maximum.accumulate(y)
 
 
-def _below(left: tuple[float, float], middle: tuple[float, float], right: tuple[float, float]) -> bool:
-    """Whether the middle point is not above the line between the others."""
-    return (middle[1] - left[1]) * (right[0] - left[0]) <= (right[1] - left[1]) * (middle[0] - left[0])
+def _above_neighbours(x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
+    """Whether each point lies above the line between its neighbours; the ends do."""
+    inside = np.diff(y)[:-1] * (x[2:] - x[:-2]) > (y[2:] - y[:-2]) * np.diff(x)[:-1]
+    return np.concatenate([[True], inside, [True]])
