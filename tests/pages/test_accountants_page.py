@@ -49,6 +49,16 @@ def sentences(page: AppTest) -> list[str]:
     return [each.value for each in page.error]
 
 
+@pytest.mark.parametrize("query", [{}, {"sigma": "1.37", "epochs": "3"}])
+def test_the_default_of_every_slider_is_its_value_in_every_run(query: dict[str, str]):
+    page = opened(**query)
+    for _ in range(2):
+        sliders = page.select_slider
+        assert len(sliders) >= 4
+        assert [each.options[int(each.proto.default[0])] for each in sliders] == [each.value for each in sliders]
+        page.run()
+
+
 def test_it_opens_on_four_accountants_the_certified_band_and_the_tradeoff_chart():
     page = opened()
     epsilon, tradeoff = charts(page)

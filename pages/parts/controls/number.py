@@ -125,7 +125,9 @@ def _slider(quantity: Quantity, text: str) -> None:
     if st.session_state.get(key) != show(value):  # told again what it says, it would undo the keys pressed meanwhile
         st.session_state[key] = show(value)
     follow = {"on_change": _follow, "args": (quantity.key, key)}
-    st.select_slider(quantity.label, options, key=key, label_visibility="collapsed", **follow)
+    # A browser that sees the slider first in a later run of the script, because another click cut the first one short,
+    # begins with its default: that must be the value, or all sliders would jump to their first stop.
+    st.select_slider(quantity.label, options, show(value), key=key, label_visibility="collapsed", **follow)
 
 
 def _follow(key: str, slider: str) -> None:
