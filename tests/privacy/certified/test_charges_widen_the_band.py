@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.certified import log_moments, rounding
-from dpcore.privacy.certified.composed_loss import ComposedLoss
+from dpcore.privacy.certified.composed_loss import ComposedLoss, composed_loss
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism
+from tests.privacy.certified.test_compose import convolved, moments_of
 
 STEPS = Mechanism.constant(0.02, 1.0, 200)
 AT, DELTA = np.array([50, 200]), np.array([1e-4, 1e-4])
@@ -91,3 +93,27 @@ def test_a_law_without_positive_losses_has_tests_at_its_last_node_only() -> None
     alpha, power = negative.tests()
     assert alpha.size == power.size == 1
     assert power[0] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("cut", [2.0, 6.0, 46.0])
+@pytest.mark.parametrize("counts", [(12, 0), (9, 4)])
+def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(
+    counts: tuple[int, int], cut: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = LossLaw(-0.4, 0.2, np.array([0.03, 0.2, 0.5, 0.17, 0.1]) * (1 - 1e-3), 1e-3)
+    two = LossLaw(-0.6, 0.2, np.array([0.1, 0.1, 0.3, 0.0, 0.4, 0.1]) * (1 - 2e-4), 2e-4)
+    pairs = [(one, counts[0]), (two, counts[1])]
+    losses, mass, _ = convolved([(LossLaw(law.offset, law.mesh, law.mass, 0.0), count) for law, count in pairs])
+    infinite = 1 - (1 - 1e-3) ** counts[0] * (1 - 2e-4) ** counts[1]
+    moments = moments_of(one, two)
+    monkeypatch.setattr(log_moments, "CUT", cut)
+    whole = composed_loss([one, two], np.array(counts), moments)
+    assert whole.infinite == pytest.approx(infinite, rel=1e-12)
+    assert whole.error < 1e-11 or cut < 46
+    place = np.rint((losses - whole.start) / whole.mesh).astype(int)
+    inside = (place >= 0) & (place < whole.mass.size)
+    exact = np.zeros(whole.mass.size)
+    exact[place[inside]] = mass[inside]
+    assert mass[~inside].sum() < 1e-15
+    sums = np.insert(np.cumsum(whole.mass - exact), 0, 0.0)  # the error of a range is a difference of two of these
+    assert np.ptp(sums) <= whole.error
