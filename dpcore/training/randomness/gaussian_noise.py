@@ -8,11 +8,13 @@ from torch import Tensor
 
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness.machine import machine_of
-from dpcore.training.randomness.random_words import BITS, AesWords, DeviceWords, RandomWords, secret_of
+from dpcore.training.randomness.random_words import BITS, MASK, AesWords, DeviceWords, RandomWords, secret_of
 
 PIECE = 1 << 16  # coordinates that one stream draws for: with less to do, threads wait for the interpreter
 BLOCK = 1 << 15  # numbers that are drawn at once: what a draw takes in memory then fits a core's cache
 SMALL = 1 << 40  # a first word below this is continued by further words: the others err by 2^-41 of the number
+NEAR = 1 << 43  # words this near to 1, or angles this near to an axis, are continued too: float64 is too coarse there
+QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
@@ -88,31 +90,67 @@ def normals(words: RandomWords, count: int, std: Number = 1.0) -> Tensor:
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
     radius std sqrt(-2 ln u) and one the angle. The radius has the whole precision of float64 for every u above
-    2^-(63 (1 + further)): that is where the law is cut off.
+    2^-(63 (1 + further)): that is where the law is cut off. So have cosine and sine, next to an axis too.
     """
     pairs = -(-count // 2)
     first, second = words.draw(2 * pairs).split(max(pairs, 1))
-    radius = uniforms(words, first).log_().mul_(-2.0 * std * std).sqrt_()
+    radius = logarithms(words, first).mul_(-2.0 * std * std).sqrt_()
     angle = second.to(torch.float64).mul_(2 * math.pi * UNIT)
     drawn = torch.empty(2 * pairs, dtype=torch.float64, device=radius.device)
-    torch.cos(angle, out=drawn[:pairs]).mul_(radius)
-    torch.sin(angle, out=drawn[pairs:]).mul_(radius)
+    cosines, sines = drawn[:pairs], drawn[pairs:]
+    torch.cos(angle, out=cosines)
+    torch.sin(angle, out=sines)
+    refine_near_axes(words, second, cosines, sines)
+    cosines.mul_(radius)
+    sines.mul_(radius)
     return drawn[:count]
 
 
-def uniforms(words: RandomWords, first: Tensor) -> Tensor:
-    """Uniform numbers above 0 that begin with these words (n,), in float64.
+def logarithms(words: RandomWords, first: Tensor) -> Tensor:
+    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform of further words.
 
-    The number is (k + v) 2^-63 for a word k and a uniform v of further words. Where k is not small, v = 1/2 errs by
-    2^-41 of the number at most. To ask which are small would make a recorded step wait, so there all are continued.
+    Float64 is fine enough for u near 0, but near 1 it has only multiples of 2^-53: there 1 - u = (2^63 - 1 - k + v)
+    2^-63 takes its place. Where k is neither small nor near 2^63, v = 1/2 errs by 2^-41 of the number at most. To ask
+    where it is would make a recorded step wait, so there all words are continued.
     """
     if not words.on_host:
-        return first.to(torch.float64).add_(fractions(words, len(first))).mul_(UNIT)
+        more = fractions(words, len(first))
+        low = (first.to(torch.float64) + more).mul_(UNIT).log_()
+        high = torch.log1p((MASK - first).to(torch.float64).add_(1 - more).mul_(-UNIT))
+        return torch.where(first > MASK // 2, high, low)
     numbers = first.to(torch.float64).add_(0.5).mul_(UNIT)
-    if len(first) and int(first.numpy().min()) < SMALL:  # NumPy's minimum takes half as long as torch's
+    values = first.numpy()  # its minimum takes half as long as torch's
+    if len(first) and int(values.min()) < SMALL:
         at = (first < SMALL).nonzero().flatten()
         numbers[at] = first[at].to(torch.float64).add_(fractions(words, len(at))).mul_(UNIT)
+    numbers.log_()
+    if len(first) and int(values.max()) > MASK - NEAR:
+        at = (first > MASK - NEAR).nonzero().flatten()
+        rest = (MASK - first[at]).to(torch.float64).add_(fractions(words, len(at)))
+        numbers[at] = torch.log1p(rest.mul_(-UNIT))
     return numbers
+
+
+def refine_near_axes(words: RandomWords, second: Tensor, cosines: Tensor, sines: Tensor) -> None:
+    """Replace the cosine and sine of angles next to an axis, where one of the two is near 0, by precise ones.
+
+    The angle of a word k is 2 pi (k + v) 2^-63. It is taken from the nearest axis, not from 0, so that the number near
+    0 has the whole precision of float64; v is uniform of further words.
+    """
+    at: Tensor | slice = slice(None)
+    if words.on_host:
+        near = second.numpy() + NEAR
+        near &= QUARTER - 1
+        if not len(second) or int(near.min()) >= 2 * NEAR:
+            return
+        at = torch.from_numpy(near < 2 * NEAR).nonzero().flatten()
+    angle = second[at]
+    turns = (angle + QUARTER // 2) >> (BITS - 2)  # the nearest axis; what overflows here is whole circles
+    from_axis = (angle - turns * QUARTER).to(torch.float64).add_(fractions(words, len(angle))).mul_(2 * math.pi * UNIT)
+    small, large = torch.sin(from_axis), torch.cos(from_axis)
+    odd, sign = turns % 2 == 1, 1.0 - (turns % 4 // 2) * 2.0
+    cosines[at] = torch.where(odd, -small, large) * sign
+    sines[at] = torch.where(odd, large, small) * sign
 
 
 def fractions(words: RandomWords, count: int) -> Tensor:

@@ -28,7 +28,7 @@ def draws(monkeypatch):
     add = GaussianNoise.add
 
     def recording(noise, piece, target, std, scale=None):
-        before = target[:LOOKED_AT].double()
+        before = target[:LOOKED_AT].double().clone()
         add(noise, piece, target, std, scale)
         if piece == 0:
             record.append(((target[:LOOKED_AT].double() - before) / std).numpy())

@@ -11,7 +11,15 @@ from scipy import stats
 
 from dpcore.check import SMALLEST_DELTA
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import charged_delta, device_words, largest, missing_mass, normals
+from dpcore.training.randomness.gaussian_noise import (
+    charged_delta,
+    device_words,
+    largest,
+    logarithms,
+    missing_mass,
+    normals,
+    refine_near_axes,
+)
 from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords
 
 SECRET = bytes(range(32))
@@ -37,33 +45,74 @@ class Scripted(RandomWords):
     restore = state  # type: ignore[assignment]
 
 
-def exactly(radius_words: list[int], angle: int) -> tuple[float, float]:
-    """The two numbers of a pair in 200 digits, from the first word of the radius and what continues it."""
+def fraction(words: list[int]) -> Fraction:
+    """What further words are the digits of; the last one drawn is the highest."""
+    value = Fraction(1, 2)
+    for word in words:
+        value = (word + value) / 2**63
+    return value
+
+
+def exactly(uniform: Fraction, turns: Fraction) -> tuple[float, float]:
+    """The two numbers of a pair in 200 digits."""
     with mpmath.workdps(200):
-        value = Fraction(1, 2)
-        for word in [*radius_words[1:], radius_words[0]]:  # the last one drawn is the highest but for the first
-            value = (word + value) / 2**63
-        radius = mpmath.sqrt(-2 * mpmath.log(mpmath.mpf(value.numerator) / value.denominator))
-        turn = 2 * mpmath.pi * angle / 2**63
-        return float(radius * mpmath.cos(turn)), float(radius * mpmath.sin(turn))
+        radius = mpmath.sqrt(-2 * mpmath.log(mpmath.mpf(uniform.numerator) / uniform.denominator))
+        angle = 2 * mpmath.pi * turns.numerator / turns.denominator
+        return float(radius * mpmath.cos(angle)), float(radius * mpmath.sin(angle))
 
 
-HARD = [2**62, 2**63 - 2**50, 2**40, 2**40 - 1, 12345, 1, 0]  # first words, from a usual one to the least
+FIRST = [2**62, 2**63 - 2**50, 2**40, 2**40 - 1, 12345, 1, 0, 2**63 - 2**43, 2**63 - 2**20, 2**63 - 1]
+AXES = [axis + offset for axis in (2**61, 2**62, 3 * 2**61) for offset in (-(2**40), -1, 0, 1, 2**30)]
+ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + 2**43]
 
 
 @pytest.mark.parametrize("on_host", [True, False])
-@pytest.mark.parametrize("first", HARD)
-@pytest.mark.parametrize("angle", [0, 2**60 + 12345, 2**61, 5 * 2**60, 2**63 - 1])
-def test_a_pair_of_numbers_is_that_of_box_and_muller_also_in_the_furthest_tail(first, angle, on_host):
-    further = [2**62 + 5, 3, 2**63 - 2**30]
-    drawn = normals(Scripted([first, angle, *further], 3, on_host), 2).tolist()
-    expected = exactly([first, *further], angle)
-    assert drawn == pytest.approx(expected, rel=1e-11, abs=1e-14)
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("angle", ANGLES)
+def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_next_to_0(first, angle, on_host):
+    of_radius, of_angle = [2**62 + 5, 3, 2**63 - 2**30], [7, 2**61 + 9, 2**62 + 3]
+    near_one = first > 2**63 - 1 - 2**43
+    continued = not on_host or first < 2**40 or near_one
+    by_axis = not on_host or min(angle % 2**61, -angle % 2**61) < 2**43
+    words = Scripted([first, angle, *of_radius * continued, *of_angle * by_axis], 3, on_host)
+    drawn = normals(words, 2).tolist()
+    assert words.words == []
+    more = fraction(of_radius) if continued else Fraction(1, 2)
+    uniform = (first + (1 - more if on_host and near_one else more)) / 2**63
+    expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
+    assert drawn == pytest.approx(expected, rel=1e-8, abs=0)
+
+
+def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():
+    near_one = torch.from_numpy(np.random.default_rng(0).integers(0, 2**30, 2001))
+    words = AesWords(SECRET)
+    angles = words.draw(2001)
+    radii = logarithms(words, 2**63 - 1 - near_one).mul(-2).sqrt()
+    pair = torch.stack(
+        [radii * torch.cos(angles * (2 * math.pi / 2**63)), radii * torch.sin(angles * (2 * math.pi / 2**63))]
+    )
+    squares = pair.float().double().square().sum(0).numpy() * 2.0**52
+    assert 0.2 < np.median(np.abs(squares - np.round(squares))) < 0.3
+    coarse = -2 * np.log(1 - near_one.numpy() * 2.0**-63) * 2.0**52
+    assert np.median(np.abs(coarse - np.round(coarse))) < 0.01
+
+
+@pytest.mark.parametrize("axis", [2**61, 2**62, 3 * 2**61])
+def test_where_a_sum_is_0_float32_shows_no_grid_of_angles_next_to_an_axis(axis):
+    angles = axis + torch.from_numpy(np.random.default_rng(1).integers(-(2**12), 2**12, 2001))
+    exact = angles.double() * (2 * math.pi / 2**63)
+    cosines, sines = torch.cos(exact), torch.sin(exact)
+    small = sines if axis == 2**62 else cosines
+    before = small.clone()
+    refine_near_axes(AesWords(SECRET), angles, cosines, sines)
+    torch.testing.assert_close(small, before, rtol=0, atol=2e-15)
+    assert len(small.float().unique()) > 1900
+    assert len(before.float().unique()) < 100
 
 
 @pytest.mark.parametrize("kind", [AesWords, DeviceWords])
 def test_the_largest_number_is_that_of_words_which_are_all_zero(kind):
-    words = Scripted([0] * (2 + kind.further), kind.further, kind.on_host)
+    words = Scripted([0] * (2 + 2 * kind.further), kind.further, kind.on_host)
     assert normals(words, 2)[0].item() == pytest.approx(largest(kind), rel=1e-14)
     assert largest(kind) == pytest.approx({AesWords: 37.4, DeviceWords: 26.5}[kind], abs=0.05)
 
@@ -124,7 +173,7 @@ class Far(RandomWords):
 @pytest.mark.parametrize("below", [2**40, 1])
 def test_beyond_the_first_word_the_tail_has_the_exact_conditional_law(below):
     words = Far(below)
-    numbers = gaussian_noise.uniforms(words, words.first(50_000)).numpy() * (2.0**63 / below)
+    numbers = gaussian_noise.logarithms(words, words.first(50_000)).exp().numpy() * (2.0**63 / below)
     assert stats.kstest(numbers, "uniform").pvalue > 1e-3
     assert stats.kstest(-np.log(numbers), "expon").pvalue > 1e-3
     assert len(np.unique(numbers)) == len(numbers)
