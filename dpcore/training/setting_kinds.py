@@ -1,9 +1,10 @@
 """What a setting of a run is: its default, its range, its words, what it needs beside it, and its control on a page."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, final
 
 from dpcore import check
 
@@ -25,7 +26,7 @@ class Slider:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(ABC):
     """One row of the table of settings."""
 
     default: Any
@@ -39,14 +40,14 @@ class Setting:
     needs: Needs | None = None  # without which it changes nothing
     since: str = "1"  # the version that it came with
 
+    @abstractmethod
     def check(self, name: str, value: Any) -> None:
         """Raise ValueError unless the value is one that the setting can have, whatever the others are."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def range(self) -> str:
         """What it can be, in words."""
-        raise NotImplementedError
 
     def is_used(self, run: Any) -> bool:
         """Whether it changes anything of the run, beside the run's other settings."""
@@ -59,6 +60,7 @@ class Setting:
         return words if isinstance(words, str) else words()
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class Number(Setting):
     """A number in a range."""
@@ -66,11 +68,12 @@ class Number(Setting):
     low: float
     high: float = math.inf
     ends: str = "[)"
+    rule: Callable[..., None] | None = None  # of dpcore.check, in place of the range's, which then only describes it
     slider: Slider | None = None
 
     def check(self, name: str, value: Any) -> None:
-        if self.low == 0 and self.ends == "()" and self.high == math.inf:
-            check.positive(**{name: value})
+        if self.rule:
+            self.rule(**{name: value})
         else:
             check.in_range(self.low, self.high, ends=self.ends, **{name: value})
 
@@ -81,14 +84,7 @@ class Number(Setting):
         return f"in {self.ends[0]}{self.low:g}, {self.high:g}{self.ends[1]}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Delta(Number):
-    """A delta for which every accountant has a sound answer."""
-
-    def check(self, name: str, value: Any) -> None:
-        check.delta(**{name: value})
-
-
+@final
 @dataclass(frozen=True, kw_only=True)
 class Count(Setting):
     """A whole number in a range."""
@@ -108,6 +104,7 @@ class Count(Setting):
         return f"a whole number of at least {self.low}{most}{', or ' + self.none if self.none else ''}"
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class Choice(Setting):
     """One of several, by its id; `choices` may be a registry, and then what is registered later counts too."""

@@ -9,6 +9,7 @@ should start from stands in `defaults`.
 
 from dataclasses import dataclass, fields
 
+from dpcore import check
 from dpcore.data.catalogue import DATASETS, SOURCES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.schedule import SCHEDULES
@@ -18,7 +19,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
-from dpcore.training.setting_kinds import Choice, Count, Delta, Needs, Number, Setting, Slider, either, row
+from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, either, row
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 NOISE_GENERATORS = ("auto", "secure")
@@ -84,11 +85,13 @@ class Settings:
         needs=(lambda run: OPTIMIZERS[run.optimizer].momentum, _with_momentum),
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(
-        default=5.0, low=0, ends="()", label="Epochs", help="how often each example is drawn on average",
+        default=5.0, low=0, ends="()", rule=check.positive, label="Epochs",
+        help="how often each example is drawn on average",
         short=lambda value: f"{value:g} epochs", rank=18,
         slider=Slider(0.1, 1000, "more private", "more accurate")))
-    delta: float = row(Delta(
-        default=1e-5, low=0, high=1, ends="()", label="Delta", help="what epsilon is shown for, and stopped at",
+    delta: float = row(Number(
+        default=1e-5, low=0, high=1, ends="()", rule=check.delta, label="Delta",
+        help="what epsilon is shown for, and stopped at",
         of_noise=True,
         slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True,
                       help="The probability that the promise of epsilon fails outright. Keep it below 1/n.")))
@@ -155,10 +158,11 @@ class Settings:
         short=lambda value: f"PCA {value}" if value else "no PCA",
         slider=Slider(1, 784, "off", stops=(0, 10, 20, 40, 60, 100, 200, 400))))
     pca_sigma: float = row(Number(
-        default=7.0, low=0, ends="()", label="Sigma of DP-PCA", help="noise multiplier of DP-PCA, charged once",
+        default=7.0, low=0, ends="()", rule=check.positive, label="Sigma of DP-PCA",
+        help="noise multiplier of DP-PCA, charged once",
         of_noise=True, needs=(lambda run: run.pca > 0, "pca"), slider=NOISIER))
     relevance_sigma: float = row(Number(
-        default=10.0, low=0, ends="()", label="Sigma of the relevances", of_noise=True,
+        default=10.0, low=0, ends="()", rule=check.positive, label="Sigma of the relevances", of_noise=True,
         help="noise multiplier of adppl's relevances, charged once",
         needs=(lambda run: OPTIMIZERS[run.optimizer].by_relevance, _with_relevances),
         slider=NOISIER))
