@@ -49,6 +49,17 @@ def test_at_q_1_it_holds_the_gaussian_curve(sigma: float, steps: int) -> None:
     assert np.max(band.lower.power(ALPHA) - band.upper.power(ALPHA)) < 1e-11
 
 
+def test_where_epsilon_is_certified_the_trade_off_function_is_too() -> None:
+    """Many steps of half the data each: the losses of all of them need a long lattice."""
+    band = tradeoff_bounds(Mechanism.constant(0.5, 256.054, 4_950_810))
+    gap = band.lower.power(ALPHA) - band.upper.power(ALPHA)
+    assert band.note == ""
+    assert np.all(gap >= -ROUNDING)
+    assert np.max(gap) < 1e-3
+    limit = Gaussian(0.5 * math.sqrt(4_950_810 * math.expm1(256.054**-2)))  # of the central limit theorem
+    assert np.max(np.abs(limit.power(ALPHA) - band.lower.power(ALPHA))) < 5e-3
+
+
 @pytest.mark.parametrize("q", [1 - 1e-12, 1 - 1e-6])
 def test_near_q_1_the_lattice_holds_the_gaussian_curve(q: float) -> None:
     """Sampled steps have nearly a closed form there: with probability q^T no step leaves the record out."""
