@@ -28,10 +28,17 @@ class RandomWords(ABC):
 
     further: int  # words that the first word of a uniform number is continued by
     on_host: bool  # whether to look at the numbers makes nobody wait
+    device: torch.device  # where they are drawn
 
     @abstractmethod
+    def fill(self, memory: Tensor) -> None:
+        """Write the next numbers over the memory (an even count,) of int64, on the device."""
+
     def draw(self, count: int) -> Tensor:
-        """The next numbers: (count,) of int64."""
+        """The next numbers: (count,) of int64; of an odd count one more is passed over."""
+        memory = torch.empty(count + count % 2, dtype=torch.int64, device=self.device)
+        self.fill(memory)
+        return memory[:count]
 
     @abstractmethod
     def state(self) -> Tensor:
@@ -48,6 +55,7 @@ class AesWords(RandomWords):
 
     further = 15  # they are drawn where the first word is small, which is nearly never
     on_host = True
+    device = torch.device("cpu")
 
     def __init__(self, secret: bytes) -> None:
         self._begin(secret[:BLOCK], secret[BLOCK:])
@@ -56,13 +64,13 @@ class AesWords(RandomWords):
         self._key, self._counter, self._blocks = key, counter, 0
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
-    def draw(self, count: int) -> Tensor:
-        blocks = -(-8 * count // BLOCK)
-        words = torch.zeros(blocks * BLOCK // 8, dtype=torch.int64)
-        memory = words.numpy().view(np.uint8).data
-        self._stream.update_into(memory, memory)  # the key stream is what it makes of zeros
-        self._blocks += blocks
-        return words[:count].bitwise_and_(MASK)
+    def fill(self, memory: Tensor) -> None:
+        written = memory.numpy().reshape(-1).view(np.uint8)
+        for start in range(0, len(written), len(ZEROS)):
+            part = written[start : start + len(ZEROS)]
+            self._stream.update_into(ZEROS[: len(part)].data, part.data)  # the key stream is what it makes of zeros
+        self._blocks += len(written) // BLOCK
+        memory.bitwise_and_(MASK)
 
     def state(self) -> Tensor:
         counter = (int.from_bytes(self._counter) + self._blocks) % 2 ** (8 * BLOCK)
@@ -87,9 +95,12 @@ class DeviceWords(RandomWords):
     def __init__(self, generator: torch.Generator) -> None:
         self.generator = generator
 
-    def draw(self, count: int) -> Tensor:
-        words = torch.empty(count, dtype=torch.int64, device=self.generator.device)
-        return words.random_(generator=self.generator)
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return self.generator.device
+
+    def fill(self, memory: Tensor) -> None:
+        memory.random_(generator=self.generator)
 
     def state(self) -> Tensor:
         return self.generator.get_state()

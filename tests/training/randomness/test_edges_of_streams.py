@@ -8,14 +8,8 @@ import torch
 from numpy.random import SeedSequence
 
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.randomness.gaussian_noise import (
-    PIECE,
-    GaussianNoise,
-    charged_delta,
-    device_words,
-    missing_mass,
-    normals,
-)
+from dpcore.training.randomness.box_muller import charged_delta, missing_mass, normals
+from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise, device_words
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
 from tests.training.test_accounting import METHODS, config_of

@@ -10,16 +10,17 @@ import torch
 from scipy import stats
 
 from dpcore.check import SMALLEST_DELTA
-from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import (
+from dpcore.training.randomness import box_muller
+from dpcore.training.randomness.box_muller import (
+    NEAR,
     charged_delta,
-    device_words,
+    continued_directions,
+    continued_logarithms,
     largest,
-    logarithms,
     missing_mass,
     normals,
-    refine_near_axes,
 )
+from dpcore.training.randomness.gaussian_noise import device_words
 from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords
 
 SECRET = bytes(range(32))
@@ -32,7 +33,10 @@ class Scripted(RandomWords):
     """Words as they are written."""
 
     def __init__(self, words: list[int], further: int, on_host: bool) -> None:
-        self.words, self.further, self.on_host = words, further, on_host
+        self.words, self.further, self.on_host, self.device = words, further, on_host, torch.device("cpu")
+
+    def fill(self, memory: torch.Tensor) -> None:
+        memory.copy_(self.draw(memory.numel()).view_as(memory))
 
     def draw(self, count: int) -> torch.Tensor:
         drawn, self.words = self.words[:count], self.words[count:]
@@ -46,9 +50,9 @@ class Scripted(RandomWords):
 
 
 def fraction(words: list[int]) -> Fraction:
-    """What further words are the digits of; the last one drawn is the highest."""
+    """What further words are the digits of; the first one drawn is the highest."""
     value = Fraction(1, 2)
-    for word in words:
+    for word in reversed(words):
         value = (word + value) / 2**63
     return value
 
@@ -61,9 +65,9 @@ def exactly(uniform: Fraction, turns: Fraction) -> tuple[float, float]:
         return float(radius * mpmath.cos(angle)), float(radius * mpmath.sin(angle))
 
 
-FIRST = [2**62, 2**63 - 2**50, 2**40, 2**40 - 1, 12345, 1, 0, 2**63 - 2**43, 2**63 - 2**20, 2**63 - 1]
+FIRST = [2**62, 2**61 + 5, 2**63 - 2**50, NEAR, NEAR - 1, 12345, 1, 0, 2**63 - NEAR - 1, 2**63 - NEAR, 2**63 - 1]
 AXES = [axis + offset for axis in (2**61, 2**62, 3 * 2**61) for offset in (-(2**40), -1, 0, 1, 2**30)]
-ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + 2**43]
+ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + NEAR]
 
 
 @pytest.mark.parametrize("on_host", [True, False])
@@ -71,14 +75,12 @@ ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62
 @pytest.mark.parametrize("angle", ANGLES)
 def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_next_to_0(first, angle, on_host):
     of_radius, of_angle = [2**62 + 5, 3, 2**63 - 2**30], [7, 2**61 + 9, 2**62 + 3]
-    near_one = first > 2**63 - 1 - 2**43
-    continued = not on_host or first < 2**40 or near_one
-    by_axis = not on_host or min(angle % 2**61, -angle % 2**61) < 2**43
+    continued = not on_host or first < NEAR or first >= 2**63 - NEAR
+    by_axis = not on_host or angle % 2**61 < NEAR or angle % 2**61 >= 2**61 - NEAR
     words = Scripted([first, angle, *of_radius * continued, *of_angle * by_axis], 3, on_host)
     drawn = normals(words, 2).tolist()
     assert words.words == []
-    more = fraction(of_radius) if continued else Fraction(1, 2)
-    uniform = (first + (1 - more if on_host and near_one else more)) / 2**63
+    uniform = (first + (fraction(of_radius) if continued else Fraction(0))) / 2**63
     expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
     assert drawn == pytest.approx(expected, rel=1e-8, abs=0)
 
@@ -87,7 +89,7 @@ def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():
     near_one = torch.from_numpy(np.random.default_rng(0).integers(0, 2**30, 2001))
     words = AesWords(SECRET)
     angles = words.draw(2001)
-    radii = logarithms(words, 2**63 - 1 - near_one).mul(-2).sqrt()
+    radii = continued_logarithms(words, 2**63 - 1 - near_one).mul(-2).sqrt()
     pair = torch.stack(
         [radii * torch.cos(angles * (2 * math.pi / 2**63)), radii * torch.sin(angles * (2 * math.pi / 2**63))]
     )
@@ -103,11 +105,10 @@ def test_where_a_sum_is_0_float32_shows_no_grid_of_angles_next_to_an_axis(axis):
     exact = angles.double() * (2 * math.pi / 2**63)
     cosines, sines = torch.cos(exact), torch.sin(exact)
     small = sines if axis == 2**62 else cosines
-    before = small.clone()
-    refine_near_axes(AesWords(SECRET), angles, cosines, sines)
-    torch.testing.assert_close(small, before, rtol=0, atol=2e-15)
-    assert len(small.float().unique()) > 1900
-    assert len(before.float().unique()) < 100
+    continued = continued_directions(AesWords(SECRET), angles)
+    torch.testing.assert_close(continued, torch.stack([cosines, sines]), rtol=0, atol=2e-15)
+    assert len(continued[int(axis == 2**62)].float().unique()) > 1900
+    assert len(small.float().unique()) < 100
 
 
 @pytest.mark.parametrize("kind", [AesWords, DeviceWords])
@@ -140,26 +141,25 @@ def test_a_truncated_generator_would_be_charged_more_than_any_delta():
     assert charged_delta(Single, 1.0, DRAWS) > 1e-7
 
 
-@pytest.mark.parametrize("small", [2**62, 2**63 - 1])
-def test_words_that_are_continued_hardly_change_a_number_whose_first_word_is_not_small(small, monkeypatch):
+def test_words_that_are_continued_hardly_change_a_number_whose_words_are_nowhere_near(monkeypatch):
     words, others = AesWords(SECRET), AesWords(SECRET)
     usual = normals(words, 20_000)
-    monkeypatch.setattr(gaussian_noise, "SMALL", small)
+    monkeypatch.setattr(box_muller, "NEAR", 2**59)
     continued = normals(others, 20_000)
     assert not torch.equal(words.state(), others.state())  # more words were drawn
     torch.testing.assert_close(continued, usual, rtol=1e-9, atol=1e-9)
 
 
 class Far(RandomWords):
-    """AES whose every first word is small, or 0: the radii are beyond 5.6 standard deviations, or 9.3."""
+    """AES whose every first word is small, or 0: the radii are beyond 5.5 standard deviations, or 9.3."""
 
     on_host, further = True, AesWords.further
 
     def __init__(self, below: int) -> None:
-        self.words, self.below = AesWords(SECRET), below
+        self.words, self.below, self.device = AesWords(SECRET), below, torch.device("cpu")
 
-    def draw(self, count: int) -> torch.Tensor:
-        return self.words.draw(count)
+    def fill(self, memory: torch.Tensor) -> None:
+        self.words.fill(memory)
 
     def first(self, count: int) -> torch.Tensor:
         return self.draw(count) % self.below
@@ -170,10 +170,10 @@ class Far(RandomWords):
     restore = state  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("below", [2**40, 1])
+@pytest.mark.parametrize("below", [NEAR, 1])
 def test_beyond_the_first_word_the_tail_has_the_exact_conditional_law(below):
     words = Far(below)
-    numbers = gaussian_noise.logarithms(words, words.first(50_000)).exp().numpy() * (2.0**63 / below)
+    numbers = continued_logarithms(words, words.first(50_000)).exp().numpy() * (2.0**63 / below)
     assert stats.kstest(numbers, "uniform").pvalue > 1e-3
     assert stats.kstest(-np.log(numbers), "expon").pvalue > 1e-3
     assert len(np.unique(numbers)) == len(numbers)
