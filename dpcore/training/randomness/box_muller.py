@@ -12,32 +12,33 @@ from torch import Tensor
 
 from dpcore.training.randomness.random_words import BITS, MASK, RandomWords
 
-NEAR = 1 << 41  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
+NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
-KEPT = 1 << 19  # float64 numbers of a thread's scratch memory
+KEPT = 1 << 18  # float64 numbers of a thread's scratch memory
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 
 class Memory(NamedTuple):
-    """What a draw of pairs works in, anything in it: views of one memory of 6 float64 numbers for each pair."""
+    """What a draw of pairs works in: views of 3 rows of 8 bytes for each pair, few enough to stay in a core's cache.
+
+    Words become radii and angles in their place, and angles become sines.
+    """
 
     words: Tensor  # (2, pairs) of int64: of the radii and of the angles
-    sums: Tensor  # (2, pairs), over the words
-    polar: Tensor  # (2, pairs), radii and angles
+    polar: Tensor  # (2, pairs) of float64, as all below
     radii: Tensor  # (pairs,)
     angles: Tensor
-    directions: Tensor  # (2, pairs)
-    cosines: Tensor  # (pairs,)
     sines: Tensor
-    near: Tensor  # (2, pairs) of int64, over the directions
+    cosines: Tensor
+    directions: Tensor  # (2, pairs): sines, cosines
+    rests: Tensor  # (pairs,) of int64, over the cosines
 
     @classmethod
     def over(cls, memory: Tensor, pairs: int) -> Memory:
-        rows = memory[: 6 * pairs].view(6, pairs)
-        polar, directions = rows[2:4], rows[4:]
+        rows = memory[: 3 * pairs].view(3, pairs)
         whole = rows.view(torch.int64)
-        return cls(whole[:2], rows[:2], polar, rows[2], rows[3], directions, rows[4], rows[5], whole[4:])
+        return cls(whole[:2], rows[:2], rows[0], rows[1], rows[1], rows[2], rows[1:], whole[2])
 
 
 class Scratch(threading.local):
@@ -49,8 +50,8 @@ class Scratch(threading.local):
 
     def of(self, pairs: int, device: torch.device) -> Memory:
         """Memory which the thread's next call may hand out again; what is large, or recorded, has its own."""
-        if device.type != "cpu" or 6 * pairs > KEPT:
-            return Memory.over(torch.empty(6 * pairs, dtype=torch.float64, device=device), pairs)
+        if device.type != "cpu" or 3 * pairs > KEPT:
+            return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
         if pairs not in self._views:
             if len(self._views) == 2:  # the pieces of a vector differ by one coordinate at most
                 self._views.clear()
@@ -74,8 +75,9 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     The target (n,) is changed in place. Noise and target are added in float64 and rounded once, to what it holds.
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius std sqrt(-2 ln u) and one the angle. The radius has the whole precision of float64 for every u above
-    2^-(63 (1 + further)): that is where the law is cut off. So have cosine and sine, next to an axis too.
+    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines. The radius has the whole
+    precision of float64 for every u above 2^-(63 (1 + further)): that is where the law is cut off. So have sine and
+    cosine, next to an axis too.
     """
     count = len(target)
     if not count:
@@ -83,41 +85,41 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     memory = _scratch.of(-(-count // 2), target.device)
     words.fill(memory.words)
     of_radius, of_angle = coarse(memory) if words.on_host else (slice(None), slice(None))
+    logarithms = None if of_radius is None else continued_logarithms(words, memory.words[0, of_radius])
+    directions = None if of_angle is None else continued_directions(words, memory.words[1, of_angle])
     memory.polar.copy_(memory.words)
     radii = memory.radii.mul_(UNIT).log_()
-    if of_radius is not None:
-        radii[of_radius] = continued_logarithms(words, memory.words[0, of_radius])
+    if logarithms is not None:
+        radii[of_radius] = logarithms
     radii.mul_(-2.0 * std * std).sqrt_()
     memory.angles.mul_(2 * math.pi * UNIT)
     torch.cos(memory.angles, out=memory.cosines)
-    torch.sin(memory.angles, out=memory.sines)
-    if of_angle is not None:
-        memory.directions[:, of_angle] = continued_directions(words, memory.words[1, of_angle])
+    memory.sines.sin_()
+    if directions is not None:
+        memory.directions[:, of_angle] = directions
+    drawn = memory.directions.mul_(radii).view(-1)[:count]
     if scale is not None:
-        memory.directions.view(-1)[:count].mul_(scale)
-    sums = memory.sums.view(-1)[:count]
-    sums.copy_(target)
-    memory.sums.addcmul_(memory.directions, radii)
-    target.copy_(sums)
+        drawn.mul_(scale)
+    if words.on_host:
+        sums = target.numpy()  # NumPy takes two thirds of torch's time to add float64 to float32
+        with np.errstate(all="ignore"):  # a run that diverges is noticed by its loss
+            np.add(sums, drawn.numpy(), out=sums, casting="unsafe")
+    else:
+        target.add_(drawn)
 
 
 def coarse(memory: Memory) -> tuple[Tensor | None, Tensor | None]:
-    """Where words of radii and of angles need continuing, None for nowhere.
-
-    One look finds radii near 0 and near 1 and angles near an axis: all are near a multiple of a quarter of 2^63.
-    """
-    near = torch.bitwise_and(memory.words, QUARTER - 1, out=memory.near).numpy()
-    if near.min() >= NEAR and near.max() < QUARTER - NEAR:
-        return None, None
-    of_radius, of_angle = (np.flatnonzero((row < NEAR) | (row >= QUARTER - NEAR)) for row in near)
-    first = memory.words.numpy()[0, of_radius]
-    of_radius = of_radius[(first < NEAR) | (first >= MASK + 1 - NEAR)]
-    return indices(of_radius), indices(of_angle)
+    """Where words of radii and of angles need continuing, None for nowhere."""
+    first, rests = memory.words[0].numpy(), memory.rests.numpy()  # NumPy finds extremes in half the time
+    torch.bitwise_and(memory.words[1], QUARTER - 1, out=memory.rests)
+    of_radius = near_ends(first, MASK) if first.min() < NEAR or first.max() > MASK - NEAR else None
+    of_angle = near_ends(rests, QUARTER - 1) if rests.min() < NEAR or rests.max() > QUARTER - 1 - NEAR else None
+    return of_radius, of_angle
 
 
-def indices(found: np.ndarray) -> Tensor | None:
-    """What was found, as torch takes it, None for nothing."""
-    return torch.from_numpy(found) if len(found) else None
+def near_ends(numbers: np.ndarray, top: int) -> Tensor:
+    """Where numbers of 0 ... top are near 0 or near the top."""
+    return torch.from_numpy(np.flatnonzero((numbers < NEAR) | (numbers > top - NEAR)))
 
 
 def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
@@ -133,7 +135,7 @@ def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
 
 
 def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
-    """Cosine and sine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform of further words.
+    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform of further words.
 
     The angle is taken from the nearest axis, not from 0, so that the number near 0 has the whole precision of float64.
     """
@@ -142,7 +144,7 @@ def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
     from_axis.mul_(2 * math.pi * UNIT)
     small, large = torch.sin(from_axis), torch.cos(from_axis)
     odd, sign = turns % 2 == 1, 1.0 - (turns % 4 // 2) * 2.0
-    return torch.stack((torch.where(odd, -small, large), torch.where(odd, large, small))).mul_(sign)
+    return torch.stack((torch.where(odd, large, small), torch.where(odd, -small, large))).mul_(sign)
 
 
 def fractions(words: RandomWords, count: int) -> Tensor:

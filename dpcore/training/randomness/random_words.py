@@ -18,7 +18,7 @@ from torch import Tensor
 BITS = 63  # of each number: torch has signed integers only
 MASK = 2**BITS - 1
 BLOCK = 16  # bytes of an AES block
-ZEROS = np.zeros(1 << 18, dtype=np.uint8)  # a multiple of BLOCK
+ZEROS = np.zeros(1 << 20, dtype=np.uint8)  # a multiple of BLOCK
 ZEROS.flags.writeable = False
 DIGEST = 16  # bytes by which a state that is none is told apart
 

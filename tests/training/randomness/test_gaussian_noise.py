@@ -1,5 +1,6 @@
 """The noise has the std that is charged: tests that also fail where it does not."""
 
+import math
 import re
 from pathlib import Path
 
@@ -120,6 +121,12 @@ def test_noise_and_sum_are_rounded_once_to_the_nearest_number_that_the_sum_can_h
     noise.restore(state)
     exact = 3e7 + normals(noise.words[0], 1000, 0.7)
     assert torch.equal(vector, exact.float())
+
+
+def test_a_sum_that_has_diverged_takes_noise_without_a_warning():
+    vector = torch.tensor([math.inf, math.nan, 3e38, 1.0])
+    GaussianNoise(4, SeedSequence(7), CPU, Cores(1)).add_to(vector, 1e39)
+    assert not vector[:2].isfinite().any()
 
 
 def test_pieces_of_one_vector_share_nothing():
