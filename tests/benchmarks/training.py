@@ -87,16 +87,12 @@ def _step(network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimize
     return step
 
 
-def private(
-    model: str, activation: str, batch: int, *, sampling: bool = False, all_pixels: bool = False, **options: str
-) -> Entrant:
+def private(model: str, activation: str, batch: int, *, sampling: bool = False, **options: str) -> Entrant:
     """The step of this project, with the diagonal scale of its optimizer in force."""
     names = {"model": model, "activation": activation, **options}
     config = RunConfig(**names, batch=batch, sigma=1.0, clip_norm=1.0, lr=1e-4, momentum=0.0, epochs=10)
     run = TrainingRun(config, time.perf_counter)
     x, y = run.train[0][:batch].clone(), run.train[1][:batch].clone()
-    if all_pixels:
-        x.clamp_(min=0.01)
     run.static, said = prepared(run)
     if "not captured" in said:
         print(f"{model} {options}{said}")
@@ -132,9 +128,6 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
         "dpcore pi_adam": lambda: private(*work, optimizer="pi_adam"),
         "dpcore adadp": lambda: private(*work, optimizer="adadp"),
     }
-    if model == "mlp":  # a convolution leaves out nothing
-        made["dpcore, all pixels"] = lambda: private(*work, all_pixels=True)
-        made["dpcore pi_adam, all pixels"] = lambda: private(*work, all_pixels=True, optimizer="pi_adam")
     for mode in ("hooks", "ghost", "functorch") if with_opacus else ():
         made[f"opacus {mode}"] = lambda mode=mode: Entrant(opacus(model, activation, *images(), mode))
     return made

@@ -14,7 +14,6 @@ from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import room
 from dpcore.training.events import Finished, Started
-from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.loop import prepared, train
 from dpcore.training.optimizers import OPTIMIZERS
@@ -43,7 +42,6 @@ def played(request, monkeypatch):
         return "cuda"
     monkeypatch.setattr(cuda_graph, "recording", recording)
     monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
-    monkeypatch.setattr(layers, "live_columns", lambda x: None)  # asked on the CPU only
     return "cpu"
 
 

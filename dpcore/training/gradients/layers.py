@@ -16,9 +16,6 @@ from torch.nn import functional as F
 
 from dpcore.training.gradients.rounding import operations, row_sums, squared_norms
 
-WIDE = 256  # outputs for which it pays to copy the weights of the inputs that are not 0
-ROWS = 500  # of the weights copied at once: they stay in a core's cache
-SPARSE = 7 / 8  # of the inputs at most are not 0 where the others are left out
 Kept = Any  # what a layer keeps from its forward pass
 AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
 # sums <- beta sums + sum over the batch of factor * gradient; beta = 0 also where the sums hold anything at all
@@ -56,7 +53,6 @@ class Linear(ParametricLayer):
     """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|.
 
     Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2: one more product, and still no gradient is formed.
-    Inputs that are 0 in all examples, as the borders of images are, add nothing to any product and are left out.
     """
 
     def __init__(self, module: nn.Linear) -> None:
@@ -65,26 +61,20 @@ class Linear(ParametricLayer):
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         if x.dim() != 2:
             raise ValueError(f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}.")
-        weight, bias = self.module.weight, self.module.bias
-        live = live_columns(x) if len(weight) >= WIDE else None
-        if live is None:
-            return F.linear(x, weight, bias), (x, None)
-        kept = x.index_select(1, live)
-        y = torch.cat([F.linear(kept, part.index_select(1, live)) for part in weight.split(ROWS)], 1)
-        return y if bias is None else y.add_(bias), (kept, live)
+        return F.linear(x, self.module.weight, self.module.bias), x
 
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         return g @ self.module.weight
 
     def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
-        x, live = kept
+        x = kept
 
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
             if len(sums) == 2:
                 torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
-            add_product(g.mul_(factors[:, None]), x, live, sums[0], beta)
+            torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
 
-        return self._squares(x, g) if inverse is None else self._scaled_squares(x, live, g, inverse), add_sum
+        return self._squares(x, g) if inverse is None else self._scaled_squares(x, g, inverse), add_sum
 
     def _squares(self, x: Tensor, g: Tensor) -> Tensor:
         squares = squared_norms(x)
@@ -92,15 +82,10 @@ class Linear(ParametricLayer):
             squares = squares + 1.0
         return squares.mul_(squared_norms(g))
 
-    def _scaled_squares(self, x: Tensor, live: Tensor | None, g: Tensor, inverse: list[Tensor]) -> Tensor:
-        squares = torch.mv(g.square(), inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
-        if live is None:
-            widths = g.square() @ inverse[0]
-        else:
-            widths = torch.zeros_like(x)
-            for part, weights in zip(g.split(ROWS, 1), inverse[0].split(ROWS), strict=True):
-                widths.addmm_(part.square(), weights.index_select(1, live))
-        return squares.add_(row_sums(widths.mul_(x.square())))
+    def _scaled_squares(self, x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
+        squared = g.square()
+        squares = torch.mv(squared, inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
+        return squares.add_(row_sums((squared @ inverse[0]).mul_(x.square())))
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
@@ -218,25 +203,6 @@ class Flatten(Layer):
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         image = g.view(kept)
         return image.permute(0, 2, 3, 1) if len(kept) == 4 else image
-
-
-def live_columns(x: Tensor) -> Tensor | None:
-    """The columns of x (B, in) that are not 0 throughout, if it pays to leave the others out; None if not."""
-    if not x.is_cpu or not len(x):
-        return None  # elsewhere to ask would cost a wait for the device
-    live = ((x.amin(0) != 0) | (x.amax(0) != 0)).nonzero().flatten()  # a NaN is not 0
-    return live if len(live) <= SPARSE * x.shape[1] else None
-
-
-def add_product(g: Tensor, x: Tensor, live: Tensor | None, total: Tensor, beta: int) -> None:
-    """total <- beta total + g^T x, for g (B, out) and x (B, in), or the live columns of it."""
-    if live is None:
-        torch.addmm(total, g.T, x, beta=beta, out=total)
-        return
-    if not beta:
-        total.zero_()
-    for part, rows in zip(g.split(ROWS, 1), total.split(ROWS), strict=True):
-        rows.index_add_(1, live, part.T @ x)
 
 
 def patch_order(weight: Tensor) -> Tensor:
