@@ -110,15 +110,15 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
 
 def coarse(memory: Memory) -> tuple[Tensor | None, Tensor | None]:
     """Where words of radii and of angles need continuing, None for nowhere."""
-    first, rests = memory.words[0].numpy(), memory.rests.numpy()  # NumPy finds extremes in half the time
-    torch.bitwise_and(memory.words[1], QUARTER - 1, out=memory.rests)
-    of_radius = near_ends(first, MASK) if first.min() < NEAR or first.max() > MASK - NEAR else None
-    of_angle = near_ends(rests, QUARTER - 1) if rests.min() < NEAR or rests.max() > QUARTER - 1 - NEAR else None
-    return of_radius, of_angle
+    (first, second), rests = memory.words.numpy(), memory.rests.numpy()
+    np.bitwise_and(second, QUARTER - 1, out=rests)
+    return near_ends(first, MASK), near_ends(rests, QUARTER - 1)
 
 
-def near_ends(numbers: np.ndarray, top: int) -> Tensor:
-    """Where numbers of 0 ... top are near 0 or near the top."""
+def near_ends(numbers: np.ndarray, top: int) -> Tensor | None:
+    """Where numbers of 0 ... top are near 0 or near the top, None for nowhere."""
+    if np.minimum.reduce(numbers) >= NEAR and np.maximum.reduce(numbers) <= top - NEAR:
+        return None
     return torch.from_numpy(np.flatnonzero((numbers < NEAR) | (numbers > top - NEAR)))
 
 

@@ -65,12 +65,13 @@ class AesWords(RandomWords):
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
     def fill(self, memory: Tensor) -> None:
-        written = memory.numpy().reshape(-1).view(np.uint8)
+        words = memory.numpy()
+        written = words.reshape(-1).view(np.uint8)
         for start in range(0, len(written), len(ZEROS)):
             part = written[start : start + len(ZEROS)]
             self._stream.update_into(ZEROS[: len(part)].data, part.data)  # the key stream is what it makes of zeros
         self._blocks += len(written) // BLOCK
-        memory.bitwise_and_(MASK)
+        np.bitwise_and(words, MASK, out=words)
 
     def state(self) -> Tensor:
         counter = (int.from_bytes(self._counter) + self._blocks) % 2 ** (8 * BLOCK)
