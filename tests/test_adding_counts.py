@@ -13,9 +13,13 @@ EVERYDAY = {
     "A page": ("pages/NAME.py", ["calibrate", "train"]),
     "An accountant": ("NAME", ["zcdp", "strong"]),
     "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_adam", "pi_rmsprop", "pi_adagrad", "adadp"]),
+    "A clipping": ("NAME", ["auto_s", "per_layer"]),
+    "A model": ("NAME", ["cnn9", "abadi"]),
     "A schedule": ("NAME", ["time", "polynomial", "delayed"]),
     "A data set": ("NAME", ["cifar10"]),
 }
+# Settings whose names mean nothing else in the source.
+SETTINGS = ["lr_epochs", "sa_q0", "sa_mu0", "pca_sigma", "relevance_sigma", "stop_accountant"]
 SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!^## ).*\n)*)", (ROOT / "docs/adding.md").read_text(), flags=re.MULTILINE))
 
 
@@ -37,10 +41,22 @@ def naming(word: str, own: set[str]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, (_, names) in EVERYDAY.items() for name in names if kind in SECTIONS]
-)
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in EVERYDAY.items() for name in names])
 def test_it_is_named_in_the_files_that_adding_takes_and_nowhere_else(kind: str, name: str) -> None:
     takes = listed(kind, name)
     assert takes
     assert naming(EVERYDAY[kind][0].replace("NAME", name), {path for path in takes if name in path}) == takes
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_is_named_by_its_row_its_control_and_the_code_that_heeds_it(name: str) -> None:
+    row, heeding = set(), set()
+    for path in MODULES.values():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name:
+                row.add(str(path.relative_to(ROOT)))
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                heeding.add(str(path.relative_to(ROOT)))
+    assert row | naming(name, set()) == listed("A setting of a run", name)
+    assert heeding
+    assert all(path.startswith("dpcore/training/") for path in heeding)
