@@ -4,11 +4,12 @@ python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 
 Prints a table, then one JSON object. A step is everything from a batch that is there to parameters that moved:
 gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson batch and gathers it.
-Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and `adadp` have too. On CUDA the private step is the recorded one,
-which always gathers, and the seconds of an epoch of 60,000 examples follow. The contenders take turns, so that whatever
-else the machine does meets them alike. Times are medians. Memory is what the peak of five steps adds to a fresh process
-that has everything up to its first step, batch and parameters included: the median of three processes, which differ by
-a few MiB. On CUDA it is all that torch has reserved there by then, a few copies of the data included.
+Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and `adadp` have too. On
+CUDA the private step is the recorded one, which always gathers, and the seconds of an epoch of 60,000 examples follow.
+The contenders take turns, so that whatever else the machine does meets them alike. Times are medians. Memory is what
+the peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included:
+the median of three processes, which differ by a few MiB. On CUDA it is all that torch has reserved there by then, a few
+copies of the data included.
 """
 
 import argparse
