@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.runs.pool import ensure_pool
-from dpcore.runs.record import StoreError
+from dpcore.runs.record import StoreError, device_here
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.shell.layout import page_columns
 from pages.parts.train import run_picker
@@ -24,7 +24,7 @@ if pool.trouble:
 
 with left:
     try:
-        configs = config_form()
+        configs = config_form(device_here(pool.store.home))
     except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
         st.error(str(error))
         st.button("Start private run", type="primary", disabled=True, width="stretch")

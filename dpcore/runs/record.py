@@ -90,6 +90,19 @@ def checkpoint_path(home: Path, run: str) -> Path:
     return home / "checkpoints" / f"{run}.pt"
 
 
+def device_path(home: Path) -> Path:
+    """Where the last worker that warmed up has noted the device that it trains on."""
+    return home / "device"
+
+
+def device_here(home: Path) -> str:
+    """The device that runs train on here; empty before a worker has found out."""
+    try:
+        return device_path(home).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
 def worker_name(pid: int) -> str:
     """This machine's process `pid`, among all machines that may share a store."""
     return f"{platform.node()}:{pid}"

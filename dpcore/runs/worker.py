@@ -12,12 +12,13 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event
+from dpcore.training.events import Event, Started
 
 # of a configuration, with `file`, where its state is kept, `planned`, its plan, and `secret`, its seed
 Train = Callable[..., Generator[Event, None, None]]
@@ -144,10 +145,15 @@ def wait(store: Store, parent: int, slots: int, interrupts: Interrupts) -> Run |
     return None
 
 
-def warm_up(train: Train) -> None:
-    """One step of a default run, thrown away: the first step of a process pays for much that later ones find done."""
-    for _ in train(RunConfig(epochs=1e-6)):
-        pass
+def warm_up(train: Train, home: Path) -> None:
+    """One step of a default run, thrown away: the first step of a process pays for much that later ones find done.
+
+    The pages, which do not load torch, learn from it which device runs train on.
+    """
+    for event in train(RunConfig(epochs=1e-6)):
+        if isinstance(event, Started):
+            with suppress(OSError):  # a full disk keeps nobody from training
+                device_path(home).write_text(event.device, encoding="utf-8")
 
 
 def load(train: str) -> Train:
@@ -169,7 +175,7 @@ def main() -> None:
     train = load(options.train)
     with Store(options.home) as store:
         if options.warm_up and not store.runs(Status.QUEUED):
-            warm_up(train)
+            warm_up(train, store.home)
         interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
         if run := wait(store, options.parent, options.slots, interrupts):
             perform(store, run, train, interrupts)

@@ -22,7 +22,10 @@ from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, either, row
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-NOISE_GENERATORS = ("auto", "secure")
+NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES
+    "auto": "CUDA's own generator, Philox: fast, but not a cryptographic one, and it keeps 63 of a seed's bits.",
+    "secure": "AES on the CPU, a cryptographic generator: noise is sent to the GPU, and no step is recorded.",
+}
 PRIVACY: Needs = (lambda run: run.private, "privacy")
 ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
 DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")

@@ -9,13 +9,14 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import short
-from dpcore.runs.record import Status
+from dpcore.runs.record import Status, device_path
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
+from dpcore.training.settings import NOISE_GENERATORS
 from pages.parts.train.run_figures import INVALID
 from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
 
@@ -63,6 +64,21 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store,
     assert not page.error
     press(page, "Start private run")
     assert store.runs()[0].config == defaults("mnist", "cnn", "sgd")
+
+
+@pytest.mark.parametrize("device", ["", "cpu", "mps", "cuda"])
+def test_the_noise_generator_can_be_chosen_where_it_matters(store: Store, device: str):
+    if device:
+        device_path(store.home).write_text(device)
+    page = opened(noise_generator="secure")
+    offered = [each for each in page.selectbox if each.label == "Noise generator"]
+    assert [each.value for each in offered] == (["secure"] if device == "cuda" else [])
+    said = NOISE_GENERATORS["secure"] in [each.value for each in page.caption]
+    assert said == (device == "cuda")
+    press(page, "Start private run")
+    assert store.runs()[0].config.noise_generator == ("secure" if device == "cuda" else "auto")
+    press(page, "Start non-private baseline")
+    assert store.runs()[0].config.noise_generator == "auto"
 
 
 @pytest.mark.parametrize(

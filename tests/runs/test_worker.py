@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import train_doubles
 
 from dpcore.runs import worker
-from dpcore.runs.record import Run, Status, worker_name
+from dpcore.runs.record import Run, Status, device_here, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
 from dpcore.training.config import RunConfig
@@ -126,14 +127,16 @@ def test_a_worker_that_is_told_to_end_claims_nothing(store: Store, interrupts: I
     assert wait(store, os.getppid(), 1, interrupts) is None
 
 
-def test_warming_up_trains_one_step() -> None:
+def test_warming_up_trains_one_step_and_notes_the_device(tmp_path: Path) -> None:
     asked = []
 
     def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
         asked.append(config)
         return train_doubles.quick(config)
 
-    warm_up(train)
+    assert device_here(tmp_path) == ""
+    warm_up(train, tmp_path)
+    assert device_here(tmp_path) == "cpu"
     assert [plan(config).steps for config in asked] == [1]
 
 
@@ -143,9 +146,9 @@ def test_the_training_function_is_named_by_module_and_name() -> None:
         load("train_doubles:nothing_like_it")
 
 
-def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch):
+def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch, tmp_path):
     train = load("dpcore.training.loop:train")
-    warm_up(train)
+    warm_up(train, tmp_path)
     before = set(sys.modules)
     monkeypatch.setattr(np, "load", lambda path: pytest.fail(f"{path} is read again"))
     events = train(RunConfig(seed=3))

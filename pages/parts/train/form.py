@@ -31,8 +31,11 @@ SEEDS = Quantity(
 )  # fmt: skip
 
 
-def config_form() -> list[RunConfig]:
-    """Draw the form; one configuration a seed. ValueError says in a sentence what does not go together."""
+def config_form(device: str) -> list[RunConfig]:
+    """Draw the form of a run on the device; one configuration a seed.
+
+    Errors: ValueError says in a sentence what does not go together.
+    """
     with st.container(gap="xsmall"):
         what, how = st.container(key="halves").columns(2, gap="small", wrap=False)
         with what:
@@ -46,7 +49,7 @@ def config_form() -> list[RunConfig]:
             )
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         above = st.expander("Clipping, learning rate, activation, delta, seeds")
-        method = method_controls(model, optimizer) | schedule_controls()
+        method = method_controls(model, optimizer) | schedule_controls(device)
         usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
         with above:  # filled last: the method has a say in the learning rate
             clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
@@ -87,7 +90,13 @@ def baseline_of(config: RunConfig) -> RunConfig:
     plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
     shrunk = config.lr_end * plain.lr / config.lr
     epochs = plan(config).steps * config.q  # where stop_epsilon would have ended it
-    plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
+    plainly = {
+        "stop_epsilon": 0.0,
+        "acceptance": "none",
+        "reading": "scaled",
+        "clipping": "flat",
+        "noise_generator": "auto",
+    }
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 
 

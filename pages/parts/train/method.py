@@ -11,7 +11,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import NOISE_GENERATORS, SETTINGS
 from pages.parts.controls.choice import accountant_choice, choice
 from pages.parts.controls.mechanism import OPEN, noise_schedule
 from pages.parts.controls.number import number
@@ -30,10 +30,10 @@ def method_controls(model: str, optimizer: str) -> dict[str, Any]:
         return chosen | {"ema": number(quantity_of("ema"))}
 
 
-def schedule_controls() -> dict[str, Any]:
-    """Draw the noise schedule, the learning-rate schedule and where to stop."""
+def schedule_controls(device: str) -> dict[str, Any]:
+    """Draw the noise schedule and generator, the learning-rate schedule and where to stop."""
     with st.expander("Noise and learning-rate schedule, stopping", expanded=OPEN in st.session_state):
-        return _noise() | _learning_rate() | _stopping()
+        return _noise() | _generator(device) | _learning_rate() | _stopping()
 
 
 def _of_optimizer(optimizer: str) -> dict[str, Any]:
@@ -81,6 +81,14 @@ def _noise() -> dict[str, Any]:
     if name == "constant":
         return {}
     return {"schedule": name, "rate": rate, "level_steps": int(number(quantity_of("level_steps")))}
+
+
+def _generator(device: str) -> dict[str, Any]:
+    if device != "cuda":  # elsewhere there is nothing to choose: both are AES
+        return {}
+    generator = choice(SETTINGS["noise_generator"].label, tuple(NOISE_GENERATORS), "noise_generator")
+    st.caption(NOISE_GENERATORS[generator])
+    return {"noise_generator": generator}
 
 
 def _learning_rate() -> dict[str, Any]:
