@@ -110,7 +110,7 @@ def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]
     if reading.lower is not None:
         values["lower"] = reading.lower
     values |= {"q": first.q, "sigma": first.sigma, "steps": answer.mechanism.steps}
-    values["verdict"] = {"status": str(judged.status), "text": judged.text}
+    values["verdict"] = {"status": str(judged.worth), "text": judged.text}
     values["note"] = " ".join(notes)
     return values
 

@@ -169,7 +169,7 @@ def verdict_on(answer: Answer) -> Verdict:
     """What the number of an answer is worth, judged by the certified accountant on the same mechanism.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).status.value
+    >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).worth.value
     'claims_less'
     """
     certified = answer.reading

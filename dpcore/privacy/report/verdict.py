@@ -15,8 +15,8 @@ TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 LARGE = 1e6  # ratios from here up are written as powers of ten
 
 
-class Status(StrEnum):
-    """The verdict in one word."""
+class Worth(StrEnum):
+    """What a number is worth, in one word."""
 
     SOUND_AND_TIGHT = "sound_and_tight"  # at most 5 % above the certified value
     LOOSE = "loose"  # above it by more
@@ -28,12 +28,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """A status, a sentence that says it, and the number over the certified upper bound.
+    """What a number is worth, a sentence that says it, and the number over the certified upper bound.
 
     The ratio is inf where that bound is 0, and NaN where it is infinite: there is nothing to compare with.
     """
 
-    status: Status
+    worth: Worth
     text: str
     ratio: float
 
@@ -65,24 +65,24 @@ def judged(reading: Reading, certified: Reading, word: str = "epsilon") -> Verdi
         share = f"{below:.2g} %" if below < 99 else "at least 99 %"
         proven = f"the proven lower bound {outward(lower, math.floor)}"
         text = f"Claims more privacy than there is: {share} below {proven}."
-        return Verdict(Status.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
+        return Verdict(Worth.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
     if math.isinf(epsilon):
-        return Verdict(Status.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here.", ratio)
+        return Verdict(Worth.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here.", ratio)
     if kind is Kind.CLAIMED and note:
-        return Verdict(Status.OUTSIDE, note, ratio)
+        return Verdict(Worth.OUTSIDE, note, ratio)
     if math.isinf(upper):
         sound = "Sound by its own proof, but" if kind is Kind.UPPER else "Unproven, and"
-        return Verdict(Status.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio)
+        return Verdict(Worth.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio)
     if epsilon < upper and kind is not Kind.UPPER:
-        return Verdict(Status.UNDECIDED, "Inside the certified band: too close to the exact value to tell.", ratio)
+        return Verdict(Worth.UNDECIDED, "Inside the certified band: too close to the exact value to tell.", ratio)
     return _above(kind, ratio)
 
 
 def _above(kind: Kind, ratio: float) -> Verdict:
     proof = "" if kind is Kind.UPPER else " Here it is on the safe side, but that is not proven in general."
     if ratio <= TIGHT:
-        return Verdict(Status.SOUND_AND_TIGHT, "Sound and tight: within 5 % of the certified value." + proof, ratio)
-    return Verdict(Status.LOOSE, f"Sound, but loose: {_excess(ratio)}.{proof}", ratio)
+        return Verdict(Worth.SOUND_AND_TIGHT, "Sound and tight: within 5 % of the certified value." + proof, ratio)
+    return Verdict(Worth.LOOSE, f"Sound, but loose: {_excess(ratio)}.{proof}", ratio)
 
 
 def _excess(ratio: float) -> str:
@@ -121,10 +121,10 @@ def lowered(sentence: str) -> str:
 def _of_band(lower: float, upper: float, note: str, word: str) -> Verdict:
     if math.isinf(upper):
         text = unavailable(note) or "No certified upper bound here."
-        return Verdict(Status.NOT_AVAILABLE, text, math.nan)
+        return Verdict(Worth.NOT_AVAILABLE, text, math.nan)
     text = f"Certified: the exact {word} lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
     text = f"{text} {note}".strip()
-    return Verdict(Status.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Status.LOOSE, text, 1.0)
+    return Verdict(Worth.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Worth.LOOSE, text, 1.0)
 
 
 def _ratio(epsilon: float, upper: float) -> float:

@@ -13,7 +13,7 @@ from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.solve import Answer, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward, short
-from dpcore.privacy.report.verdict import Status, Verdict
+from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
@@ -61,7 +61,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     st.markdown(question.sentence(found))
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
-        st.html(f"<p>{sign(verdict.status)} {escape(verdict.text)}</p>")
+        st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
@@ -127,16 +127,16 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
     if isinstance(found, str) or verdict is None:
         return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
     low, reading = found.reading.lower, found.reading
-    cells = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.status]
+    cells = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.worth]
     return [name, asked.solve, *("" if each is None else each for each in cells), found.note]
 
 
 def _answer_row(asked: Asked, name: str) -> VerdictRow:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
-        return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Status.NOT_AVAILABLE, str(found))
+        return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
     cells = value_of(found), show(found.spent)
-    return VerdictRow(name, cells, found.reading.kind, verdict.status, verdict.text)
+    return VerdictRow(name, cells, found.reading.kind, verdict.worth, verdict.text)
 
 
 def _counted(found: Answer) -> Counted:
@@ -158,4 +158,4 @@ def _less_row(each: Counted, before: float) -> VerdictRow:
         exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
     less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
     cells = (f"{each.sigma:.4g}", less, short(each.mu), outward(each.epsilon, math.ceil), exact)
-    return VerdictRow(each.accountant, cells, each.kind, each.verdict.status, each.verdict.text)
+    return VerdictRow(each.accountant, cells, each.kind, each.verdict.worth, each.verdict.text)

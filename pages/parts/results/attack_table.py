@@ -9,7 +9,7 @@ from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
 from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
 from dpcore.privacy.report.numbers import outward, plain
-from dpcore.privacy.report.verdict import Status
+from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.number import show
 from pages.parts.results.attack_curves import Compared, Named
@@ -48,27 +48,27 @@ def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> 
 
 def clt_verdict(mu: float, found: Risks) -> str:
     """What the mu of the central limit theorem is worth beside the proven bounds, as HTML with a sign."""
-    status, text = _judged(mu, found)
-    return f"<p class=verdict>{sign(status)} {escape(text)}</p>"
+    worth, text = _judged(mu, found)
+    return f"<p class=verdict>{sign(worth)} {escape(text)}</p>"
 
 
-def _judged(mu: float, found: Risks) -> tuple[Status, str]:
+def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
     where = f"for attacks with both errors of at least {plain(found.least)}"
     if found.note or math.isinf(found.mu.upper):
-        return Status.UNDECIDED, "The CLT's mu cannot be judged here: no finite mu is certified."
+        return Worth.UNDECIDED, "The CLT's mu cannot be judged here: no finite mu is certified."
     low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
     if math.isinf(mu):
-        return Status.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
+        return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
     if mu < found.mu.lower:
-        return Status.CLAIMS_LESS, (
+        return Worth.CLAIMS_LESS, (
             f"The CLT claims more privacy than there is: its mu is {mu:.4g}, but it is proven that it takes at least "
             f"{low}, {where}. A mu of {high} is enough."
         )
     if mu > found.mu.upper:
-        return Status.LOOSE, (
+        return Worth.LOOSE, (
             f"The CLT errs on the safe side here: its mu is {mu:.4g}, and {high} is proven to be enough, {where}."
         )
-    return Status.UNDECIDED, f"The CLT's mu of {mu:.4g} lies between the proven {low} and {high}, {where}."
+    return Worth.UNDECIDED, f"The CLT's mu of {mu:.4g} lies between the proven {low} and {high}, {where}."
 
 
 def _measures(prior: float, least: float) -> list[Measure]:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.verdict import Status
+from dpcore.privacy.report.verdict import Worth
 
 MARKS = {  # sign and colour, both: neither speaks alone
-    Status.SOUND_AND_TIGHT: ("✓", "#2e9150"),
-    Status.LOOSE: ("↕", "#2b7bd3"),
-    Status.CLAIMS_LESS: ("✕", "#cf4a5a"),
-    Status.OUTSIDE: ("!", "#c9741a"),
-    Status.UNDECIDED: ("?", "#808080"),
-    Status.NOT_AVAILABLE: ("–", "#808080"),
+    Worth.SOUND_AND_TIGHT: ("✓", "#2e9150"),
+    Worth.LOOSE: ("↕", "#2b7bd3"),
+    Worth.CLAIMS_LESS: ("✕", "#cf4a5a"),
+    Worth.OUTSIDE: ("!", "#c9741a"),
+    Worth.UNDECIDED: ("?", "#808080"),
+    Worth.NOT_AVAILABLE: ("–", "#808080"),
 }
 
 
@@ -25,7 +25,7 @@ class VerdictRow(NamedTuple):
     accountant: str
     cells: tuple[str, ...]
     kind: Kind
-    status: Status
+    worth: Worth
     text: str
 
 
@@ -48,9 +48,9 @@ def scrolling(name: str, table: str) -> str:
     return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{table}</div>'
 
 
-def sign(status: Status) -> str:
+def sign(worth: Worth) -> str:
     """The mark of a verdict, in its colour."""
-    mark, color = MARKS[status]
+    mark, color = MARKS[worth]
     return f'<b class=sign style="color:{color}">{mark}</b>'
 
 
@@ -69,5 +69,5 @@ def _line(row: VerdictRow, heads: Sequence[str]) -> str:
     return (
         f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>{cells}"
         f"<td data-label=Kind>{WORDS[row.kind]}</td>"
-        f"<td class=verdict>{sign(row.status)} {escape(row.text)}</td></tr>"
+        f"<td class=verdict>{sign(row.worth)} {escape(row.text)}</td></tr>"
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward, short
-from dpcore.privacy.report.verdict import Status, Verdict, lowered, unavailable, verdict
+from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
 from pages.parts.results.table import VerdictRow, verdict_rows
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
@@ -38,7 +38,7 @@ def epsilon_sentence(certified: Curve, after: str, delta: str) -> str:
 
 def _judged(curve: Curve, certified: Curve) -> Verdict:
     if certified.lower is None:  # the certified accountant itself gave up
-        return Verdict(Status.UNDECIDED, "There is no certified value to compare with.", math.nan)
+        return Verdict(Worth.UNDECIDED, "There is no certified value to compare with.", math.nan)
     return verdict(curve, certified)
 
 
@@ -48,4 +48,4 @@ def _row(name: str, curve: Curve, certified: Curve) -> VerdictRow:
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(certified.epsilon[-1]))
     cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
     text = judged.text if finite else unavailable(curve.note or judged.text)
-    return VerdictRow(name, cells, curve.kind, judged.status, text)
+    return VerdictRow(name, cells, curve.kind, judged.worth, text)

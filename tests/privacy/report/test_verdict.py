@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
-from dpcore.privacy.report.verdict import Status, unavailable, verdict
+from dpcore.privacy.report.verdict import Worth, unavailable, verdict
 from tests import golden
 
 INF = math.inf
@@ -27,36 +27,36 @@ def band(lower: float = 0.99, upper: float = 1.0) -> Curve:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "kind", "note", "status", "words"),
+    ("epsilon", "kind", "note", "worth", "words"),
     [
-        (1.04, Kind.UPPER, "", Status.SOUND_AND_TIGHT, "within 5 %"),
-        (0.995, Kind.UPPER, "", Status.SOUND_AND_TIGHT, "within 5 %"),
-        (1.06, Kind.UPPER, "", Status.LOOSE, "6 % above"),
-        (18.2, Kind.UPPER, "", Status.LOOSE, "18 times"),
-        (1234.0, Kind.UPPER, "", Status.LOOSE, "1,234 times"),
-        (0.9, Kind.APPROXIMATE, "", Status.CLAIMS_LESS, "9.1 % below the proven lower bound 0.99"),
-        (0.995, Kind.APPROXIMATE, "", Status.UNDECIDED, "Inside the certified band"),
-        (1.2, Kind.APPROXIMATE, "", Status.LOOSE, "not proven in general"),
-        (1.2, Kind.CLAIMED, "", Status.LOOSE, "not proven in general"),
-        (1.2, Kind.CLAIMED, "Outside: sigma >= 1 (here 0.7).", Status.OUTSIDE, "sigma >= 1 (here 0.7)"),
-        (0.9, Kind.CLAIMED, "Outside: sigma >= 1.", Status.CLAIMS_LESS, "sigma >= 1"),
-        (INF, Kind.UPPER, "The form does not exist.", Status.NOT_AVAILABLE, "n/a, because the form does not"),
-        (3.3457e172, Kind.UPPER, "", Status.LOOSE, "3.345e172 times the certified"),
-        (0.0, Kind.APPROXIMATE, "", Status.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.9900."),
+        (1.04, Kind.UPPER, "", Worth.SOUND_AND_TIGHT, "within 5 %"),
+        (0.995, Kind.UPPER, "", Worth.SOUND_AND_TIGHT, "within 5 %"),
+        (1.06, Kind.UPPER, "", Worth.LOOSE, "6 % above"),
+        (18.2, Kind.UPPER, "", Worth.LOOSE, "18 times"),
+        (1234.0, Kind.UPPER, "", Worth.LOOSE, "1,234 times"),
+        (0.9, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "9.1 % below the proven lower bound 0.99"),
+        (0.995, Kind.APPROXIMATE, "", Worth.UNDECIDED, "Inside the certified band"),
+        (1.2, Kind.APPROXIMATE, "", Worth.LOOSE, "not proven in general"),
+        (1.2, Kind.CLAIMED, "", Worth.LOOSE, "not proven in general"),
+        (1.2, Kind.CLAIMED, "Outside: sigma >= 1 (here 0.7).", Worth.OUTSIDE, "sigma >= 1 (here 0.7)"),
+        (0.9, Kind.CLAIMED, "Outside: sigma >= 1.", Worth.CLAIMS_LESS, "sigma >= 1"),
+        (INF, Kind.UPPER, "The form does not exist.", Worth.NOT_AVAILABLE, "n/a, because the form does not"),
+        (3.3457e172, Kind.UPPER, "", Worth.LOOSE, "3.345e172 times the certified"),
+        (0.0, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.9900."),
     ],
 )
-def test_one_number_against_the_band(epsilon: float, kind: Kind, note: str, status: Status, words: str) -> None:
+def test_one_number_against_the_band(epsilon: float, kind: Kind, note: str, worth: Worth, words: str) -> None:
     found = verdict(curve([epsilon], kind, note=note), band())
-    assert found.status is status
+    assert found.worth is worth
     assert words in found.text
     assert found.ratio == epsilon
 
 
 def test_without_a_finite_band_nothing_is_decided_but_a_low_claim_still_is() -> None:
     unknown = band(0.5, INF)
-    assert verdict(curve([1.0], Kind.UPPER), unknown).status is Status.UNDECIDED
-    assert verdict(curve([0.4], Kind.APPROXIMATE), unknown).status is Status.CLAIMS_LESS
-    assert verdict(unknown, unknown).status is Status.NOT_AVAILABLE
+    assert verdict(curve([1.0], Kind.UPPER), unknown).worth is Worth.UNDECIDED
+    assert verdict(curve([0.4], Kind.APPROXIMATE), unknown).worth is Worth.CLAIMS_LESS
+    assert verdict(unknown, unknown).worth is Worth.NOT_AVAILABLE
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0, 1e300, INF])
@@ -122,21 +122,21 @@ def test_no_number_is_too_extreme_for_a_verdict(epsilon: float, ends: list[float
 
 
 def test_the_band_judges_itself_by_its_width() -> None:
-    assert verdict(band(), band()).status is Status.SOUND_AND_TIGHT
-    assert verdict(band(0.5, 1.0), band(0.5, 1.0)).status is Status.LOOSE
+    assert verdict(band(), band()).worth is Worth.SOUND_AND_TIGHT
+    assert verdict(band(0.5, 1.0), band(0.5, 1.0)).worth is Worth.LOOSE
 
 
 def test_zero_epsilon_is_judged_without_dividing_by_it() -> None:
     nothing = band(0.0, 0.0)
-    assert verdict(curve([0.0], Kind.UPPER), nothing).status is Status.SOUND_AND_TIGHT
+    assert verdict(curve([0.0], Kind.UPPER), nothing).worth is Worth.SOUND_AND_TIGHT
     loose = verdict(curve([0.1], Kind.UPPER), nothing)
-    assert (loose.status, loose.ratio) == (Status.LOOSE, INF)
+    assert (loose.worth, loose.ratio) == (Worth.LOOSE, INF)
     assert "value is 0" in loose.text
 
 
 def test_a_note_is_about_the_last_point() -> None:
     claim = curve([2.0, 2.0], Kind.CLAIMED, note="Outside.")
-    assert verdict(claim, curve([1.0, 1.0], Kind.CERTIFIED, [0.99, 0.99])).status is Status.OUTSIDE
+    assert verdict(claim, curve([1.0, 1.0], Kind.CERTIFIED, [0.99, 0.99])).worth is Worth.OUTSIDE
 
 
 def test_curves_that_do_not_match_are_refused() -> None:
@@ -148,14 +148,14 @@ def test_curves_that_do_not_match_are_refused() -> None:
 
 @pytest.mark.parametrize("anchor", golden.EXACT[2:7], ids=str)
 def test_the_central_limit_claims_less_than_is_proven_on_table_1(anchor: golden.Anchor) -> None:
-    assert judged("gdp", *anchor[:4]) is Status.CLAIMS_LESS
+    assert judged("gdp", *anchor[:4]) is Worth.CLAIMS_LESS
 
 
 def test_mma_claims_less_than_is_proven_inside_its_own_conditions() -> None:
-    assert judged("mma", 0.01, 1.0, 100, 1e-5) is Status.CLAIMS_LESS
+    assert judged("mma", 0.01, 1.0, 100, 1e-5) is Worth.CLAIMS_LESS
 
 
-def judged(name: str, q: float, sigma: float, steps: int, delta: float) -> Status:
+def judged(name: str, q: float, sigma: float, steps: int, delta: float) -> Worth:
     mechanism = Mechanism.constant(q, sigma, steps)
     each, certified = (ACCOUNTANTS[one].curve(mechanism, steps, delta) for one in (name, "pld"))
-    return verdict(each, certified).status
+    return verdict(each, certified).worth
