@@ -46,8 +46,11 @@ class GaussianNoise:
         if words.device == target.device:
             add_normals(words, target, std, scale)
             return
-        drawn = normals(words, len(target), std).to(target.dtype).to(target.device)  # MPS has no float64
-        target.add_(drawn if scale is None else drawn.mul_(scale))
+        drawn = normals(words, len(target), std)
+        if scale is not None:
+            drawn.mul_(scale.to(words.device))
+        sums = drawn.add_(target.to(words.device))  # where the words are: MPS has no float64
+        target.copy_(sums.to(target.dtype))
 
     def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
         """The same for a whole vector (size,)."""

@@ -65,8 +65,8 @@ class AesWords(RandomWords):
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
     def fill(self, memory: Tensor) -> None:
-        words = memory.numpy()
-        written = words.reshape(-1).view(np.uint8)
+        words = memory.view(-1).numpy()  # an error where the memory is not in one stretch: reshape would copy it
+        written = words.view(np.uint8)
         for start in range(0, len(written), len(ZEROS)):
             part = written[start : start + len(ZEROS)]
             self._stream.update_into(ZEROS[: len(part)].data, part.data)  # the key stream is what it makes of zeros

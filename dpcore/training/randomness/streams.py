@@ -10,10 +10,11 @@ left out: a moving average changes nothing of the run beside it, and a run witho
 private one whose other settings are the same. A setting at its default does not enter, so that a new one changes no
 earlier run.
 
-**Guarantees:** a secret seed is one of 2^128, and every stream but one keeps as many: whoever knows neither secret nor
-noise has to try them all. The one is CUDA's own generator, which keeps 63 bits of what it is given; a run whose noise
-generator is "secure" does not draw from it. A fixed seed is one of 2^63, which is no secret however large it is. The
-README beside this file says which generators are cryptographic ones.
+**Guarantees:** a secret seed is one of 2^128, and every stream keeps as many, but for two: whoever knows neither secret
+nor noise has to try them all. CUDA's own generator keeps 63 bits of what it is given; a run whose noise generator is
+"secure" does not draw from it. The first weights, which are public, have a seed of 63 bits that says nothing of the
+others. A fixed seed is one of 2^63, which is no secret however large it is. The README beside this file says which
+generators are cryptographic ones.
 """
 
 import hashlib

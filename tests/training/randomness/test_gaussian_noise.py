@@ -14,6 +14,7 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise as noise_module
 from dpcore.training.randomness.box_muller import normals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.random_words import AesWords
 
 CPU = torch.device("cpu")
 
@@ -120,6 +121,17 @@ def test_noise_and_sum_are_rounded_once_to_the_nearest_number_that_the_sum_can_h
     noise.add_to(vector, 0.7)
     noise.restore(state)
     exact = 3e7 + normals(noise.words[0], 1000, 0.7)
+    assert torch.equal(vector, exact.float())
+
+
+@pytest.mark.parametrize("scale", [None, torch.linspace(0.1, 9, 1000)], ids=["plain", "scaled"])
+def test_noise_that_is_drawn_on_another_device_is_added_before_it_is_rounded_too(scale, monkeypatch):
+    vector, noise = torch.full((1000,), 3.0), GaussianNoise(1000, SeedSequence(7), CPU, Cores(1))
+    state = noise.states()
+    exact = 3 + normals(noise.words[0], 1000, 0.7) * (1.0 if scale is None else scale)
+    noise.restore(state)
+    monkeypatch.setattr(AesWords, "device", torch.device("cpu", 0))  # not the vector's, and yet here
+    noise.add_to(vector, 0.7, scale)
     assert torch.equal(vector, exact.float())
 
 

@@ -56,6 +56,13 @@ def test_successive_draws_are_one_stream_without_repeats():
     assert len(drawn.unique()) == 1008
 
 
+def test_memory_that_would_only_be_copied_is_refused_instead_of_left_as_it_is():
+    memory = torch.zeros(8, 4, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        AesWords(SECRET).fill(memory[:, :2])
+    assert not memory.any()
+
+
 def test_a_counter_at_its_end_goes_on_from_its_start():
     stream = AesWords(SECRET[:16] + b"\xff" * 16)
     stream.draw(2)
