@@ -37,6 +37,26 @@ def test_every_constant_is_listed_once(constant: str) -> None:
     assert len(re.findall(rf"^\| `{re.escape(constant)}` \|", TEXT, re.MULTILINE)) == 1
 
 
+def stated(constant: str) -> float:
+    """The value that the table of constants gives: a number, a power, a share in % or a count of values."""
+    row = re.search(rf"^\| `{re.escape(constant)}` \| ([^|=]+)", TEXT, re.MULTILINE)
+    assert row
+    text = row[1].strip().removesuffix("values").strip()
+    if "^" in text:
+        base, exponent = text.split("^")
+        return float(base) ** float(exponent)
+    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+
+
+@pytest.mark.parametrize("constant", constants())
+def test_every_constant_has_the_value_that_the_proof_states(constant: str) -> None:
+    module, name = constant.split(".")
+    value = getattr(importlib.import_module(f"dpcore.privacy.certified.{module}"), name)
+    if name == "LEAST_DELTA":
+        value = value[0]
+    assert (len(value) if name == "CHECKED" else float(value)) == pytest.approx(stated(constant), rel=1e-12)
+
+
 def test_there_is_something_to_check() -> None:
     assert len(NAMES) > 60
     assert len(TESTS) > 20
