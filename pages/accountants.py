@@ -64,6 +64,6 @@ with right:
         figure = tradeoff_figure(band, [gaussian_line(mu)])
         st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
         link("pages/tradeoff.py", "What can an attacker do?")
-        meaning = chart_texts.NO_BAND if band.note else chart_texts.TRADEOFF
+        meaning = chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF
         st.caption(f"{meaning} {odds(cache.risks(mechanism, delta))}")
         tradeoff_table(certified_and_clt(band, mu), "The numbers in this chart")

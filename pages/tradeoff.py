@@ -82,7 +82,7 @@ with right:
         chart.info(SAME_NUMBERS)
 
     with beside:
-        st.markdown(chart_texts.NO_BAND if band.note else HOW_TO_READ[view, log if view == "trade-off" else None])
+        st.markdown(chart_texts.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(PAIR)
         st.html(clt_verdict(compared.mu, found))

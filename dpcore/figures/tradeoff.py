@@ -37,14 +37,14 @@ def gaussian_line(mu: float) -> Line:
 
 
 def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = False, height: int = 300) -> go.Figure:
-    """The certified band (None while it is computed; left out if it has a note), other curves and blind guessing.
+    """The certified band (None while it is computed; left out if it is empty), other curves and blind guessing.
 
     Type II error against type I error; with `log` the attacker's view, true-positive against false-positive rate, both
     logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only.
     """
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style._replace(color=ALLOWED_MARK, glyph="■") if each.region else each.style for each in lines]
-    if band is not None and not band.note:
+    if band is not None and not band.empty:
         style = style_of(CERTIFIED)._replace(label="Certified")
         traces += _band(band, style, log)
         styles.insert(0, style)
@@ -55,12 +55,12 @@ def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = Fal
 def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430) -> go.Figure:
     """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
 
-    A band with a note is left out.
+    An empty band is left out.
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
     limit = gaussian_line(mu)
     traces, styles = [], []
-    drawn = {steps: band for steps, band in bands.items() if not band.note}  # else nothing is certified
+    drawn = {steps: band for steps, band in bands.items() if not band.empty}
     for place, (steps, band) in enumerate(drawn.items()):
         style = run_style(PLACES[place % len(PLACES)], f"Certified, T = {steps:,}")
         traces += _band(band, style, log)

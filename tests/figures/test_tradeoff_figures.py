@@ -48,13 +48,19 @@ def test_only_what_one_pair_leaves_is_filled_up_to_blind_guessing():
 
 
 def test_a_band_that_says_nothing_is_not_drawn():
-    nothing = Band(Pairs([], []), Points([], []), "n/a, because there is too little noise.")
+    nothing = Band(Pairs([], []), Points([], []), "n/a, because there is too little noise.", empty=True)
     for band in (None, nothing):
         assert [*drawn(tradeoff_figure(band, [gaussian_line(1.0)]))] == ["Blind guessing", "G_mu (CLT), mu = 1.00"]
 
 
+def test_a_band_that_is_proven_is_drawn_whatever_its_note_says():
+    noted = EXACT._replace(note="The band is wide: the lattice was too coarse.")
+    assert drawn(tradeoff_figure(noted, [])).keys() == drawn(tradeoff_figure(EXACT, [])).keys()
+    assert drawn(growth_figure({4: noted}, 1.0)).keys() == drawn(growth_figure({4: EXACT}, 1.0)).keys()
+
+
 def test_a_length_that_is_not_certified_is_left_out():
-    nothing = Band(Pairs([], []), Points([], []), "There is too little noise.")
+    nothing = Band(Pairs([], []), Points([], []), "There is too little noise.", empty=True)
     assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
         "Blind guessing", "Certified, T = 4, at least", "Certified, T = 4, at most", "G_mu (CLT), mu = 1.00",
     ]  # fmt: skip

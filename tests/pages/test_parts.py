@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.kinds import MARKS, WORDS, marked
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES, scheduled
@@ -17,6 +18,8 @@ from dpcore.training.config import RunConfig
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.number import Quantity, grid, read, show
 from pages.parts.results import cache
+from pages.parts.results.attack_curves import Compared, all_curves
+from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
 from pages.parts.results.verdict_table import HEADS, epsilon_sentence, verdict_table
 from pages.parts.train.form import baseline_of
 
@@ -127,6 +130,18 @@ def test_where_nothing_is_certified_the_page_says_so():
     assert "n/a, because too little noise." in verdict_table({"pld": band})
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
     assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
+
+
+def test_a_proven_band_with_a_note_is_in_every_table():
+    band = cache.band(MECHANISM)
+    noted, mu = band._replace(note="The band is wide."), cache.mu(MECHANISM)
+    found = risks_of(noted, 1e-5)
+    compared = Compared(mu, "rdp", cache.final("rdp", MECHANISM, 1e-5), "rdp", *cache.pairs("rdp", MECHANISM))
+    assert [each.name for each in all_curves(noted, compared)] == [each.name for each in all_curves(band, compared)]
+    assert attack_table(noted, found, compared, 0.5) == attack_table(band, found, compared, 0.5)
+    plain = risks_of(band, 1e-5)
+    assert clt_verdict(mu, found) == clt_verdict(mu, plain)
+    assert error_sentence(found, "After") == error_sentence(plain, "After")
 
 
 @given(st.floats(1e-9, 1e200))

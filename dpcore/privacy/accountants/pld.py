@@ -36,7 +36,7 @@ class Pld(Accountant):
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
         """The certified trade-off curves, below and above the exact one."""
         band = tradeoff_bounds(mechanism)
-        return TradeoffCurve(None if band.note else band.lower, band.upper, self.kind, band.note)
+        return TradeoffCurve(None if band.empty else band.lower, band.upper, self.kind, band.note)
 
     def hopeless(self, mechanism: Mechanism) -> bool:
         """Whether a sigma is too small for any lattice."""

@@ -33,11 +33,12 @@ SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, th
 
 
 class Band(NamedTuple):
-    """Two trade-off functions with the exact one between them; `note` says why there is nothing, "" otherwise."""
+    """Two trade-off functions with the exact one between them."""
 
     lower: Tradeoff
     upper: Tradeoff
-    note: str = ""
+    note: str = ""  # why the band is as wide as it is, or empty
+    empty: bool = False  # whether nothing is certified: the functions are the trivial ones
 
 
 def tradeoff_bounds(mechanism: Mechanism) -> Band:
@@ -83,7 +84,7 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
 
 
 def _nothing(note: str) -> Band:
-    return Band(Pairs([], []), Points([], []), note)
+    return Band(Pairs([], []), Points([], []), note, empty=True)
 
 
 def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:

@@ -30,7 +30,8 @@ class Risks(NamedTuple):
     mu: Between  # smallest mu with f >= G_mu wherever both errors are at least `least`
     least: float
     sure: float  # most that someone 50 % sure can become, except with probability delta (upper bound)
-    note: str  # why there is nothing to tell; "" otherwise
+    note: str = ""  # of the band
+    empty: bool = False  # whether nothing is certified, so that there is nothing to tell
 
 
 def risks_of(band: Band, delta: float) -> Risks:
@@ -47,7 +48,7 @@ def risks_of(band: Band, delta: float) -> Risks:
     rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}
     mu = Between(mu_above(band.upper, delta), mu_above(band.lower, delta))
     error = Between(1 - gain.upper, 1 - gain.lower)
-    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN, delta), band.note)
+    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN, delta), band.note, band.empty)
 
 
 def advantage(f: Tradeoff) -> float:

@@ -76,7 +76,7 @@ def odds(found: Risks) -> str:
 
     The probability delta is over what is released; it is the price of a bound on odds.
     """
-    if found.note or found.sure >= 1:
+    if found.empty or found.sure >= 1:
         return "Someone who is 50 % sure that you are in the data may become certain: no bound below 100 % is proven."
     sure = min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
@@ -137,8 +137,10 @@ def _percent(bounds: Between) -> str:
 def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> tuple[str, ...]:
     """The caveats that apply, the gravest first."""
     special = []
-    if found.note:
+    if found.empty:
         special.append(f"The attacker's figures are {unavailable(found.note)}")
+    elif found.note:
+        special.append(found.note)
     if not curve.kind.is_bound:
         special.append(
             f"This epsilon is no bound ({WORDS[curve.kind]}): the attacker's figures are, and can be trusted."

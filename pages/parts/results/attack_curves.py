@@ -85,7 +85,7 @@ def _clt(mu: float) -> Named:
 
 
 def _edges(band: Band, name: str) -> list[Named]:
-    if band.note:  # nothing is certified
+    if band.empty:
         return []
     bounds = (("at least", band.lower), ("at most", band.upper))
     return [Named(f"{name}, {word}", Kind.CERTIFIED, f) for word, f in bounds]

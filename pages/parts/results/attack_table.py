@@ -28,7 +28,7 @@ class Measure(NamedTuple):
 
 def error_sentence(found: Risks, after: str) -> str:
     """The least that an attacker must err, in one sentence that begins with `after_training`."""
-    if found.note:
+    if found.empty:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)
     return (
@@ -54,7 +54,7 @@ def clt_verdict(mu: float, found: Risks) -> str:
 
 def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
     where = f"for attacks with both errors of at least {plain(found.least)}"
-    if found.note or math.isinf(found.mu.upper):
+    if found.empty or math.isinf(found.mu.upper):
         return Worth.UNDECIDED, "The CLT's mu cannot be judged here: no finite mu is certified."
     low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
     if math.isinf(mu):
@@ -100,7 +100,7 @@ def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[
 
 
 def _certified(measure: Measure, band: Band) -> str:
-    if band.note:
+    if band.empty:
         return "n/a"
     low, high = sorted(_scaled(measure, measure.value(f)) for f in (band.lower, band.upper))
     if math.isinf(high):

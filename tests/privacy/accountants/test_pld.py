@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.certified import lattice
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from tests import golden
@@ -149,6 +150,13 @@ def test_a_sigma_beyond_reach_is_not_available_and_says_why() -> None:
     assert list(curve.epsilon) == [0.0, np.inf]
     assert list(curve.lower) == [0.0, 0.0]
     assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
+
+
+def test_a_proven_tradeoff_function_is_promised_whatever_its_note_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = tradeoff_bounds(Mechanism.constant(1.0, 2.0, 4))._replace(note="The band is wide.")
+    monkeypatch.setattr("dpcore.privacy.accountants.pld.tradeoff_bounds", lambda mechanism: noted)
+    curve = PLD.own_tradeoff(Mechanism.constant(1.0, 2.0, 4))
+    assert (curve.lower, curve.note) == (noted.lower, "The band is wide.")
 
 
 def test_a_band_that_excluded_the_truth_would_be_noticed() -> None:

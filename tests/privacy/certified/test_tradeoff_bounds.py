@@ -203,6 +203,7 @@ def test_rounding_in_one_step_does_not_add_up_over_many(releases: tuple[Release,
 def test_a_sigma_that_hides_nothing_says_so() -> None:
     band = tradeoff_bounds(Mechanism.constant(0.01, 0.01, 10))
     assert "sigma=0.01" in band.note
+    assert band.empty
     assert np.all(band.lower.beta(ALPHA[1:]) == 0)
     np.testing.assert_allclose(band.upper.beta(ALPHA), 1 - ALPHA)
 

@@ -89,6 +89,16 @@ def test_without_sampling_a_mu_is_proven_however_little_noise_there_is() -> None
     assert "mu between 19.99 and 20.01" in fact(stated(Mechanism.constant(1.0, 0.05, 1)), "Gaussian")
 
 
+def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> None:
+    curve, band = ACCOUNTANTS["pld"].curve(SGD, [SGD.steps], 1e-5), tradeoff_bounds(SGD)
+    noted, plain = (
+        statement(SGD, curve, ACCOUNTANTS["pld"], risks_of(each, 1e-5), 60_000)
+        for each in (band._replace(note="The band is wide."), band)
+    )
+    assert (noted.facts, noted.odds) == (plain.facts, plain.odds)
+    assert noted.caveats == ("The band is wide.", *plain.caveats)
+
+
 def test_a_delta_that_is_not_below_1_over_n_is_shown_so() -> None:
     caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
     delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
@@ -115,7 +125,7 @@ def test_replacing_an_example_is_explained_with_its_factor() -> None:
 )
 def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible(sure: float, told: str) -> None:
     nothing = Between(0.0, 1.0)
-    assert told in odds(Risks(nothing, nothing, {}, nothing, 1e-5, sure, ""))
+    assert told in odds(Risks(nothing, nothing, {}, nothing, 1e-5, sure))
 
 
 def test_the_odds_hold_except_with_probability_delta() -> None:
