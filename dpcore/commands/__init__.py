@@ -45,7 +45,10 @@ def whole(text: str) -> int:
     value = number(text)
     if value != math.floor(value):
         raise argparse.ArgumentTypeError(f"expected {text!r} to be a whole number")
-    return int(value)
+    try:
+        return int(text)  # a float holds 53 bits only, and a seed has 63
+    except ValueError:
+        return int(value)
 
 
 def finite(value: float) -> float | None:

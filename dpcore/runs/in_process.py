@@ -20,7 +20,7 @@ def begun(events: Iterator[Event]) -> Iterator[Event]:
         first = next(events)
     except ValueError:
         raise
-    except Exception as error:
+    except Exception as error:  # whatever it is, the run fails by it once it is recorded
         return _raising(error)
     return itertools.chain([first], events)
 
@@ -49,7 +49,7 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
         return status, ""
     except BrokenPipeError:
         raise
-    except Exception as failure:
+    except Exception as failure:  # whatever it is, it is kept with the run, and said in one line
         status, error = Status.FAILED, traceback.format_exc()
         return status, _line(failure)
     finally:

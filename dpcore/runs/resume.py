@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.training.checkpoint_header import label_of
+from dpcore.training.checkpoint_header import label_of, private
 from dpcore.training.events import Checkpointed, Event, Started, Stepped
 
 
@@ -67,7 +67,8 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
     if not file.exists():
         return []
     try:
-        shutil.copy(file, copy)  # with its permissions
+        with open(file, "rb") as old, open(copy, "wb", opener=private) as new:
+            shutil.copyfileobj(old, new)
         label = label_of(copy)  # of the copy: nobody replaces that
     except OSError as error:
         raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error

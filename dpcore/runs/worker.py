@@ -101,7 +101,7 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
             _train(store, run, train, interrupts)
         except Interrupted:
             _patiently(lambda: store.lose(run.id, "Its worker was told to end (SIGTERM)."))
-        except Exception:
+        except Exception:  # whatever it is, it ends this run only, and the page shows its traceback
             error = traceback.format_exc()
             _patiently(lambda: store.end(run.id, Status.FAILED, error))
         else:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dpcore.training.checkpoint_header import Label, read_label, write_label
+from dpcore.training.checkpoint_header import Label, private, read_label, write_label
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.streams import fingerprint
@@ -40,12 +40,9 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
         state = io.BytesIO()  # torch counts from the start of a file
         torch.save(snapshot(run), state)
         file.write(state.getbuffer())
+        file.flush()
+        os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
     os.replace(aside, path)
-
-
-def private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read: it holds what the noise of later steps follows from."""
-    return os.open(path, flags, 0o600)
 
 
 def resume(run: TrainingRun, path: Path) -> int:
@@ -61,9 +58,9 @@ def resume(run: TrainingRun, path: Path) -> int:
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")
     _check_where(where(run), label.where, path)
+    before = snapshot(run)
     try:
         values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say
-        before = snapshot(run)
         other = [name for name in before | values if outline(before.get(name)) != outline(values.get(name))]
     except Exception:  # a damaged file may raise anything, and torch's advice is to run what the file says
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
@@ -71,7 +68,7 @@ def resume(run: TrainingRun, path: Path) -> int:
         raise ValueError(f"Expected {other[0]} in {path} to be of this version's size and kind; {INSTEAD}")
     try:
         restore(run, values)
-    except Exception:
+    except Exception:  # what a stream may raise that is given a state of the right form which is none
         restore(run, before)
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
     return label.step

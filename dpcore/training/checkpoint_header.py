@@ -1,6 +1,7 @@
 """What a checkpoint says of itself: its first line, as JSON, which needs no torch to be read. The state follows."""
 
 import json
+import os
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -12,6 +13,11 @@ class Label(NamedTuple):
     settings: dict[str, Any]  # of the run, where they are not at their defaults
     where: dict[str, str]  # "device", "threads", "torch": each has a say in the last bit of a weight
     secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read: it holds what the noise of later steps follows from."""
+    return os.open(path, flags, 0o600)
 
 
 def write_label(file: IO[bytes], label: Label) -> None:

@@ -64,7 +64,7 @@ class StaticStep:
         descent.state = descent.state._replace(count=max(state.count, descent.optimizer.wait))
         try:
             self._play = recording(self._run, noise.generators)
-        except Exception:
+        except Exception:  # it is raised again
             noise.renew()
             raise
         finally:

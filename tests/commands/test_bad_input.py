@@ -35,6 +35,12 @@ OPTIONS = [(words, action) for words, parser in LEAVES for action in parser._act
 VALUED = [(words, action.option_strings[-1]) for words, action in OPTIONS if action.nargs != 0]
 
 
+@pytest.mark.parametrize("seed", [2**53 + 1, 2**63 - 1, "1e4", "10_001"])
+def test_a_whole_number_is_taken_as_it_is_written_however_large(seed):
+    parser = importlib.import_module("dpcore.commands.train").parser()
+    assert parser.parse_args(["--seed", str(seed)]).seed == {"1e4": 10_000, "10_001": 10_001}.get(seed, seed)
+
+
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The one line with which the words are refused."""
     assert main(words) == 2

@@ -1,9 +1,13 @@
 """What of an ended run its rest begins with: the events up to its checkpoint, all of them or none."""
 
 import json
+import os
+import shutil
 import sqlite3
+import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -96,6 +100,22 @@ def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
         db.execute("UPDATE runs SET plan = ?", (json.dumps(shorter.to_json()),))
     db.close()
     assert store.run(resume(store, run)).plan == shorter
+
+
+def test_the_copy_of_a_checkpoint_is_private_from_its_first_byte(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ended(store, [STARTED, stepped(9), Checkpointed(9)], saved=9)
+    (store.home / "checkpoints").chmod(0o755)  # as an older version left it
+    copied, modes = shutil.copyfileobj, []
+
+    def looked_at(source: IO[bytes], target: IO[bytes], *length: int) -> None:
+        modes.append(stat.S_IMODE(os.fstat(target.fileno()).st_mode))
+        copied(source, target, *length)
+
+    monkeypatch.setattr(shutil, "copyfileobj", looked_at)
+    _, file = rest(store, run)
+    assert modes == [0o600]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert file.read_bytes() == checkpoint_path(store.home, run).read_bytes()
 
 
 def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Stop and resume: bit for bit the run that never stopped."""
 
 import dataclasses
+import os
 import re
 import traceback
 from typing import Any
@@ -113,6 +114,26 @@ def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(d
     assert "weights_only" not in str(caught.value)
     assert "can do so" not in told  # torch's advice is to run whatever the file says
     assert path.read_bytes() == left
+
+
+def test_what_goes_wrong_before_the_file_is_read_is_not_told_of_the_file(tmp_path, monkeypatch):
+    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
+    run = run_of(SMALL)
+
+    def short_of_memory(_: TrainingRun) -> None:
+        raise torch.OutOfMemoryError("no memory for a copy")
+
+    monkeypatch.setattr(checkpoint, "snapshot", short_of_memory)
+    with pytest.raises(torch.OutOfMemoryError, match="no memory for a copy"):
+        checkpoint.resume(run, tmp_path / "state.pt")
+
+
+def test_the_state_is_on_the_disk_before_it_takes_the_place_of_the_last_one(tmp_path, monkeypatch):
+    done, sync, replace = [], os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: done.append(("fsync", os.fstat(file).st_size)) or sync(file))
+    monkeypatch.setattr(os, "replace", lambda *paths: done.append(("replace", 0)) or replace(*paths))
+    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
+    assert done == [("fsync", (tmp_path / "state.pt").stat().st_size), ("replace", 0)]
 
 
 WAYS = {"threads": "OMP_NUM_THREADS=", "torch": "with torch ", "device": ""}  # the way out, as far as it is one
