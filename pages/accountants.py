@@ -17,7 +17,7 @@ from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import show
 from pages.parts.results import cache, chart_texts
-from pages.parts.results.attack_curves import certified_and_clt
+from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
 from pages.parts.results.statement_card import card
 from pages.parts.results.verdict_table import epsilon_sentence, verdict_table, why_they_differ
@@ -66,4 +66,4 @@ with right:
         link("pages/tradeoff.py", "What can an attacker do?")
         meaning = chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF
         st.caption(f"{meaning} {odds(cache.risks(mechanism, delta))}")
-        tradeoff_table(certified_and_clt(band, mu), "The numbers in this chart")
+        tradeoff_table(band_and_clt(band, mu), "The numbers in this chart")

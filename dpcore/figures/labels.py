@@ -9,14 +9,14 @@ from dpcore.figures.style import Style
 LABEL_HEIGHT = 18  # pixels of a line
 
 
-def spread_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
+def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
     """The positions, moved as little as a sweep can so that neighbours are `gap` apart and all lie in [low, high].
 
     Where they cannot all fit, the lowest stay at `gap` and the rest run out at the top.
 
-    >>> spread_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
+    >>> moved_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
     [2.5, 3.5, 5.0]
-    >>> spread_apart([4.9, 5.0], 1.0, 0.0, 5.0)
+    >>> moved_apart([4.9, 5.0], 1.0, 0.0, 5.0)
     [4.0, 5.0]
     """
     order = np.argsort(positions, kind="stable")
@@ -55,5 +55,5 @@ def end_labels(
             "font": {"size": 13},
             "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
         }
-        for (style, _, text), y in zip(ends, spread_apart(values, gap, low, high), strict=True)
+        for (style, _, text), y in zip(ends, moved_apart(values, gap, low, high), strict=True)
     ]

@@ -131,7 +131,7 @@ def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, st
 
 
 def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """At most MOST of the points, evenly spread, the last one kept.
+    """At most MOST of the points, evenly spaced, the last one kept.
 
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
     [[1.0, 2.0], [3.0, 4.0]]

@@ -23,7 +23,7 @@ from dpcore.figures import (
     schedule_figure,
     track_figure,
 )
-from dpcore.figures.labels import spread_apart
+from dpcore.figures.labels import moved_apart
 from dpcore.figures.style import CERTIFIED_LOOK, DEFAULT_ACCOUNTANTS, LOOKS, style_of
 from dpcore.figures.training import MOST, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
@@ -170,7 +170,7 @@ def test_a_logarithmic_axis_has_its_labels_in_its_own_units():
 
 @given(st.lists(st.floats(0, 100), max_size=5))
 def test_labels_never_touch_and_stay_inside(positions: list[float]):
-    moved = spread_apart(positions, 10.0, 0.0, 100.0)
+    moved = moved_apart(positions, 10.0, 0.0, 100.0)
     assert all(abs(a - b) >= 10 - 1e-9 for a, b in combinations(moved, 2))
     assert all(-1e-9 <= each <= 100 + 1e-9 for each in moved)
     order = np.argsort(positions, kind="stable")
@@ -178,7 +178,7 @@ def test_labels_never_touch_and_stay_inside(positions: list[float]):
 
 
 def test_labels_that_have_room_stay_where_they_are():
-    assert spread_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
+    assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
 
 
 def test_a_schedule_is_drawn_at_its_levels():

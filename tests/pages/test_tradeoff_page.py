@@ -19,7 +19,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.controls import presets
 from pages.parts.results import cache
-from pages.parts.results.attack_curves import certified_and_clt
+from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
 
@@ -256,7 +256,7 @@ def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
     page.run()
     assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    text = csv_of(tradeoff_columns(certified_and_clt(cache.band(mechanism), cache.mu(mechanism))))
+    text = csv_of(tradeoff_columns(band_and_clt(cache.band(mechanism), cache.mu(mechanism))))
     rows = list(csv.DictReader(io.StringIO(text)))
     curves = {name: [row for row in rows if row["curve"] == name] for name in {row["curve"] for row in rows}}
     assert {row["kind"] for row in curves["CLT's G_mu"]} == {"approximate"}

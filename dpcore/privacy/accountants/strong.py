@@ -48,5 +48,5 @@ def composed(each: FloatArray, uses: FloatArray, slack: FloatArray) -> FloatArra
     plain = np.einsum("nl,nl->n", uses, each)
     drift = np.einsum("nl,nl->n", uses, each * np.tanh(each / 2))
     squares = np.einsum("nl,nl->n", uses, each * each)
-    spread = np.minimum(-np.log(slack), np.log(math.e + np.sqrt(squares) / slack))
-    return np.minimum(plain, drift + np.sqrt(2 * squares * spread))
+    logarithm = np.minimum(-np.log(slack), np.log(math.e + np.sqrt(squares) / slack))
+    return np.minimum(plain, drift + np.sqrt(2 * squares * logarithm))

@@ -172,7 +172,7 @@ def verdict_on(answer: Answer) -> Verdict:
     >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).worth.value
     'claims_less'
     """
-    certified = answer.reading
-    if certified.kind is not Kind.CERTIFIED:
-        certified = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
-    return judged(answer.reading, certified, answer.target.word)
+    band = answer.reading
+    if band.kind is not Kind.CERTIFIED:
+        band = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
+    return judged(answer.reading, band, answer.target.word)

@@ -101,9 +101,9 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
     mass[-1] += infinite.mass
     lower = _bounded_lower(q, sigma, y[2:], cut, core, infinite)
     return StepLaws(
-        _forward(offset - mesh, mesh, _spread_out(mass, all_nodes + 1), q * infinite.excess),
-        _backward(offset - mesh, mesh, _spread_out(mass, all_nodes + 1), 0.0),
-        _lower(offset, mesh, _spread_out(lower, nodes)),
+        _forward(offset - mesh, mesh, _on_all_points(mass, all_nodes + 1), q * infinite.excess),
+        _backward(offset - mesh, mesh, _on_all_points(mass, all_nodes + 1), 0.0),
+        _lower(offset, mesh, _on_all_points(lower, nodes)),
     )
 
 
@@ -120,11 +120,11 @@ def _widening(count: int, core: int) -> IntArray:
     return np.concatenate(nodes)
 
 
-def _spread_out(mass: FloatArray, nodes: IntArray) -> FloatArray:
+def _on_all_points(mass: FloatArray, nodes: IntArray) -> FloatArray:
     """Masses of nodes as masses of all lattice points, 0 in between."""
-    spread = np.zeros(int(nodes[-1]) + 1)
-    spread[nodes] = mass
-    return spread
+    masses = np.zeros(int(nodes[-1]) + 1)
+    masses[nodes] = mass
+    return masses
 
 
 def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:

@@ -114,10 +114,10 @@ def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> Float
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A few of many nodes: evenly spaced, and evenly spread over the values of y."""
+    """A few of many nodes: evenly spaced, and at evenly spaced values of y."""
     even = np.linspace(0, x.size - 1, LINES).astype(int)
     levels = np.linspace(float(y.min()), float(y.max()), LINES)
     rising = y if y[-1] >= y[0] else y[::-1]
-    spread = np.minimum(np.searchsorted(rising, levels), x.size - 1)
-    kept = np.unique(np.concatenate([even, spread if rising is y else x.size - 1 - spread]))
+    at_levels = np.minimum(np.searchsorted(rising, levels), x.size - 1)
+    kept = np.unique(np.concatenate([even, at_levels if rising is y else x.size - 1 - at_levels]))
     return x[kept], y[kept]

@@ -38,25 +38,25 @@ class Verdict:
     ratio: float
 
 
-def verdict(curve: Curve, certified: Curve) -> Verdict:
+def verdict(curve: Curve, band: Curve) -> Verdict:
     """The judgement of the curve's last point, which its note speaks of.
 
-    Errors: ValueError where the curves differ in steps or delta, or `certified` holds no lower bound.
+    Errors: ValueError where the curves differ in steps or delta, or `band` holds no lower bound.
     """
-    if not (np.array_equal(curve.steps, certified.steps) and np.array_equal(curve.delta, certified.delta)):
+    if not (np.array_equal(curve.steps, band.steps) and np.array_equal(curve.delta, band.delta)):
         raise ValueError("Expected both curves to have the same steps and delta.")
-    return judged(curve.last, certified.last)
+    return judged(curve.last, band.last)
 
 
-def judged(reading: Reading, certified: Reading, word: str = "epsilon") -> Verdict:
-    """The judgement of a number, by the certified one of the same mechanism; `word` is what both measure.
+def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
+    """The judgement of a number, by the certified band of the same mechanism; `word` is what both measure.
 
-    Errors: ValueError where `certified` holds no lower bound.
+    Errors: ValueError where `band` holds no lower bound.
     """
-    if certified.lower is None:
-        raise ValueError("Expected certified=... to hold a proven lower bound.")
+    if band.lower is None:
+        raise ValueError("Expected band=... to hold a proven lower bound.")
     epsilon, _, kind, note = reading
-    lower, upper = certified.lower, certified.value
+    lower, upper = band.lower, band.value
     ratio = _ratio(epsilon, upper)
     if kind is Kind.CERTIFIED:
         return _of_band(lower, upper, note, word)

@@ -35,12 +35,12 @@ def in_words(finals: Sequence[Finished]) -> str:
     >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
     '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
     """
-    lines = [_spread("test accuracy", [final.accuracy for final in finals])]
+    lines = [_with_spread("test accuracy", [final.accuracy for final in finals])]
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
-    return "\n".join(lines + ([_spread("of the averaged weights", averaged)] if averaged else []))
+    return "\n".join(lines + ([_with_spread("of the averaged weights", averaged)] if averaged else []))
 
 
-def _spread(what: str, values: Sequence[float]) -> str:
+def _with_spread(what: str, values: Sequence[float]) -> str:
     figures = summary(values)
     return (
         f"{figures.runs} seeds: {what} {figures.mean:.2%} +- {figures.spread:.2%} "

@@ -3,7 +3,7 @@
 The relevance of a neuron to a record is |z dF/dz|, with z its value before the activation (a channel's, summed over
 positions) and F the record's own logit, all at the first weights, which are random and public. A record's vector over
 all neurons is scaled to length 1 at most, the vectors are summed, Normal(0, sigma^2) is added: one Gaussian release at
-q = 1 of sensitivity 1. Means over a layer, floors and their spread over the layer's parameters are post-processing.
+q = 1 of sensitivity 1. Means over a layer, floors and each parameter's part of them are post-processing.
 
 Source: layer-wise relevance propagation in the form gradient times input, Bach et al. 2015 and Shrikumar et al. 2016,
 arXiv 1605.01713; its use for noise: Gong et al. 2020 (ADPPL), of which this is a sound variant, not a reproduction.

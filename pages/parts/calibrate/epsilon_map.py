@@ -93,11 +93,11 @@ def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
 def axes_of(setting: Setting, by: str) -> Axes:
     """The axes that hold the current point; they stay where they are while it moves within them."""
     constant = setting.schedule == "constant"
-    sigmas = _spread(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
+    sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
     most, now = MOST_STEPS * setting.q, setting.epochs
     if constant:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
-        epochs = _spread((min(low, high / 100), high), min(now, most), CELLS)
+        epochs = _spaced((min(low, high / 100), high), min(now, most), CELLS)
         epochs = [round(each) if each >= WHOLE else each for each in epochs]
     else:  # the noise of a longer one may run out, and every epoch more is a level more
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
@@ -171,8 +171,8 @@ def map_table(grid: Grid, axes: Axes) -> Columns:
     return {"sigma": grid.sigmas, **columns}
 
 
-def _spread(ends: tuple[float, float], now: float, count: int) -> list[float]:
-    """Values of three digits, evenly spread in logarithms over the ends, moved outwards where `now` lies beyond."""
+def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:
+    """Values of three digits, evenly spaced in logarithms over the ends, moved outwards where `now` lies beyond."""
     low = min(ends[0], now / BEYOND) if now < ends[0] else ends[0]
     high = max(ends[1], now * BEYOND) if now > ends[1] else ends[1]
     return sorted({float(f"{each:.3g}") for each in np.geomspace(low, high, count).tolist()})

@@ -89,7 +89,7 @@ def show(value: float) -> str:
 
 @lru_cache(maxsize=64)
 def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> tuple[float, ...]:
-    """Round numbers from low to high, evenly spread over the decades.
+    """Round numbers from low to high, evenly spaced over the decades.
 
     >>> grid(1e-3, 0.1, coarse=True)
     (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)

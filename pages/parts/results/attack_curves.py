@@ -68,7 +68,7 @@ def all_curves(band: Band, compared: Compared) -> list[Named]:
     return [*_edges(band, "Certified"), *compared.curves()]
 
 
-def certified_and_clt(band: Band, mu: float) -> list[Named]:
+def band_and_clt(band: Band, mu: float) -> list[Named]:
     """The certified curves and the CLT's."""
     return [*_edges(band, "Certified"), _clt(mu)]
 

@@ -88,7 +88,7 @@ def _measures(prior: float, least: float) -> list[Measure]:
 
 def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[str]) -> str:
     cells = [
-        _certified(measure, band),
+        _of_band(measure, band),
         *(_single(measure, each) for each in curves),
         _written(measure, f"{_scaled(measure, measure.blind):.4g}"),
     ]
@@ -99,7 +99,7 @@ def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[
     return f"<tr><th scope=row>{escape(measure.label)}</th>{shown}</tr>"
 
 
-def _certified(measure: Measure, band: Band) -> str:
+def _of_band(measure: Measure, band: Band) -> str:
     if band.empty:
         return "n/a"
     low, high = sorted(_scaled(measure, measure.value(f)) for f in (band.lower, band.upper))

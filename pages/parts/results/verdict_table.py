@@ -14,8 +14,8 @@ HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:
     """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
-    certified = curves[CERTIFIED]
-    return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, certified) for each in curves.items()])
+    band = curves[CERTIFIED]
+    return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()])
 
 
 def why_they_differ() -> str:
@@ -25,27 +25,27 @@ def why_they_differ() -> str:
     )
 
 
-def epsilon_sentence(certified: Curve, after: str, delta: str) -> str:
+def epsilon_sentence(band: Curve, after: str, delta: str) -> str:
     """What is certain after the whole mechanism, in one sentence that begins with its length, `after_training`."""
     after = f"{after} at delta = {delta}"
-    upper, lower = float(certified.epsilon[-1]), certified.lower
+    upper, lower = float(band.epsilon[-1]), band.lower
     if lower is None or math.isinf(upper):
         least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
-        return f"{after}, there is no certified epsilon: {lowered(certified.note)}{least}"
+        return f"{after}, there is no certified epsilon: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     return f"{after}, epsilon is certified to lie between **{low}** and **{high}**."
 
 
-def _judged(curve: Curve, certified: Curve) -> Verdict:
-    if certified.lower is None:  # the certified accountant itself gave up
+def _judged(curve: Curve, band: Curve) -> Verdict:
+    if band.lower is None:  # the certified accountant itself gave up
         return Verdict(Worth.UNDECIDED, "There is no certified value to compare with.", math.nan)
-    return verdict(curve, certified)
+    return verdict(curve, band)
 
 
-def _row(name: str, curve: Curve, certified: Curve) -> VerdictRow:
-    judged, value = _judged(curve, certified), float(curve.epsilon[-1])
+def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
+    judged, value = _judged(curve, band), float(curve.epsilon[-1])
     finite = math.isfinite(value)
-    compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(certified.epsilon[-1]))
+    compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(band.epsilon[-1]))
     cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
     text = judged.text if finite else unavailable(curve.note or judged.text)
     return VerdictRow(name, cells, curve.kind, judged.worth, text)
