@@ -75,3 +75,12 @@ def test_a_lattice_that_does_not_fit_is_made_coarser(monkeypatch: pytest.MonkeyP
     band = tradeoff_bounds.tradeoff_bounds(Mechanism.constant(0.5, 20.0, 10_000))
     assert band.note == ""
     assert float(band.lower.power(0.05)) >= float(band.upper.power(0.05)) > 0.05
+
+
+def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
+    note = epsilon_bounds._note(np.array([1.0, 2.0]), np.array([1.005, 2.06]))
+    assert note.startswith("The two bounds lie 3 % of the lower one apart")
+    assert epsilon_bounds._note(np.array([1.0, 2.0]), np.array([1.0099, 2.0199])) == ""
+    assert epsilon_bounds._note(np.array([0.0, 2.0]), np.array([0.5, 2.0])).startswith("The two bounds lie far apart")
+    assert epsilon_bounds._note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
+    assert epsilon_bounds._note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")

@@ -40,6 +40,11 @@ def test_moments_know_the_ends_of_a_law_and_its_mass_beside_the_fullest_node() -
     assert moments.reaching.tolist() == [3.0]
 
 
+def test_a_law_without_mass_has_no_moments() -> None:
+    nothing = LossLaw(0.0, 0.25, np.zeros(3), 1.0)
+    assert nothing.log_moments(np.array([-1.0, 0.0, 2.0])).tolist() == [-np.inf] * 3
+
+
 @pytest.mark.parametrize(("offset", "farthest"), [(-3.0, 3.0), (-1.0, 1.0), (-0.2, 0.8)])
 def test_losses_reach_as_far_as_the_farther_end_and_the_share_of_what_is_sampled(
     offset: float, farthest: float

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from dpcore.training.gradients import rounding
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.gradients.rounding import longest_norms, operations, relative_error, row_sums, squared_norms
 from dpcore.training.releases.dp_pca import outer_sum
@@ -45,6 +46,17 @@ def test_squared_norms_err_by_less_than_the_bound_in_either_direction(n):
         assert ((found.double() / exact - 1).abs() <= error).all()
     assert (longest_norms(rows).double() * (1 + 1e-6) >= rows.double().norm(dim=1)).all()
     assert error < 1.1e-4
+
+
+def test_sums_of_rows_are_taken_in_blocks_of_the_length_of_a_row_and_not_of_the_batch(monkeypatch):
+    """A batch of few long rows, or of many, must not decide how many additions a number goes through."""
+    asked = []
+    monkeypatch.setattr(rounding, "block", lambda terms: asked.append(terms) or 10)
+    for rows in (torch.rand(3, 25), torch.rand(70, 25)):
+        torch.testing.assert_close(row_sums(rows), rows.sum(1))
+        torch.testing.assert_close(squared_norms(rows), rows.square().sum(1))
+    assert set(asked) <= {25, 3}  # three sums of blocks make the last one
+    assert asked.count(25) == 4
 
 
 def test_the_rows_are_hostile_indeed():
