@@ -6,6 +6,8 @@ import pytest
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified import epsilon_bounds, lattice, log_moments, tradeoff_bounds
 from dpcore.privacy.certified.lattice import Composition, Lattice, composition_of, lattice_of
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
 
@@ -84,3 +86,50 @@ def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
     assert epsilon_bounds._note(np.array([0.0, 2.0]), np.array([0.5, 2.0])).startswith("The two bounds lie far apart")
     assert epsilon_bounds._note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
     assert epsilon_bounds._note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
+
+
+def test_both_directions_are_composed_upwards_and_the_dominated_law_downwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, delta, sides = np.array([3]), np.array([1e-2]), []
+    composition = composition_of(Mechanism.constant(0.1, 1.0, 3), steps)
+    found, real = lattice_of(composition, delta, 0.1), epsilon_bounds.composed_epsilons
+
+    def told(
+        losses: list[LossLaw], counts: np.ndarray, delta: np.ndarray, moments: LogMoments, side: int, *rest: object
+    ):
+        of = {id(found.remove): "remove", id(found.add): "add", id(found.dominated): "dominated"}[id(moments)]
+        assert losses == [getattr(each, of) for each in found.laws]
+        sides.append((of, side))
+        return real(losses, counts, delta, moments, side, *rest)
+
+    monkeypatch.setattr(epsilon_bounds, "composed_epsilons", told)
+    epsilon_bounds._bounds_on(found, found, composition, composition, delta)
+    assert sides == [("remove", +1), ("add", +1), ("dominated", -1)]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(1.0, 1.005, (1.0, 1.005)), (1.0 + 1e-12, 1.0, (1.0, 1.0)), (1.0, 1.0, (1.0, 1.0)), (1.1, 1.0, (0.0, np.inf))],
+)
+def test_bounds_that_cross_promise_nothing_unless_by_rounding(
+    low: float, high: float, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(epsilon_bounds, "_bounds_on", lambda *_: (np.array([low]), np.array([high])))
+    composition = composition_of(Mechanism.constant(0.1, 1.0, 3), np.array([3]))
+    lower, upper = epsilon_bounds._refined(composition, np.array([1e-2]))
+    assert (lower[0], upper[0]) == expected
+
+
+def test_the_best_of_several_meshes_is_kept_for_each_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds = iter([(1.0, 2.0), (0.5, 1.5), (1.2, 1.8), (9.0, 9.0)])
+    monkeypatch.setattr(epsilon_bounds, "_bounds_on", lambda *_: tuple(np.array([each]) for each in next(bounds)))
+    composition = composition_of(Mechanism.constant(0.1, 1.0, 3), np.array([3]))
+    lower, upper = epsilon_bounds._refined(composition, np.array([1e-2]))
+    assert (lower[0], upper[0]) == (1.2, 1.5)
+
+
+def test_what_is_told_is_of_the_last_horizon_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.5, 2.0])))
+    mechanism, steps, deltas = Mechanism.constant(0.1, 1.0, 5), np.array([1, 5]), np.array([1e-3, 1e-2])
+    assert epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note == ""
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.0, 2.5])))
+    assert "25 %" in epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note

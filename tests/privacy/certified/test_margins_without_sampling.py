@@ -99,6 +99,19 @@ def test_values_are_rounded_to_the_side_that_a_curve_stands_for(losing: bool, mo
     assert power_there == pytest.approx(power * (up if losing else down), rel=1e-12)
 
 
+def test_no_margin_is_smaller_than_the_proof_asks_for() -> None:
+    """A threshold 38 from 0 that is 200 units off, 90 units of epsilon, and of delta what evaluates to within 5e-11."""
+    u = 2.0**-53
+    below, above = gaussian_tradeoffs(ONE)
+    assert min(below.closed_mu - MU, MU - above.closed_mu) > 3 * 200 * 38 * u  # of mu = 2, relative and absolute
+    lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
+    exact = float(gaussian.epsilon_of(DELTA, np.array([MU]))[0])
+    assert min(upper[0] - exact, exact - lower[0]) > 2 * 90 * u * exact
+    assert gaussian.delta_of(upper, np.array([MU]))[0] < DELTA[0] * (1 - 0.9e-6)
+    assert gaussian.delta_of(lower, np.array([MU]))[0] > DELTA[0] * (1 + 0.9e-6)
+    assert 90 * u <= gaussian_bounds.NUDGE
+
+
 def test_an_error_rate_is_never_0_where_the_curve_lies_above() -> None:
     assert OutwardGaussian(1e3, losing=False).corners(1e-5)[0][0] == 1e-300
     assert OutwardGaussian(1e3, losing=True).corners(1e-5)[0][0] == 0
