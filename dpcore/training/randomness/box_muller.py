@@ -15,7 +15,7 @@ from dpcore.training.randomness.random_words import BITS, MASK, RandomWords
 NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
-KEPT = 1 << 18  # float64 numbers of a thread's scratch memory
+KEPT = 1 << 19  # float64 numbers of a thread's scratch memory
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 

@@ -9,7 +9,7 @@ from dpcore.training.randomness.box_muller import Number, add_normals, normals
 from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords, secret_of
 
-PIECE = 100_000  # coordinates that one stream draws at once: with less to do, threads wait for the interpreter
+PIECE = 200_000  # coordinates that one stream draws at once: with less to do, threads wait for the interpreter
 
 
 class GaussianNoise:
