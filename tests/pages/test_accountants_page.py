@@ -49,6 +49,13 @@ def sentences(page: AppTest) -> list[str]:
     return [each.value for each in page.error]
 
 
+@pytest.mark.parametrize("schedule", ["constant", "exponential"])
+def test_a_rate_whose_inverse_no_float_holds_is_refused_in_a_sentence(schedule: str):
+    page = opened(sampling="q", q="1e-310", length="steps", steps="100", schedule=schedule)
+    assert len(sentences(page)) == 1
+    assert "q=1e-310" in sentences(page)[0]
+
+
 @pytest.mark.parametrize("query", [{}, {"sigma": "1.37", "epochs": "3"}])
 def test_the_default_of_every_slider_is_its_value_in_every_run(query: dict[str, str]):
     page = opened(**query)

@@ -57,7 +57,11 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
         return EpsilonBounds(lower, upper, note)
     if rows.size:
         composition = composition_of(mechanism, steps[rows])
-        lower[rows], upper[rows] = _monotone(*_refined(composition, delta[rows]), delta[rows])
+        try:
+            lower[rows], upper[rows] = _monotone(*_refined(composition, delta[rows]), delta[rows])
+        except RuntimeError as error:
+            upper[rows] = inf
+            return EpsilonBounds(lower, upper, str(error))
     return EpsilonBounds(lower, upper, _note(lower[steps == steps[-1]], upper[steps == steps[-1]]))
 
 
@@ -98,7 +102,7 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
             break
         mesh = 0.4 * lattice.mesh
     # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
-    crossed = lower > upper * (1 + 1e-9)
+    crossed = ~(lower <= upper * (1 + 1e-9))  # also where one of them is no number
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
 
 

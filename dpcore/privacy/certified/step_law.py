@@ -33,6 +33,7 @@ from dpcore.privacy.types import FloatArray, IntArray
 CORE_ROUNDS = 8  # times that the cut below which all mass is one node may be raised
 FAR = 4.0  # standard deviations of the noise above which cells may widen
 GROWTH = 64  # nodes after which cells are twice as wide as the mesh, at least
+HIGHEST = 700.0  # e^700 is still a float
 
 
 class StepLaws(NamedTuple):
@@ -88,13 +89,18 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
 
 
 def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
-    """StepLaws on a lattice whose first cell reaches the lower bound of the loss."""
+    """StepLaws on a lattice whose first cell reaches the lower bound of the loss.
+
+    Errors: RuntimeError where the mesh is so coarse that e^loss is past any float.
+    """
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
     nodes = _widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)
     all_nodes = np.insert(nodes, 0, -1)  # the first cell reaches below the bound
     halved = np.interp(np.arange(2 * all_nodes.size - 1) / 2, np.arange(all_nodes.size), all_nodes)
     y = np.asarray(start + mesh * halved, dtype=np.float64)
+    if y[-1] > HIGHEST:
+        raise RuntimeError("So many steps need a lattice so coarse that the ratios at its nodes leave the floats.")
     offset = log1p(-q) + start
     infinite = cut_above(q, sigma, y[-1])
     mass = _dominating(cells_between(q, sigma, y))

@@ -108,7 +108,9 @@ def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> Float
     inside = np.minimum(epsilon, known[-1])
     after = np.clip(np.searchsorted(known, inside), 1, known.size - 1)
     low, high = known[after - 1], known[after]
-    share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)
+    with np.errstate(invalid="ignore", divide="ignore"):  # of two pairs at one epsilon the second says more
+        share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)
+    share = np.where(high > low, share, 1.0)
     between = delta[after - 1] + share * (delta[after] - delta[after - 1])
     return np.where(epsilon < known[0], 1.0, between)
 

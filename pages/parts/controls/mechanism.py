@@ -126,7 +126,7 @@ def _setting() -> Setting:
         choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title)
         st.caption(NEUTRAL)
     check.in_range(0, 1, ends="(]", q=q)
-    level = max(1, round(1 / q))
+    level = max(1, round(min(1 / q, steps)))
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")

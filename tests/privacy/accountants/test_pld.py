@@ -164,3 +164,17 @@ def test_a_band_that_excluded_the_truth_would_be_noticed() -> None:
     anchor = golden.EXACT[0]
     lower, upper = band(Mechanism.constant(anchor.q, 1.02 * anchor.sigma, anchor.steps), anchor.delta)
     assert not lower[0] - anchor.tolerance <= anchor.epsilon <= upper[0] + anchor.tolerance
+
+
+def test_a_lattice_too_coarse_for_the_floats_promises_nothing_and_says_why():
+    steps = 10**9
+    curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999999)
+    assert curve.epsilon.tolist() == [np.inf]
+    assert curve.lower is not None
+    assert curve.lower.tolist() == [0.0]
+    assert curve.note == "So many steps need a lattice so coarse that the ratios at its nodes leave the floats."
+
+
+def test_pairs_at_one_epsilon_are_no_hindrance_to_a_trade_off_function():
+    found = tradeoff_bounds(Mechanism.constant(1e-90, 0.0501, 10**9))
+    assert found.lower.beta([0.1]) <= 0.9 <= found.upper.beta([0.1]) + 1e-9
