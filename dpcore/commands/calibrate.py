@@ -9,6 +9,7 @@ from dpcore.commands import Parser, add_schedule, number, recipe_of, refuse_idle
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.report.numbers import raised
 from dpcore.privacy.report.verdict import Verdict
 
 
@@ -118,7 +119,7 @@ def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]
 def _lines(answer: Answer, judged: Verdict, notes: list[str]) -> list[str]:
     """The answer, what it spends and what kind of number that is, its verdict, its notes."""
     target, reading = answer.target, answer.reading
-    delta = "" if target.at is None else f" at delta={target.at:g}"
+    delta = "" if target.at is None else f" at delta={raised(target.at):g}"
     beyond = "" if answer.beyond is None else f"; {answer.solved}={answer.beyond:.10g} overshoots"
     return [
         f"{answer.solved} = {answer.value:.10g}",

@@ -23,6 +23,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
+from dpcore.privacy.report.numbers import placed
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.tradeoff import Gaussian
 
@@ -93,5 +94,5 @@ def _table(band: Band) -> str:
     alpha = np.array([1e-4, 1e-3, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9])
     lines = [f"{'alpha':>8} {'beta, at least':>16} {'at most':>10}"]
     for a, low, high in zip(alpha, band.lower.beta(alpha), band.upper.beta(alpha), strict=True):
-        lines.append(f"{a:>8g} {math.floor(1e6 * low) / 1e6:>16.6f} {math.ceil(1e6 * high) / 1e6:>10.6f}")
+        lines.append(f"{a:>8g} {placed(low, math.floor, 6):>16} {placed(high, math.ceil, 6):>10}")
     return "\n".join(lines)

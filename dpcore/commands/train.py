@@ -14,7 +14,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import nearest, outward, raised
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
@@ -150,7 +150,7 @@ def spent(config: RunConfig, runs: int = 1) -> str:
     if mechanism is None:
         return planned.unaccounted
     epsilon = ACCOUNTANTS[CERTIFIED].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
-    bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {config.delta:g}, certified ({CERTIFIED})"
+    bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {raised(config.delta):g}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
     return f"each run alone: {bound}; to release several of the {runs}, or the best, costs more: each has used the data"
@@ -164,7 +164,7 @@ def claimed(config: RunConfig, final: Finished) -> str:
     epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
     return (
         f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
-        f"{epsilon:.4g} (moments): invalid, what is rejected depends on the data too."
+        f"{nearest(epsilon)} (moments): invalid, what is rejected depends on the data too."
     )
 
 
@@ -216,8 +216,8 @@ def _line(event: Event) -> str:
     match event:
         case Started():
             return (
-                f"{event.examples} examples, {event.steps} steps of q = {event.q:.4g}, {event.parameters} parameters, "
-                f"{event.engine} on {event.device}"
+                f"{event.examples} examples, {event.steps} steps of q = {nearest(event.q)}, "
+                f"{event.parameters} parameters, {event.engine} on {event.device}"
             )
         case Stepped():
             kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}" if event.decisions else ""

@@ -1,5 +1,6 @@
 """Epsilon against epoch, and delta against epsilon, for any choice of accountants."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,10 +10,11 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.labels import end_labels
-from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of
+from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of, told
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.types import FloatArray, IntArray
 
 POINTS = 100
@@ -20,6 +22,16 @@ DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
 RIGHT = 172  # pixels: the longest of the accountants' names
+
+
+def at_least(bound: float) -> str:
+    """A proven lower bound."""
+    return outward(bound, math.floor)
+
+
+def at_most(bound: float) -> str:
+    """A proven upper bound."""
+    return outward(bound, math.ceil)
 
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
@@ -107,10 +119,11 @@ def profile_figure(profiles: Mapping[str, Curve], *, log: bool = False, height: 
         seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
         hover = "%{x:.4g}"
         if curve.lower is not None:
-            traces.append(line(curve.lower, curve.delta, style, hovertemplate=hover, name="Proven lower bound"))
-            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND, hovertemplate=hover))
+            lower = line(curve.lower, curve.delta, style, name="Proven lower bound")
+            traces.append(lower | told(curve.lower, at_least))
+            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | told(seen, at_most))
         else:
-            traces.append(line(seen, curve.delta, style, hovertemplate=hover))
+            traces.append(line(seen, curve.delta, style) | _told(seen, curve, hover))
     shape = layout("epsilon", "delta", height=height, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
@@ -125,10 +138,15 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     if not np.isfinite(seen).any():
         return []
     if curve.lower is None:
-        return [line(epochs, seen, style, hovertemplate="%{y:.4g}")]
-    lower = line(epochs, curve.lower, style, name="Proven lower bound", hovertemplate="%{y:.4g}")
-    upper = line(epochs, seen, style, name="Proven upper bound", hovertemplate="%{y:.4g}")
+        return [line(epochs, seen, style) | _told(seen, curve, "%{y:.4g}")]
+    lower = line(epochs, curve.lower, style, name="Proven lower bound") | told(curve.lower, at_least)
+    upper = line(epochs, seen, style, name="Proven upper bound") | told(seen, at_most)
     return [lower, upper | {"fill": "tonexty", "fillcolor": BAND}]
+
+
+def _told(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
+    """What the hover says of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
+    return told(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[tuple[Any, float, str]]:

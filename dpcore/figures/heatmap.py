@@ -1,5 +1,6 @@
 """Epsilon over sigma and epochs as a map, with contours: how much noise buys how much training."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import plotly.graph_objects as go
 from dpcore.figures.style import layout
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid
-from dpcore.privacy.report.numbers import short
+from dpcore.privacy.report.kinds import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
@@ -107,7 +108,11 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     """A point in every cell, not to be seen: a heat map alone cannot be selected."""
     across, up = np.meshgrid(epochs, grid.sigmas)
     steps = np.broadcast_to(grid.steps, grid.epsilon.shape)
-    texts = [short(each) if np.isfinite(each) else "no number" for each in grid.epsilon.ravel()]
+    texts = [
+        rounded(each, kind) if math.isfinite(each) else "no number"
+        for row, kind in zip(grid.epsilon.tolist(), grid.kinds, strict=True)
+        for each in row
+    ]
     hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
     return {
         "type": "scatter",

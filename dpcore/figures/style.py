@@ -1,8 +1,11 @@
 """How each accountant looks, everywhere: one colour and one dash pattern, legible on light and on dark paper."""
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.types import FloatArray
 
 
 class Style(NamedTuple):
@@ -52,6 +55,12 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, **more: Any) -
         "yaxis": {"title": {"text": y}, "zeroline": False},
         **more,
     }
+
+
+def told(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
+    """What the hover says of bounds (n,): as they are written, since plotly's own formats round to the nearest."""
+    texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
+    return {"text": texts, "hovertemplate": "%{text}"}
 
 
 def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:

@@ -1,16 +1,17 @@
 """What an attacker can do: the errors they must make when guessing whether one example took part."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, Style, layout, line, style_of
+from dpcore.figures.style import BAND, Style, layout, line, style_of, told
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.report.numbers import short
+from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
@@ -20,7 +21,8 @@ BLIND = Style("rgba(128,128,128,0.9)", "dot", "···", "Blind guessing")
 ALLOWED = "rgba(43,123,211,0.12)"
 ALLOWED_MARK = "rgba(43,123,211,0.55)"
 PLACES = (0, 1, 3, 4, 5)  # styles of growing lengths, without the green that is the CLT's
-HOVER = {False: "%{y:.4f}", True: "%{y:.3g}"}
+DECIMALS = 4  # of an error in the hover
+HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
 
 class Line(NamedTuple):
@@ -77,9 +79,14 @@ def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
 
 def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
     low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
-    bounds = [_curve(f, style._replace(label=f"{style.label}, at {word}"), log)
-              for f, word in ((low, "least"), (high, "most"))]  # fmt: skip
-    return [bounds[0], bounds[1] | {"fill": "tonexty", "fillcolor": BAND}]
+    least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
+                   for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
+    return [least, most | {"fill": "tonexty", "fillcolor": BAND}]
+
+
+def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:
+    curve = _curve(f, style, log)
+    return curve | told(curve["y"], lambda y: outward(y, towards, 3) if log else placed(y, towards, DECIMALS))
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:

@@ -54,6 +54,24 @@ def test_the_looks_differ_in_colour_and_in_dash_both():
 
 
 @pytest.mark.parametrize("name", ACCOUNTANTS)
+def test_what_the_hover_says_of_a_bound_is_rounded_outwards(name: str):
+    curve, profile = (
+        ACCOUNTANTS[name].curve(HEADLINE, [10, 5000], 1e-5),
+        ACCOUNTANTS[name].profile(HEADLINE, [1e-7, 1e-5]),
+    )
+    drawn = curves_figure({name: curve}, np.array([0.1, 50.0])).data, profile_figure({name: profile}).data
+    for axis, traces in zip("yx", drawn, strict=True):
+        for trace in traces:
+            if not curve.kind.is_bound:
+                assert trace.text is None
+                continue
+            side = -1 if trace.name == "Proven lower bound" else 1
+            known = [(value, text) for value, text in zip(trace[axis], trace.text, strict=True) if text]
+            assert known
+            assert all(0 <= side * (float(text) - value) <= 1e-3 * value for value, text in known)
+
+
+@pytest.mark.parametrize("name", ACCOUNTANTS)
 def test_every_colour_stands_out_on_light_and_on_dark_paper(name: str):
     own = luminance(style_of(name).color)
     for paper in PAPERS.values():

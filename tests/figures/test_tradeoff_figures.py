@@ -38,6 +38,17 @@ def test_the_band_holds_the_exact_curve_in_both_views():
         assert np.max(high - low) < 1e-3
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_what_the_hover_says_of_the_band_is_rounded_outwards(log: bool):
+    figure = tradeoff_figure(EXACT, [], log=log)
+    for word, side in (("at least", -1), ("at most", 1)):
+        (trace,) = [each for each in figure.data if each.name == f"Certified, {word}"]
+        assert trace.hovertemplate == "%{text}"
+        exceeded = side * (np.array([float(each) for each in trace.text]) - trace.y)
+        assert exceeded.min() >= 0
+        assert exceeded.max() <= 1e-2
+
+
 def test_only_what_one_pair_leaves_is_filled_up_to_blind_guessing():
     region = Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True)
     figure = tradeoff_figure(None, [region, gaussian_line(1.0)])

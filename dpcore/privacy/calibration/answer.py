@@ -10,7 +10,7 @@ from dpcore.privacy.calibration.budget_search import DIGITS, Axis, Bracket, Poin
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.numbers import epochs_of, outward
+from dpcore.privacy.report.numbers import epochs_of, nearest, outward
 from dpcore.privacy.types import Reading
 
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
@@ -148,7 +148,7 @@ def _refusal(search: Search, cheapest: float, out_of_reach: str) -> str:
     none = f"The accountant {search.accountant} has no number: {reading.note}"
     if isinf(reading.value) and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
-    sentence = f"{out_of_reach.format(cost=f'{word}={reading.value:.4g}')} raise {word}."
+    sentence = f"{out_of_reach.format(cost=f'{word}={nearest(reading.value)}')} raise {word}."
     silent = isinf(reading.value) or (reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED))
     return f"{sentence} {none}" if silent else sentence
 

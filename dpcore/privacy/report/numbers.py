@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
@@ -32,6 +32,42 @@ def outward(value: float, towards: Callable[[Any], int], digits: int = 4) -> str
     if -6 <= place < 6:
         return f"{rounded:f}"
     return f"{rounded.scaleb(-place).normalize():f}e{place}"
+
+
+def placed(value: float, towards: Callable[[Any], int], places: int) -> str:
+    """A finite bound in so many decimal places, rounded away from the exact value.
+
+    >>> placed(0.29, math.floor, 4), placed(0.12341, math.ceil, 4)
+    ('0.2900', '0.1235')
+    """
+    return f"{Decimal(towards(Decimal(repr(float(value))).scaleb(places))).scaleb(-places):.{places}f}"
+
+
+def raised(value: float) -> float:
+    """The next number of six digits that is not below: a delta beside what is proven at it.
+
+    >>> raised(1e-5), raised(1.23456749e-5)
+    (1e-05, 1.23457e-05)
+    """
+    return float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(repr(float(value))))
+
+
+def nearest(value: float, digits: int = 4) -> str:
+    """A number that is no bound, in so many significant digits.
+
+    >>> nearest(0.0042666), nearest(2.0)
+    ('0.004267', '2')
+    """
+    return f"{value:.{digits}g}"
+
+
+def percent(value: float, places: int = 1) -> str:
+    """A share that is no bound, such as an accuracy, in percent.
+
+    >>> percent(0.9012)
+    '90.1 %'
+    """
+    return f"{100 * value:.{places}f} %"
 
 
 def short(value: float) -> str:

@@ -8,7 +8,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import unavailable
 
 UNIT = "one training example"
@@ -86,7 +86,7 @@ def odds(found: Risks) -> str:
         )
     return (
         f"Someone who is 50 % sure that you are in the data can become at most {sure:.1f} % sure, "
-        f"except with probability {plain(found.least)}."
+        f"except with probability {plain(raised(found.least))}."
     )
 
 
@@ -94,14 +94,14 @@ def _sampling(mechanism: Mechanism) -> str:
     rates = sorted({release.q for release in mechanism.releases})
     if rates == [1.0]:
         return "none: every example takes part in every release"
-    shown = ", ".join(f"{q:.4g}" for q in rates[:4]) + (", ..." if len(rates) > 4 else "")
+    shown = ", ".join(nearest(q) for q in rates[:4]) + (", ..." if len(rates) > 4 else "")
     return f"Poisson: each example joins each batch independently, q = {shown}"
 
 
 def _released(mechanism: Mechanism) -> str:
     sigmas = [release.sigma for release in mechanism.releases]
     low, high = min(sigmas), max(sigmas)
-    noise = f"{low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
+    noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
     return (
         f"{count} of clipped gradients (noise multiplier {noise}), and all that follows from them, the model included"
@@ -112,17 +112,18 @@ def _spent(curve: Curve, accountant: Accountant) -> str:
     epsilon, delta = float(curve.epsilon[-1]), float(curve.delta[-1])
     by = f"by {accountant.title} ({WORDS[curve.kind]})"
     if math.isinf(epsilon):
-        return f"no epsilon at delta = {plain(delta)}, {by}" + (f": {curve.note}" if curve.note else "")
+        return f"no epsilon at delta = {plain(raised(delta))}, {by}" + (f": {curve.note}" if curve.note else "")
     if curve.lower is None:
-        return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(delta)}, {by}"
+        return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
     low = outward(float(curve.lower[-1]), math.floor)
-    return f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta = {plain(delta)}, {by}"
+    return f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
 
 
 def _mu(found: Risks) -> str:
     if math.isinf(found.mu.upper):
         return "no finite mu is proven"
-    return f"mu {_between(found.mu)}, for attacks that err at least {plain(found.least)} either way (certified, no CLT)"
+    least = plain(raised(found.least))
+    return f"mu {_between(found.mu)}, for attacks that err at least {least} either way (certified, no CLT)"
 
 
 def _between(bounds: Between) -> str:

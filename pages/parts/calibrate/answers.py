@@ -12,7 +12,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.solve import Answer, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.numbers import nearest, outward, short
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
@@ -157,5 +157,5 @@ def _less_row(each: Counted, before: float) -> VerdictRow:
     if math.isfinite(each.exact[1]):
         exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
     less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
-    cells = (f"{each.sigma:.4g}", less, short(each.mu), outward(each.epsilon, math.ceil), exact)
+    cells = (nearest(each.sigma), less, short(each.mu), outward(each.epsilon, math.ceil), exact)
     return VerdictRow(each.accountant, cells, each.kind, each.verdict.worth, each.verdict.text)

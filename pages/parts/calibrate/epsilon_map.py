@@ -17,7 +17,7 @@ from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import MOST_STEPS
 from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import plain
+from dpcore.privacy.report.numbers import nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.controls.mechanism import Setting
@@ -85,8 +85,8 @@ def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
             for kind, count in kinds.items()]  # fmt: skip
     thick = "" if target is None else "The thick line is the target. "
     return (
-        f"Epsilon at delta = {plain(axes.delta)} and q = {axes.q:.4g} by {ACCOUNTANTS[by].title}: {', '.join(named)}. "
-        f"{thick}Click a point to load its sigma and epochs, here and on the other pages."
+        f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[by].title}: "
+        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs, here and on the other pages."
     )
 
 

@@ -13,7 +13,7 @@ from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import WORDS, spoken
-from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
@@ -148,13 +148,13 @@ def headline(found: Answer) -> str:
     said = f"{found.solved} = {value_of(found)}"
     if found.solved == "steps":
         return f"{said}, or {epochs_text(steps, first.q)} epochs"
-    return f"{said}, or q = {first.q:.4g}" if found.solved == "batch" else said
+    return f"{said}, or q = {nearest(first.q)}" if found.solved == "batch" else said
 
 
 def sentence(found: Answer) -> str:
     """What the answer keeps, what it spends and what kind of number that is; never rounded past the target."""
     target, reading = found.target, found.reading
-    where = "" if target.at is None else f" at delta = {plain(target.at)}"
+    where = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
     least = show(found.spent)
     text = f"It gives **{spoken(target.word, least, reading.kind)}**, within the target of {target.size:g}{where}"
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
@@ -168,7 +168,11 @@ def sentence(found: Answer) -> str:
 def fixed(found: Answer) -> str:
     """What was held fixed, in one line."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
-    held = {"sigma": f"sigma = {first.sigma:.6g}", "q": f"q = {first.q:.4g}", "steps": f"T = {steps:,} steps"}
+    held = {
+        "sigma": f"sigma = {nearest(first.sigma, 6)}",
+        "q": f"q = {nearest(first.q)}",
+        "steps": f"T = {steps:,} steps",
+    }
     held.pop("q" if found.solved == "batch" else found.solved)
     epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
     return f"At {' and '.join(held.values())}{epochs}."
@@ -177,9 +181,8 @@ def fixed(found: Answer) -> str:
 def standing(setting: Setting, target: Target, by: str) -> str:
     """What the controls as they stand spend of the target."""
     now = spent(target, by, setting.mechanism)
-    here = (
-        f"Where the sliders are now (sigma = {setting.sigma:g}, q = {setting.q:.4g}, {setting.mechanism.steps:,} steps)"
-    )
+    noise, steps = f"sigma = {setting.sigma:g}, q = {nearest(setting.q)}", setting.mechanism.steps
+    here = f"Where the sliders are now ({noise}, {steps:,} steps)"
     if math.isinf(now.value):
         return f"{here}, there is no {target.word} by this accountant."
     held = "over the target" if now.value > target.size else "within the target"

@@ -11,6 +11,7 @@ from dpcore import check
 from dpcore.figures import schedule_figure
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import nearest
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
@@ -169,7 +170,7 @@ def _rate(n: int) -> float:
     batch = number(BATCH, label=False)
     if batch > n:
         raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
-    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {batch / n:.4g}")
+    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {nearest(batch / n)}")
     return batch / n
 
 

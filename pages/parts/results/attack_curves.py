@@ -11,7 +11,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import rounded
-from dpcore.privacy.report.numbers import plain
+from dpcore.privacy.report.numbers import plain, raised
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from pages.parts.results import cache
 
@@ -57,7 +57,7 @@ class Compared:
         ]
 
     def _pair_name(self) -> str:
-        epsilon, delta = float(self.spent.epsilon[-1]), plain(float(self.spent.delta[-1]))
+        epsilon, delta = float(self.spent.epsilon[-1]), plain(raised(float(self.spent.delta[-1])))
         return (
             f"({rounded(epsilon, self.spent.kind)}, {delta})" if math.isfinite(epsilon) else f"No pair at delta {delta}"
         )

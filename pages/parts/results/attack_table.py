@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
 from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
-from dpcore.privacy.report.numbers import outward, plain
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.number import show
@@ -53,7 +53,7 @@ def clt_verdict(mu: float, found: Risks) -> str:
 
 
 def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
-    where = f"for attacks with both errors of at least {plain(found.least)}"
+    where = f"for attacks with both errors of at least {plain(raised(found.least))}"
     if found.empty or math.isinf(found.mu.upper):
         return Worth.UNDECIDED, "The CLT's mu cannot be judged here: no finite mu is certified."
     low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
@@ -61,14 +61,14 @@ def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
         return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
     if mu < found.mu.lower:
         return Worth.CLAIMS_LESS, (
-            f"The CLT claims more privacy than there is: its mu is {mu:.4g}, but it is proven that it takes at least "
-            f"{low}, {where}. A mu of {high} is enough."
+            f"The CLT claims more privacy than there is: its mu is {nearest(mu)}, but it is proven that it takes at "
+            f"least {low}, {where}. A mu of {high} is enough."
         )
     if mu > found.mu.upper:
         return Worth.LOOSE, (
-            f"The CLT errs on the safe side here: its mu is {mu:.4g}, and {high} is proven to be enough, {where}."
+            f"The CLT errs on the safe side here: its mu is {nearest(mu)}, and {high} is proven to be enough, {where}."
         )
-    return Worth.UNDECIDED, f"The CLT's mu of {mu:.4g} lies between the proven {low} and {high}, {where}."
+    return Worth.UNDECIDED, f"The CLT's mu of {nearest(mu)} lies between the proven {low} and {high}, {where}."
 
 
 def _measures(prior: float, least: float) -> list[Measure]:
@@ -82,7 +82,9 @@ def _measures(prior: float, least: float) -> list[Measure]:
         Measure("Largest advantage", advantage, True, 0.0),
         *found,
         Measure(wrong, lambda f: bayes_risk(f, prior), False, rare),
-        Measure(f"mu, where both errors are at least {plain(least)}", lambda f: mu_above(f, least), True, 0.0, False),
+        Measure(
+            f"mu, where both errors are at least {plain(raised(least))}", lambda f: mu_above(f, least), True, 0.0, False
+        ),
     ]
 
 
@@ -90,7 +92,7 @@ def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[
     cells = [
         _of_band(measure, band),
         *(_single(measure, each) for each in curves),
-        _written(measure, f"{_scaled(measure, measure.blind):.4g}"),
+        _written(measure, f"{nearest(_scaled(measure, measure.blind))}"),
     ]
     shown = "".join(
         f'<td data-label="{escape(head)}"{" class=own" if head == heads[0] else ""}>{cell}</td>'
@@ -113,7 +115,7 @@ def _single(measure: Measure, each: Named) -> str:
     if math.isinf(value):
         return "no bound"
     if not each.kind.is_bound:
-        return _written(measure, f"{KIND_MARKS[each.kind]} {value:.4g}")
+        return _written(measure, f"{KIND_MARKS[each.kind]} {nearest(value)}")
     return _written(measure, f"≤ {outward(value, math.ceil)}" if measure.worse else f"≥ {outward(value, math.floor)}")
 
 

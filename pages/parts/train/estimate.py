@@ -8,6 +8,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import LEGEND, marked
+from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
@@ -21,7 +22,7 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
     config, runs = configs[0], len(configs)
     planned = plan(config)
-    steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {config.q:.3g}"
+    steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
     each = " each" if runs > 1 else ""
     st.caption(f"{steps}{each}; time: {_time(config, past)}{each}.")
     mechanism = planned.mechanism

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import short
+from dpcore.privacy.report.numbers import percent, short
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.train.run_history import Watched
@@ -17,13 +17,13 @@ def run_figures(watched: Watched, accountant: str) -> None:
     history, private = watched.history, watched.config.private
     last = history.stepped[-1] if history.stepped else None
     figures = {
-        "Test accuracy": f"{100 * history.evaluated[-1].accuracy:.1f} %" if history.evaluated else "–",
+        "Test accuracy": percent(history.evaluated[-1].accuracy) if history.evaluated else "–",
         **{f"Epsilon, {titled(name)}": _spent(watched, name) for name in dict.fromkeys((CERTIFIED, accountant))},
         "Training loss": f"{last.loss:.3f}" if last else "–",
-        "Gradients clipped": f"{100 * last.clipped:.0f} %" if last and private else "–",
+        "Gradients clipped": percent(last.clipped, 0) if last and private else "–",
     }
     if history.evaluated and (averaged := history.evaluated[-1].averaged_accuracy) is not None:
-        figures["Averaged accuracy"] = f"{100 * averaged:.1f} %"
+        figures["Averaged accuracy"] = percent(averaged)
     accepted = last.accepted if last else None
     if last and accepted is not None:
         figures["Accepted / rejected"] = f"{accepted:,} / {last.step - accepted:,}"

@@ -99,6 +99,13 @@ def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> Non
     assert noted.caveats == ("The band is wide.", *plain.caveats)
 
 
+def test_the_delta_beside_a_bound_is_rounded_up() -> None:
+    told = stated(SGD, delta=1.23456149e-6)
+    assert "delta = 1.23457e-6" in fact(told, "Epsilon")
+    assert told.odds.endswith("except with probability 1.23457e-6.")
+    assert "at least 1.23457e-6 either way" in fact(told, "Gaussian")
+
+
 def test_a_delta_that_is_not_below_1_over_n_is_shown_so() -> None:
     caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
     delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
