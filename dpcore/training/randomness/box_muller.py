@@ -152,30 +152,3 @@ def fractions(words: RandomWords, count: int) -> Tensor:
     digits = words.draw(count * words.further).view(count, words.further).to(torch.float64)
     digits[:, -1].add_(0.5)
     return digits.mv(UNIT ** torch.arange(1, words.further + 1, dtype=torch.float64, device=digits.device))
-
-
-def largest(words: RandomWords | type[RandomWords]) -> float:
-    """The largest size of a standard normal number that can be drawn: that of words which are all 0."""
-    return math.sqrt(2 * math.log(2) * (BITS * (1 + words.further) + 1))
-
-
-def missing_mass(words: RandomWords | type[RandomWords], draws: float) -> float:
-    """The probability, at most, that any of so many numbers is not one of the Gaussian law up to rounding.
-
-    It is that of a radius that the words cannot tell from larger ones, one for each pair of numbers.
-    """
-    return draws * 2.0 ** -(BITS * (1 + words.further))
-
-
-def charged_delta(words: RandomWords | type[RandomWords], epsilon: float, draws: float) -> float:
-    """What the missing mass adds to the delta that holds at epsilon: (1 + e^epsilon) times the mass.
-
-    With noise that differs from Gaussian noise with probability m at most, on either of two neighbouring data sets,
-    P(A) <= P_gauss(A) + m <= e^epsilon P'_gauss(A) + delta + m <= e^epsilon (P'(A) + m) + delta + m.
-
-    >>> from dpcore.training.randomness.random_words import AesWords
-    >>> charged_delta(AesWords, 300.0, draws=1e12) < 1e-3 * 1e-60
-    True
-    """
-    mass = missing_mass(words, draws)
-    return math.exp(min(math.log1p(math.exp(-epsilon)) + epsilon + math.log(mass), 700.0)) if mass else 0.0

@@ -19,8 +19,8 @@ class GaussianNoise:
     no draw waits in memory, and all cores share the work. On CUDA the vector is one piece and its words come from the
     device, so that a step can be recorded; everywhere else they come from AES on the CPU, and with `secure` also there.
 
-    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability of
-    `missing_mass`; no coordinate exceeds `largest` standard deviations. Another seed, another number of cores, another
+    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability that the
+    README bounds, as it bounds the size of a coordinate. Another seed, another number of cores, another
     kind of device and another version of torch give noise that shares nothing.
     """
 

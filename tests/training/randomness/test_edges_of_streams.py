@@ -1,14 +1,13 @@
 """Streams at the edges: next to nothing to draw, states of another size, seeds that torch must take."""
 
 import dataclasses
-import math
 
 import pytest
 import torch
 from numpy.random import SeedSequence
 
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.randomness.box_muller import charged_delta, missing_mass, normals
+from dpcore.training.randomness.box_muller import normals
 from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise, device_words
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
@@ -47,11 +46,3 @@ def test_seeds_of_weights_fit_what_torch_takes_on_every_device():
     assert len(set(seeds)) == 20
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert max(seeds) > 2**60
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0, 40.0])
-def test_the_missing_mass_is_charged_once_as_it_is_and_once_as_much_more_likely_as_epsilon_allows(epsilon):
-    words = device_words(bytes(32), CPU)
-    mass = missing_mass(words, 1e9)
-    assert mass > 0
-    assert charged_delta(words, epsilon, 1e9) == pytest.approx((1 + math.exp(epsilon)) * mass, rel=1e-9)

@@ -9,22 +9,17 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.check import SMALLEST_DELTA
 from dpcore.training.randomness import box_muller
 from dpcore.training.randomness.box_muller import (
     NEAR,
-    charged_delta,
     continued_directions,
     continued_logarithms,
-    largest,
-    missing_mass,
     normals,
 )
 from dpcore.training.randomness.gaussian_noise import device_words
-from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords
+from dpcore.training.randomness.random_words import AesWords, RandomWords
 
 SECRET = bytes(range(32))
-DRAWS = 1e6 * 1e7  # steps and parameters, more than any run has
 LEVEL = 5e-4  # of each count, on either side
 KINDS = {"aes": AesWords, "device": lambda secret: device_words(secret, torch.device("cpu"))}
 
@@ -109,36 +104,6 @@ def test_where_a_sum_is_0_float32_shows_no_grid_of_angles_next_to_an_axis(axis):
     torch.testing.assert_close(continued, torch.stack([sines, cosines]), rtol=0, atol=2e-15)
     assert len(continued[int(axis != 2**62)].float().unique()) > 1900
     assert len(small.float().unique()) < 100
-
-
-@pytest.mark.parametrize("kind", [AesWords, DeviceWords])
-def test_the_largest_number_is_that_of_words_which_are_all_zero(kind):
-    words = Scripted([0] * (2 + 2 * kind.further), kind.further, kind.on_host)
-    assert normals(words, 2)[1].item() == pytest.approx(largest(kind), rel=1e-14)
-    assert largest(kind) == pytest.approx({AesWords: 37.4, DeviceWords: 26.5}[kind], abs=0.05)
-
-
-@pytest.mark.parametrize("kind", [AesWords, DeviceWords])
-def test_the_missing_mass_covers_both_tails_beyond_the_largest_number(kind):
-    assert missing_mass(kind, 1.0) >= 2 * mpmath.ncdf(-mpmath.mpf(largest(kind)))
-    assert missing_mass(kind, 1.0) == 2.0 ** -(63 * (1 + kind.further))
-    assert missing_mass(kind, 1e6) == pytest.approx(1e6 * missing_mass(kind, 1.0))
-
-
-@pytest.mark.parametrize(("kind", "epsilon"), [(AesWords, 500.0), (DeviceWords, 150.0)])
-def test_what_is_missing_is_less_than_a_thousandth_of_any_delta_in_any_run_at_any_useful_epsilon(kind, epsilon):
-    assert charged_delta(kind, epsilon, DRAWS) < 1e-3 * SMALLEST_DELTA
-    exact = (1 + mpmath.exp(epsilon)) * DRAWS * mpmath.mpf(2) ** -(63 * (1 + kind.further))
-    assert charged_delta(kind, epsilon, DRAWS) == pytest.approx(float(exact), rel=1e-9)
-    assert charged_delta(kind, 0.0, DRAWS) == pytest.approx(2 * missing_mass(kind, DRAWS))
-
-
-def test_a_truncated_generator_would_be_charged_more_than_any_delta():
-    class Single(DeviceWords):
-        further = 0
-
-    assert largest(Single) < 9.5
-    assert charged_delta(Single, 1.0, DRAWS) > 1e-7
 
 
 def test_words_that_are_continued_hardly_change_a_number_whose_words_are_nowhere_near(monkeypatch):
