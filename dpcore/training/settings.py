@@ -93,7 +93,7 @@ class Settings:
         short=lambda value: f"{value:g} epochs", rank=18,
         slider=Slider(0.1, 1000, "more private", "more accurate")))
     delta: float = row(Number(
-        default=1e-5, low=0, high=1, ends="()", rule=check.delta, label="Delta",
+        default=1e-5, low=check.SMALLEST_DELTA, high=1, ends="[)", rule=check.delta, label="Delta",
         help="what epsilon is shown for, and stopped at",
         of_noise=True,
         slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True,

@@ -15,6 +15,7 @@ from dpcore.privacy.report.kinds import MARKS, WORDS, marked
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.number import Quantity, grid, read, show
 from pages.parts.results import cache
@@ -176,3 +177,11 @@ def test_the_baseline_is_the_same_run_without_noise_and_clipping():
     assert not baseline.private
     assert (baseline.batch, baseline.epochs, baseline.model) == (config.batch, config.epochs, config.model)
     assert baseline.lr < config.lr
+
+
+def test_every_run_has_a_baseline_of_as_many_steps():
+    longest = RunConfig(batch=3633, public=7, acceptance="sa", epochs=363554.30636445514)
+    shrinking = RunConfig(lr=1e-300, lr_schedule="linear", lr_end=1.0)
+    stopped = RunConfig(sigma=2.0, epochs=40.0, stop_epsilon=2.0, stop_accountant="rdp")
+    for config in (longest, shrinking, stopped):
+        assert baseline_of(config).steps_of_epochs == plan(config).steps

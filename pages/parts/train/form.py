@@ -12,7 +12,7 @@ from dpcore.training.models import ACTIVATIONS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import MOST_LR, SETTINGS
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
 from pages.parts.controls.number import Quantity, number, show
@@ -88,8 +88,8 @@ def fixed_seed() -> int | None:
 def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
     plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
-    shrunk = config.lr_end * plain.lr / config.lr
-    epochs = plan(config).steps * config.q  # where stop_epsilon would have ended it
+    shrunk = min(config.lr_end * plain.lr / config.lr, MOST_LR)
+    epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
     plainly = {
         "stop_epsilon": 0.0,
         "acceptance": "none",
