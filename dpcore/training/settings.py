@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, SOURCES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
@@ -161,11 +162,11 @@ class Settings:
         short=lambda value: f"PCA {value}" if value else "no PCA",
         slider=Slider(1, 784, "off", stops=(0, 10, 20, 40, 60, 100, 200, 400))))
     pca_sigma: float = row(Number(
-        default=7.0, low=0, ends="()", rule=check.positive, label="Sigma of DP-PCA",
+        default=7.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of DP-PCA",
         help="noise multiplier of DP-PCA, charged once",
         of_noise=True, needs=(lambda run: run.pca > 0, "pca"), slider=NOISIER))
     relevance_sigma: float = row(Number(
-        default=10.0, low=0, ends="()", rule=check.positive, label="Sigma of the relevances", of_noise=True,
+        default=10.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of the relevances", of_noise=True,
         help="noise multiplier of adppl's relevances, charged once",
         needs=(lambda run: OPTIMIZERS[run.optimizer].by_relevance, _with_relevances),
         slider=NOISIER))
