@@ -1,5 +1,14 @@
-"""The app: `streamlit run app.py`."""
+"""The app: `streamlit run app.py`.
+
+Streamlit reads this file twice: the server imports it and finds `app`, and each visit runs it as a script.
+"""
+
+import streamlit as st
 
 from pages.parts.shell.menu import menu
+from pages.parts.watching.routes import ROUTES
 
-menu().run()
+if __name__ == "__main__":
+    menu().run()
+else:
+    app = st.App("app.py", routes=ROUTES)

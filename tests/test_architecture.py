@@ -93,7 +93,7 @@ def names_of(module: ast.Module) -> set[str]:
     """What a module defines or imports, at any depth."""
     found: set[str] = set()
     for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             found.update(alias.asname or alias.name for alias in node.names)
@@ -166,7 +166,9 @@ def test_no_room_has_two_things_of_one_name() -> None:
     homes: dict[tuple[str, str], list[str]] = defaultdict(list)
     for module, path in MODULES.items():
         for node in tree_of(path).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith(
+                "_"
+            ):
                 homes[str(path.parent), node.name].append(module)
     twins = {name: places for (_, name), places in homes.items() if len(places) > 1}
     assert {name: places for name, places in twins.items() if name not in SHARED} == {}

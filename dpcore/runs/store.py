@@ -127,10 +127,13 @@ class Store:
 
     def tail(self, run: str, after: int = 0) -> list[tuple[int, Event]]:
         """(sequence, event) of every event after number `after`, in order; sequences are 1, 2, 3, ..."""
+        return [(sequence, from_json(json.loads(body))) for sequence, body in self.bodies(run, after)]
+
+    def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
+        """The same with each event as the JSON of `to_json`, on one line."""
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
         with self._reading() as db:
-            rows = db.execute(query, (run, after)).fetchall()
-        return [(sequence, from_json(json.loads(body))) for sequence, body in rows]
+            return [(sequence, body) for sequence, body in db.execute(query, (run, after))]
 
     # -- working on them --------------------------------------------------------------------------------------------
 

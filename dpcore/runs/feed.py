@@ -1,0 +1,158 @@
+"""What happens in a run, as server-sent events: read from the store and encoded once for all who watch it.
+
+Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+
+from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.store import Store
+
+EVERY = 0.1  # seconds between two looks at the store
+QUIET = 15.0  # seconds without an event after which a reader is told that the connection lives
+KEEP_ALIVE = b":\n\n"
+
+
+class RunFeed:
+    """The events of one run. Its methods belong to one event loop; what waits for the disk runs in other threads.
+
+    Events are numbered 1, 2, 3, ... as in the store and sent under the id <run>.<number>, so that a reader who comes
+    back says what it has. Beside them go messages without an id, which name the run: `status`, as often as it changes,
+    `end` after the last event of a run that has ended, and `problem` where the store fails.
+    """
+
+    def __init__(self, store: Store, run: str) -> None:
+        self._store, self._run = store, run
+        self._events: list[bytes] = []
+        self._status = b""
+        self._ended = False
+        self._news = asyncio.Event()  # a new one each time something has come
+        self._readers = 0
+        self._looking: asyncio.Task[None] | None = None
+
+    async def messages(self, after: int) -> AsyncIterator[bytes]:
+        """What comes after event number `after`, until the run has ended; first what there is already.
+
+        A reader gets all that has come meanwhile in one piece, however slowly it reads: nothing piles up for it.
+        """
+        self._readers += 1
+        try:
+            status = b""
+            while True:
+                news = self._news
+                self._look_on()
+                if after < len(self._events):
+                    after, piece = len(self._events), b"".join(self._events[after:])
+                    yield piece
+                elif self._status != status:
+                    status = self._status
+                    yield status
+                elif self._ended:
+                    yield message("end", {"run": self._run})
+                    return
+                elif not await happened(news):
+                    yield KEEP_ALIVE
+        finally:
+            self._readers -= 1
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody reads."""
+        return not self._readers
+
+    def _look_on(self) -> None:
+        """Look at the store in a task of its own while somebody reads."""
+        if not self._ended and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
+
+    async def _look_while_read(self) -> None:
+        while self._readers and not self._ended:
+            try:
+                run, bodies = await asyncio.to_thread(self._look, len(self._events))
+            except (StoreError, UnknownRun) as error:
+                self._take(message("problem", {"run": self._run, "problem": str(error)}), [], ended=True)
+                return
+            self._take(message("status", status_of(run)), bodies, ended=not run.active)
+            if not self._ended:
+                await asyncio.sleep(EVERY)
+
+    def _look(self, after: int) -> tuple[Run, list[tuple[int, str]]]:
+        run = self._store.run(self._run)  # before the events: a run that has ended then has all of them
+        return run, self._store.bodies(self._run, after)
+
+    def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
+        if not bodies and status == self._status and ended == self._ended:
+            return
+        self._events += [f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies]
+        self._status, self._ended = status, ended
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+class Feeds:
+    """The feeds of the runs of a store that somebody reads, or lately read."""
+
+    def __init__(self, store: Store, most: int = 64) -> None:
+        self._store, self._most = store, most
+        self._feeds: dict[str, RunFeed] = {}
+
+    async def of(self, run: str) -> RunFeed:
+        """The feed of a run; UnknownRun or StoreError where there is none."""
+        if run not in self._feeds:
+            await asyncio.to_thread(self._store.run, run)
+            self._forget()
+        return self._feeds.setdefault(run, RunFeed(self._store, run))
+
+    def _forget(self) -> None:
+        """Let the oldest feeds go that nobody reads, where there are too many."""
+        idle = [run for run, feed in self._feeds.items() if feed.idle]
+        for run in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
+            del self._feeds[run]
+
+
+async def happened(news: asyncio.Event) -> bool:
+    """Whether there were news before it had been quiet for long."""
+    try:
+        await asyncio.wait_for(news.wait(), QUIET)
+    except TimeoutError:
+        return False
+    return True
+
+
+def status_of(run: Run) -> dict[str, object]:
+    """What a watcher wants to know of a run beside its events."""
+    return {"run": run.id, "status": run.status, "position": run.position, "cancelling": run.cancelling}
+
+
+async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
+    """The messages of several feeds as they come, each from behind an event on; a slow reader makes all wait."""
+    ready: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+
+    async def pass_on(feed: RunFeed, after: int) -> None:
+        async for piece in feed.messages(after):
+            await ready.put(piece)
+        await ready.put(None)
+
+    tasks = [asyncio.create_task(pass_on(feed, after)) for feed, after in feeds]
+    try:
+        left = len(tasks)
+        while left:
+            piece = await ready.get()
+            if piece is None:
+                left -= 1
+            else:
+                yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def message(name: str, content: dict[str, object]) -> bytes:
+    """A message without a number.
+
+    >>> message("end", {"run": "x"})
+    b'event: end\\ndata: {"run": "x"}\\n\\n'
+    """
+    return f"event: {name}\ndata: {json.dumps(content)}\n\n".encode()

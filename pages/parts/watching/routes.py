@@ -1,0 +1,80 @@
+"""What the server answers beside the pages: the events of runs as they happen.
+
+    GET /runs/<id>/events?after=N          one run
+    GET /runs/<id>+<id>/events?after=N+M   up to six, in one connection: a browser keeps no more than six to a server
+
+The answer is a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by
+the header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
+"""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from dpcore.runs.feed import Feeds, RunFeed, merged
+from dpcore.runs.pool import ensure_pool
+from dpcore.runs.record import StoreError, UnknownRun
+from dpcore.runs.store import Store
+
+MOST_RUNS = 6  # in one connection, as on one chart
+MOST_READERS = 1000  # connections at once
+ID = re.compile(r"[0-9a-z]{1,32}")
+COUNT = re.compile(r"[0-9]{1,12}")
+LAST = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,12})")
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",
+}  # who stands between must neither keep nor collect it
+
+_feeds: dict[Store, Feeds] = {}
+_readers: set[object] = set()
+
+
+async def run_events(request: Request) -> Response:
+    """The events of the runs that the path names, as they happen."""
+    if len(_readers) >= MOST_READERS:
+        return PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
+    try:
+        wanted = asked_for(request)
+        store = ensure_pool().store
+        feeds = _feeds.setdefault(store, Feeds(store))
+        found = [(await feeds.of(run), after) for run, after in wanted]
+    except UnknownRun as error:
+        return PlainTextResponse(str(error).partition(" in ")[0] + " on this machine.", 404)
+    except ValueError as error:
+        return PlainTextResponse(str(error), 400)
+    except StoreError as error:
+        return PlainTextResponse(str(error), 503)
+    return StreamingResponse(counted(found), headers=HEADERS, media_type="text/event-stream")
+
+
+def asked_for(request: Request) -> list[tuple[str, int]]:
+    """Ids of runs, and of each the number of the event that the reader has; ValueError says what is wrong."""
+    runs = request.path_params["runs"].split("+")
+    if len(runs) > MOST_RUNS or len(set(runs)) < len(runs) or not all(map(ID.fullmatch, runs)):
+        raise ValueError(f"Expected the path to name up to {MOST_RUNS} runs by their ids, each once, with + between.")
+    counts = request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
+    if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
+        raise ValueError("Expected after to be the number of an event for each run, with + between.")
+    had = dict(zip(runs, map(int, counts), strict=True))
+    last = LAST.fullmatch(request.headers.get("last-event-id", ""))
+    if last and last[1] in had:  # a browser that comes back
+        had[last[1]] = max(had[last[1]], int(last[2]))
+    return list(had.items())
+
+
+async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
+    """The messages, with their reader counted while it reads."""
+    reader = object()
+    _readers.add(reader)
+    try:
+        async for piece in merged(feeds):
+            yield piece
+    finally:
+        _readers.discard(reader)
+
+
+ROUTES = [Route("/runs/{runs}/events", run_events)]

@@ -1,0 +1,156 @@
+"""The routes beside the pages: what a stranger may send, and what a browser gets."""
+
+import asyncio
+from urllib.parse import quote
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+
+from dpcore.runs import feed as feed_module
+from dpcore.runs.record import Status, StoreError
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Stepped
+from pages.parts.watching import routes
+from pages.parts.watching.routes import MOST_READERS, ROUTES, asked_for
+
+
+class Pool:
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr(feed_module, "EVERY", 0.002)
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(routes, "ensure_pool", lambda: Pool(store))
+        yield store
+
+
+def ended(store: Store, events: int = 3) -> str:
+    run = store.submit(RunConfig(epochs=1), worker="elsewhere:1")
+    for step in range(1, events + 1):
+        store.append(run, Stepped(step, step / 10, 1.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 10.0))
+    store.end(run, Status.FINISHED)
+    return run
+
+
+def scope_of(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET") -> dict:
+    pairs = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+    return {
+        "type": "http", "method": method, "path": path, "raw_path": quote(path).encode(), "root_path": "",
+        "query_string": query.encode(), "headers": pairs, "scheme": "http", "server": ("127.0.0.1", 80),
+        "http_version": "1.1",
+    }  # fmt: skip
+
+
+def got(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET"):
+    """(status, headers, body) of a whole answer."""
+    sent: list[dict] = []
+
+    async def receive() -> dict:
+        await asyncio.sleep(30)
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict) -> None:
+        sent.append(message)
+
+    async def ask() -> None:
+        await asyncio.wait_for(Starlette(routes=ROUTES)(scope_of(path, query, headers, method), receive, send), 20)
+
+    asyncio.run(ask())
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]).decode()
+
+
+def test_a_browser_gets_what_happened_and_the_end(store):
+    run = ended(store)
+    status, headers, body = got(f"/runs/{run}/events")
+    assert status == 200
+    assert headers["content-type"].startswith("text/event-stream")
+    assert headers["cache-control"] == "no-store"
+    assert [f"id: {run}.{number}\n" in body for number in range(5)] == [False, True, True, True, False]
+    assert body.endswith(f'event: end\ndata: {{"run": "{run}"}}\n\n')
+
+
+def test_several_runs_come_in_one_answer_each_from_its_own_place(store):
+    first, second = ended(store), ended(store)
+    _, _, body = got(f"/runs/{first}+{second}/events", "after=2+3")
+    assert f"id: {first}.3\n" in body
+    assert f"id: {first}.2\n" not in body
+    assert f"id: {second}." not in body
+    assert body.count("event: end") == 2
+
+
+@pytest.mark.parametrize("run", ["nosuchrun", "x" * 32])
+def test_an_unknown_run_is_a_sentence_that_names_no_file(store, run):
+    status, _, body = got(f"/runs/{run}/events")
+    assert status == 404
+    assert repr(run) in body
+    assert str(store.home) not in body
+    assert "/" not in body
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["..", "x" * 33, "a+a", "+", "a+b+c+d+e+f+g", "A", "ä", "a b", "a%00", "runs.sqlite", "'; DROP TABLE runs; --"],
+)
+def test_what_is_no_id_is_refused_before_anything_is_looked_up(store, path, monkeypatch):
+    monkeypatch.setattr(routes, "ensure_pool", lambda: pytest.fail("looked up"))
+    status, _, body = got(f"/runs/{path}/events")
+    assert status == 400
+    assert body.startswith("Expected the path")
+
+
+@pytest.mark.parametrize("after", ["-1", "1.5", "x", "1+2", "9" * 13, "", "1e3", "٣"])
+def test_a_count_that_is_none_is_refused(store, after):
+    status, _, body = got(f"/runs/{ended(store)}/events", f"after={quote(after)}")
+    assert status == 400
+    assert body.startswith("Expected after")
+
+
+def test_a_count_beyond_the_last_event_gives_the_end_alone(store):
+    run = ended(store)
+    status, _, body = got(f"/runs/{run}/events", f"after={'9' * 12}")
+    assert status == 200
+    assert "id:" not in body
+    assert "event: end" in body
+
+
+def test_only_reading_is_allowed(store):
+    assert got(f"/runs/{ended(store)}/events", method="POST")[0] == 405
+
+
+def test_a_browser_that_comes_back_goes_on_behind_what_it_has(store):
+    run = ended(store)
+    _, _, body = got(f"/runs/{run}/events", "after=1", {"Last-Event-ID": f"{run}.2"})
+    assert f"id: {run}.3\n" in body
+    assert f"id: {run}.2\n" not in body
+    for nonsense in ("", "2", "other.2", f"{run}.x", f"{run}.99999999999999"):
+        request = Request(scope_of("/", "after=1", {"Last-Event-ID": nonsense}) | {"path_params": {"runs": run}})
+        assert asked_for(request) == [(run, 1)]
+
+
+def test_more_readers_than_a_server_can_hold_are_asked_to_come_later(store, monkeypatch):
+    run = ended(store)
+    monkeypatch.setattr(routes, "_readers", {object() for _ in range(MOST_READERS)})
+    status, headers, _ = got(f"/runs/{run}/events")
+    assert status == 503
+    assert headers["retry-after"] == "10"
+
+
+def test_a_store_that_fails_is_told(store, monkeypatch):
+    def broken():
+        raise StoreError("The run store cannot be used.")
+
+    monkeypatch.setattr(routes, "ensure_pool", broken)
+    assert got("/runs/abc/events")[0] == 503
+
+
+def test_readers_are_counted_while_they_read_and_no_longer(store):
+    run = ended(store)
+    for _ in range(3):
+        got(f"/runs/{run}/events")
+    assert not routes._readers

@@ -1,0 +1,214 @@
+"""The feed of a run: every reader gets every event once and in order, and nobody's reading costs the others."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from dpcore.runs import feed as feed_module
+from dpcore.runs.feed import KEEP_ALIVE, Feeds, RunFeed, merged
+from dpcore.runs.record import Status, UnknownRun
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Stepped
+
+CONFIG = RunConfig(epochs=1)
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch):
+    monkeypatch.setattr(feed_module, "EVERY", 0.002)
+
+
+def stepped(step: int) -> Stepped:
+    return Stepped(step, step / 10, 1.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 10.0)
+
+
+def running(store, events: int = 0) -> str:
+    run = store.submit(CONFIG, worker="elsewhere:1")
+    for step in range(1, events + 1):
+        store.append(run, stepped(step))
+    return run
+
+
+def numbers(pieces: list[bytes]) -> list[int]:
+    return [int(each) for each in re.findall(rb"^id: \w+\.(\d+)$", b"".join(pieces), re.MULTILINE)]
+
+
+def named(pieces: list[bytes]) -> list[tuple[str, dict]]:
+    found = re.findall(rb"^event: (\w+)\ndata: (.*)$", b"".join(pieces), re.MULTILINE)
+    return [(name.decode(), json.loads(data)) for name, data in found]
+
+
+async def collected(messages: AsyncIterator[bytes]) -> list[bytes]:
+    return [piece async for piece in messages]
+
+
+def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end(store):
+    run = running(store, 3)
+
+    async def watch() -> list[bytes]:
+        reading = asyncio.create_task(collected(RunFeed(store, run).messages(0)))
+        for step in range(4, 40):
+            await asyncio.sleep(0.001)
+            store.append(run, stepped(step))
+        store.append(run, Finished(39, 1.0, 0.9))
+        store.end(run, Status.FINISHED)
+        return await asyncio.wait_for(reading, 10)
+
+    pieces = asyncio.run(watch())
+    assert numbers(pieces) == list(range(1, 41))
+    assert [(name, said.get("status")) for name, said in named(pieces)] == [
+        ("status", "running"), ("status", "finished"), ("end", None),
+    ]  # fmt: skip
+    assert pieces[-1] == b'event: end\ndata: {"run": "%s"}\n\n' % run.encode()
+    bodies = re.findall(rb"^id: .*\ndata: (.*)$", b"".join(pieces), re.MULTILINE)
+    assert json.loads(bodies[-1])["event"] == "finished"
+
+
+@pytest.mark.parametrize("after", [0, 2, 5, 10**9])
+def test_a_reader_goes_on_behind_the_event_that_it_has(store, after):
+    run = running(store, 5)
+    store.end(run, Status.FINISHED)
+    pieces = asyncio.run(collected(RunFeed(store, run).messages(after)))
+    assert numbers(pieces) == list(range(after + 1, 6))
+    assert named(pieces)[-1][0] == "end"
+
+
+def test_many_readers_cost_the_store_one_look_at_a_time(store, monkeypatch):
+    run = running(store, 5)
+    feed, looks, bodies = RunFeed(store, run), [], store.bodies
+    monkeypatch.setattr(store, "bodies", lambda *about: looks.append(about) or bodies(*about))
+
+    async def watch() -> list[list[bytes]]:
+        readers = [asyncio.create_task(collected(feed.messages(0))) for _ in range(50)]
+        await asyncio.sleep(0.05)
+        seen = len(looks)
+        store.append(run, stepped(6))
+        store.end(run, Status.FINISHED)
+        found = await asyncio.gather(*readers)
+        assert len(looks) <= seen + 50  # not one for each reader
+        return found
+
+    for pieces in asyncio.run(watch()):
+        assert numbers(pieces) == [1, 2, 3, 4, 5, 6]
+    assert len(looks) < 50
+    assert len({after for _, after in looks}) <= 3  # nothing is read twice
+
+
+def test_what_comes_while_a_reader_is_slow_reaches_it_in_one_piece(store):
+    run = running(store, 1)
+
+    async def watch() -> list[bytes]:
+        messages, pieces = RunFeed(store, run).messages(0), []
+        while not numbers(pieces):
+            pieces.append(await anext(messages))
+        for step in range(2, 30):
+            store.append(run, stepped(step))
+        store.end(run, Status.FINISHED)
+        await asyncio.sleep(0.1)
+        return pieces + [piece async for piece in messages]
+
+    pieces = asyncio.run(watch())
+    assert numbers(pieces) == list(range(1, 30))
+    assert any(len(numbers([piece])) == 28 for piece in pieces)
+
+
+def test_nobody_looks_at_the_store_once_nobody_reads(store, monkeypatch):
+    run, looks = running(store, 1), []
+    feed, look = RunFeed(store, run), store.run
+    monkeypatch.setattr(store, "run", lambda *about: looks.append(about) or look(*about))
+
+    async def watch() -> None:
+        messages = feed.messages(0)
+        await anext(messages)
+        assert not feed.idle
+        await messages.aclose()
+        assert feed.idle
+        await asyncio.sleep(0.05)
+        seen = len(looks)
+        await asyncio.sleep(0.05)
+        assert len(looks) == seen
+
+    asyncio.run(watch())
+
+
+def test_a_quiet_run_keeps_its_readers_connected(store, monkeypatch):
+    monkeypatch.setattr(feed_module, "QUIET", 0.01)
+    run = running(store, 1)
+
+    async def watch() -> list[bytes]:
+        messages = RunFeed(store, run).messages(0)
+        return [await anext(messages) for _ in range(6)]
+
+    assert asyncio.run(watch()).count(KEEP_ALIVE) >= 3
+
+
+def test_a_store_that_fails_is_said_and_ends_the_feed(store):
+    run = running(store, 2)
+
+    async def watch() -> list[bytes]:
+        reading = asyncio.create_task(collected(RunFeed(store, run).messages(0)))
+        await asyncio.sleep(0.05)
+        store.path.unlink()
+        return await asyncio.wait_for(reading, 10)
+
+    pieces = asyncio.run(watch())
+    assert numbers(pieces) == [1, 2]
+    problem = dict(named(pieces))["problem"]
+    assert problem["run"] == run
+    assert str(store.path) in problem["problem"]
+
+
+def test_the_feeds_of_several_runs_come_in_one_stream(store):
+    first, second = running(store, 3), running(store, 2)
+
+    async def watch() -> list[bytes]:
+        feeds = Feeds(store)
+        both = merged([(await feeds.of(first), 1), (await feeds.of(second), 0)])
+        reading = asyncio.create_task(collected(both))
+        await asyncio.sleep(0.05)
+        store.end(first, Status.FINISHED)
+        store.append(second, Evaluated(3, 0.3, 0.5, 1.0, (0.5,) * 10))
+        store.end(second, Status.CANCELLED)
+        return await asyncio.wait_for(reading, 10)
+
+    text = b"".join(asyncio.run(watch())).decode()
+    assert re.findall(rf"id: {first}\.(\d)", text) == ["2", "3"]
+    assert re.findall(rf"id: {second}\.(\d)", text) == ["1", "2", "3"]
+    assert text.count("event: end") == 2
+
+
+def test_a_reader_that_leaves_a_stream_of_several_runs_leaves_all_of_them(store):
+    runs = [running(store, 1), running(store, 1)]
+
+    async def watch() -> None:
+        feeds = Feeds(store)
+        found = [(await feeds.of(run), 0) for run in runs]
+        messages = merged(found)
+        await anext(messages)
+        await messages.aclose()
+        await asyncio.sleep(0.05)
+        assert all(feed.idle for feed, _ in found)
+
+    asyncio.run(watch())
+
+
+def test_feeds_are_kept_for_who_reads_and_the_oldest_others_are_forgotten(store):
+    runs = [running(store, 1) for _ in range(4)]
+
+    async def watch() -> None:
+        feeds = Feeds(store, most=2)
+        kept = await feeds.of(runs[0])
+        messages = kept.messages(0)
+        await anext(messages)
+        others = [await feeds.of(run) for run in runs[1:]]
+        assert await feeds.of(runs[0]) is kept
+        assert await feeds.of(runs[3]) is others[2]
+        assert await feeds.of(runs[1]) is not others[0]
+        await messages.aclose()
+        with pytest.raises(UnknownRun):
+            await feeds.of("nosuchrun")
+
+    asyncio.run(watch())
