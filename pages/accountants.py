@@ -30,7 +30,7 @@ setting = setting_in(left, right)
 mechanism, delta = setting.mechanism, setting.delta
 
 with right:
-    row = st.container(horizontal=True, gap="medium")
+    row = st.container(horizontal=True, gap="medium", key="choices")
     chosen = accountant_pills(row.container(width="content"))
     across = choice_of(row, "Against", ("epoch", "delta"), "against")
     log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"

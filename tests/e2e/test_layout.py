@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.shell.menu import PAGES
 from tests.e2e.server import Server
 
@@ -102,3 +103,15 @@ def test_a_row_of_the_table_tells_what_its_numbers_are_on_a_narrow_screen(page: 
     expect(cell).to_be_visible(timeout=PATIENCE)
     told = cell.evaluate("e => getComputedStyle(e, '::before').content")
     assert "Epsilon" in told or "data-label" in told
+
+
+@pytest.mark.parametrize("address", ["", "tradeoff?view=delta"])
+def test_every_accountant_can_be_chosen_without_scrolling_its_row(page: Page, app: Server, address: str):
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+    page.goto(f"{app.url}/{address}")
+    settled(page)
+    row = page.locator(".st-key-accountants [data-testid=stButtonGroup]")
+    expect(row.get_by_role("button")).to_have_count(len(ACCOUNTANTS) - 1)  # the band is always there
+    ends = [each.bounding_box() for each in [row, *row.get_by_role("button").all()]]
+    right, *pills = [box["x"] + box["width"] for box in ends if box]
+    assert max(pills) <= right

@@ -41,6 +41,7 @@ def accountant_pills(place: Any) -> list[str]:
         "Accountants, over the certified band",
         options,
         selection_mode="multi",
+        wrap=True,
         format_func=titled,
         key="accountants",
         persist_state="session",
