@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dpcore.commands import Parser
-from dpcore.commands.train import STATUS, follow, printer
+from dpcore.commands.train import STATUS, closing, follow, keeping, printer
 from dpcore.runs.in_process import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
@@ -109,7 +109,11 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             events = begun(train(rest.before.config, file=file, planned=rest.before.plan, secret=secret))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)
-        return follow(store, rest.id, events, printer(arguments.json))
+        finals: list[Finished] = []
+        status = follow(store, rest.id, events, keeping(printer(arguments.json), finals.append))
+        if finals and not arguments.json:
+            print("\n".join(closing([rest.before.config], finals, rest.before.plan)))
+        return status
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return STATUS[Status.CANCELLED]

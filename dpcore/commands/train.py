@@ -23,7 +23,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
 from dpcore.training.models import models_for
-from dpcore.training.plan import plan
+from dpcore.training.plan import Plan, plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 from dpcore.training.randomness.streams import new_secret
 from dpcore.training.setting_kinds import Choice, Count, Number, Setting, either
@@ -101,11 +101,6 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
     """Train one configuration; its exit status."""
     from dpcore.training.loop import train  # late: loading torch takes seconds, and the settings may be bad
 
-    def noted(event: Event) -> None:
-        if isinstance(event, Finished):
-            keep(event)
-        say(event)
-
     try:
         run = store.new_id()
         # data and device are good, or this raises ValueError with nothing recorded
@@ -113,10 +108,21 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
         file = checkpoint_path(store.home, run)
         events = begun(train(config, file=file, planned=plan(config), secret=secret))
         _begin(store, run, config, secret)
-        return follow(store, run, events, noted)
+        return follow(store, run, events, keeping(say, keep))
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return STATUS[Status.CANCELLED]
+
+
+def keeping(say: Callable[[Event], None], keep: Callable[[Finished], None]) -> Callable[[Event], None]:
+    """What says an event, and keeps the last one of a run."""
+
+    def said(event: Event) -> None:
+        if isinstance(event, Finished):
+            keep(event)
+        say(event)
+
+    return said
 
 
 def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
@@ -127,25 +133,29 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
     return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
 
 
-def closing(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> list[str]:
-    """What the runs of one configuration, which differ in their seeds, cost in privacy: a sentence a line."""
-    lines, several = [spent(configs[0], len(configs))], len(configs) > 1
+def closing(configs: Sequence[RunConfig], finals: Sequence[Finished], planned: Plan | None = None) -> list[str]:
+    """What the runs of one configuration, which differ in their seeds, cost in privacy: a sentence a line.
+
+    `planned` is the plan that they were trained by, where it is stored with them.
+    """
+    planned = planned or plan(configs[0])
+    lines, several = [spent(configs[0], len(configs), planned)], len(configs) > 1
     for place, (config, final) in enumerate(zip(configs, finals, strict=True), 1):
-        if claim := claimed(config, final):
+        if claim := claimed(config, final, planned):
             lines.append(f"Run {place}: {claim}" if several else claim)
-    if plan(configs[0]).unaccounted:
+    if planned.unaccounted:
         return lines
     fixed = seed_warning([config.seed for config in configs if config.seed is not None])
     return [*lines, *([fixed] if fixed else []), NOT_COVERED]
 
 
-def spent(config: RunConfig, runs: int = 1) -> str:
+def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     """What so many runs cost in privacy, as a sentence.
 
     >>> spent(RunConfig(sigma=0))
     'Not private: without noise (sigma = 0) epsilon is infinite.'
     """
-    planned = plan(config)
+    planned = planned or plan(config)
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
@@ -156,9 +166,9 @@ def spent(config: RunConfig, runs: int = 1) -> str:
     return f"each run alone: {bound}; to release several of the {runs}, or the best, costs more: each has used the data"
 
 
-def claimed(config: RunConfig, final: Finished) -> str:
+def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
     """What the SA-DPSGD paper would claim for the run, as a sentence; empty for any other."""
-    mechanism = plan(config).claimed(final.accepted)
+    mechanism = planned.claimed(final.accepted)
     if mechanism is None:
         return ""
     epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]

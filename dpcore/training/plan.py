@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.types import FloatArray, read_only
 from dpcore.training.accounting import (
     affordable,
     charged_releases,
@@ -40,10 +40,11 @@ class Plan:
 
     @cached_property
     def sigmas(self) -> FloatArray:
-        """Noise std over clip norm of each step: (T,); zeros for a run without noise."""
+        """Noise std over clip norm of each step: (T,), read-only; zeros for a run without noise."""
         if not self.drawn:
-            return np.zeros(self.steps)
-        return np.repeat([release.sigma for release in self.drawn], [release.count for release in self.drawn])
+            return read_only(np.zeros(self.steps))
+        counts = [release.count for release in self.drawn]
+        return read_only(np.repeat([release.sigma for release in self.drawn], counts))
 
     def uses_at(self, step: int) -> int:
         """How many of the mechanism's uses are spent after a training step: those before the first step count too."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.__main__ import main
+from dpcore.commands.train import closing
 from dpcore.runs.record import Status, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
@@ -57,8 +58,11 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
     assert dataclasses.replace(events[-1], seconds=whole.seconds) == whole
     assert (newest.status, newest.config, newest.name) == (Status.FINISHED, CONFIG, "a name")
     assert (oldest.id, oldest.status) == (run, status)
+    said = capsys.readouterr()
+    assert said.out.splitlines()[-3:] == closing([CONFIG], [whole])
+    assert "The seed is fixed (0)" in said.out.splitlines()[-2]
     assert not checkpoint_path(store.home, newest.id).exists()
-    assert f"Recorded as run {newest.id}." in capsys.readouterr().err
+    assert f"Recorded as run {newest.id}." in said.err
 
 
 def test_where_nothing_was_saved_it_begins_anew(capsys):

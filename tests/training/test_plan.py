@@ -110,3 +110,9 @@ def test_a_run_that_stops_at_an_epsilon_keeps_the_number_of_steps_that_was_store
     nothing = dataclasses.replace(planned, steps=0, drawn=(), charged=())
     with pytest.raises(ValueError, match="Expected the plan"):
         matching(config, nothing)
+
+
+def test_the_sigmas_of_a_plan_which_runs_share_cannot_be_changed():
+    for config in (RunConfig(), RunConfig(sigma=0.0)):
+        with pytest.raises(ValueError, match="read-only"):
+            plan(config).sigmas[0] = 9.0

@@ -2,6 +2,7 @@
 
 import math
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,15 @@ def test_noise_that_is_drawn_on_another_device_is_added_before_it_is_rounded_too
     monkeypatch.setattr(AesWords, "device", torch.device("cpu", 0))  # not the vector's, and yet here
     noise.add_to(vector, 0.7, scale)
     assert torch.equal(vector, exact.float())
+
+
+def test_vectors_that_are_drawn_at_the_same_time_are_those_drawn_one_after_another():
+    sizes = (150_000, 40_001, 7, 200_000)  # pieces of several lengths: a thread's memory is cut anew for each
+    alone = [drawn(size, seed, count=4) for seed, size in enumerate(sizes)]
+    with ThreadPoolExecutor(len(sizes)) as threads:
+        together = list(threads.map(lambda at: drawn(at[1], at[0], count=4), enumerate(sizes)))
+    for one, other in zip(alone, together, strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_a_sum_that_has_diverged_takes_noise_without_a_warning():
