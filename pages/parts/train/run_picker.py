@@ -111,10 +111,10 @@ def _overlays(store: Store, other: str, config: RunConfig) -> bool:
 
 
 def _readable(run: Run) -> bool:
-    """Whether this version knows the run's settings."""
+    """Whether this version knows the run's settings, and has a plan for them where none is stored with the run."""
     try:
-        return bool(run.config)
-    except (ValueError, TypeError):
+        return bool(run.config and (run.stored_plan or run.plan))
+    except (ValueError, TypeError, RuntimeError):
         return False
 
 

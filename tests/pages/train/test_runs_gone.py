@@ -1,6 +1,8 @@
 """Runs that are not in the store, or no longer: each is named as gone, and the rest of the training page works."""
 
+import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +49,18 @@ def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(st
     assert f"'{second}'" in warnings(page)
     assert "No longer in the run store" in warnings(page)
     assert addressed(page) == [first]
+    assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+def test_an_older_run_whose_settings_no_longer_have_a_plan_is_left_out(store: Store):
+    old, run = recorded(store, CONFIG, 40), recorded(store, CONFIG, 40)
+    settings = json.dumps(replace(CONFIG, sigma=1e-9).to_json())
+    with sqlite3.connect(store.path) as db:
+        db.execute("UPDATE runs SET plan = NULL, settings = ? WHERE id = ?", (settings, old))
+    db.close()
+    page = opened(old, run)
+    assert not page.exception
+    assert f"'{old}'" in warnings(page)
     assert metrics(page)["Test accuracy"] == "66.0 %"
 
 
