@@ -28,6 +28,7 @@ class RunFeed:
         self._events: list[bytes] = []
         self._status = b""
         self._ended = False
+        self.failed = False  # whether it ended because the store failed
         self._news = asyncio.Event()  # a new one each time something has come
         self._readers = 0
         self._looking: asyncio.Task[None] | None = None
@@ -72,6 +73,7 @@ class RunFeed:
             try:
                 run, bodies = await asyncio.to_thread(self._look, len(self._events))
             except (StoreError, UnknownRun) as error:
+                self.failed = True
                 self._take(message("problem", {"run": self._run, "problem": str(error)}), [], ended=True)
                 return
             self._take(message("status", status_of(run)), bodies, ended=not run.active)
@@ -100,6 +102,8 @@ class Feeds:
 
     async def of(self, run: str) -> RunFeed:
         """The feed of a run; UnknownRun or StoreError where there is none."""
+        if run in self._feeds and self._feeds[run].failed:  # the store may be back
+            del self._feeds[run]
         if run not in self._feeds:
             await asyncio.to_thread(self._store.run, run)
             self._forget()

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.runs import feed as feed_module
 from dpcore.runs.feed import KEEP_ALIVE, Feeds, RunFeed, merged
-from dpcore.runs.record import Status, UnknownRun
+from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
 
@@ -159,6 +159,27 @@ def test_a_store_that_fails_is_said_and_ends_the_feed(store):
     problem = dict(named(pieces))["problem"]
     assert problem["run"] == run
     assert str(store.path) in problem["problem"]
+
+
+def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(store, monkeypatch):
+    run = running(store, 3)
+    store.end(run, Status.FINISHED)
+
+    def busy(*_: object) -> None:
+        raise StoreError("it is busy")
+
+    async def twice() -> list[list[bytes]]:
+        feeds = Feeds(store)
+        failing = await feeds.of(run)
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "bodies", busy)
+            first = await collected(failing.messages(0))
+        return [first, await collected((await feeds.of(run)).messages(0))]
+
+    first, second = asyncio.run(twice())
+    assert dict(named(first))["problem"] == {"run": run, "problem": "it is busy"}
+    assert numbers(second) == [1, 2, 3]
+    assert "problem" not in dict(named(second))
 
 
 def test_the_feeds_of_several_runs_come_in_one_stream(store):
