@@ -12,6 +12,7 @@ from typing import Any
 
 from dpcore.commands import Parser
 from dpcore.commands.train import STATUS, closing, follow, keeping, printer
+from dpcore.privacy.report.numbers import percent
 from dpcore.runs.in_process import begun
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
@@ -154,7 +155,7 @@ def _progress(event: Event | None) -> str:
         return "-"
     if isinstance(event, Started):
         return "started"
-    accuracy = f", accuracy {event.accuracy:.1%}" if isinstance(event, Evaluated | Finished) else ""
+    accuracy = f", accuracy {percent(event.accuracy, gap='')}" if isinstance(event, Evaluated | Finished) else ""
     return f"step {event.step}{accuracy}"
 
 

@@ -14,7 +14,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
-from dpcore.privacy.report.numbers import nearest, outward, raised
+from dpcore.privacy.report.numbers import nearest, outward, percent, raised
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
@@ -236,14 +236,19 @@ def _line(event: Event) -> str:
                 f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s{kept}"
             )
         case Evaluated():
-            accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
+            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_averaged(event)}"
             return f"step {event.step:>6}  epoch {event.epoch:7.2f}  {accuracy}"
         case Checkpointed():
             return f"step {event.step:>6}  checkpoint written"
         case Finished():
-            accuracy = f"test accuracy {event.accuracy:.2%}{_averaged(event)}"
+            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_averaged(event)}"
             return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"
 
 
 def _averaged(event: Evaluated | Finished) -> str:
-    return "" if event.averaged_accuracy is None else f", of the averaged weights {event.averaged_accuracy:.2%}"
+    averaged = event.averaged_accuracy
+    return "" if averaged is None else f", of the averaged weights {_accuracy(averaged)}"
+
+
+def _accuracy(share: float) -> str:
+    return percent(share, 2, gap="")

@@ -61,13 +61,13 @@ def nearest(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def percent(value: float, places: int = 1) -> str:
+def percent(value: float, places: int = 1, gap: str = " ") -> str:
     """A share that is no bound, such as an accuracy, in percent.
 
-    >>> percent(0.9012)
-    '90.1 %'
+    >>> percent(0.9012), percent(0.9012, 2, gap="")
+    ('90.1 %', '90.12%')
     """
-    return f"{100 * value:.{places}f} %"
+    return f"{100 * value:.{places}f}{gap}%"
 
 
 def short(value: float) -> str:

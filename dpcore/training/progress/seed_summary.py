@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from dpcore.privacy.report.numbers import percent
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 
@@ -42,10 +43,9 @@ def in_words(finals: Sequence[Finished]) -> str:
 
 def _with_spread(what: str, values: Sequence[float]) -> str:
     figures = summary(values)
-    return (
-        f"{figures.runs} seeds: {what} {figures.mean:.2%} +- {figures.spread:.2%} "
-        f"(from {figures.least:.2%} to {figures.most:.2%})"
-    )
+    shares = (figures.mean, figures.spread, figures.least, figures.most)
+    mean, spread, least, most = (percent(each, 2, gap="") for each in shares)
+    return f"{figures.runs} seeds: {what} {mean} +- {spread} (from {least} to {most})"
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:
