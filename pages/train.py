@@ -49,3 +49,5 @@ with right:
         watch(pool.store, ids, accountant, x)
     else:
         st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
+
+run_picker.started_is_seen()

@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -15,15 +16,33 @@ from pages.parts.train.run_labels import described, numbered
 MOST = 6
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
-KEY = "shown"
-KEPT = "shown_kept"  # outlives the widget on another page
+SHOWN = "runs_shown"  # the ids on the charts
+DRAWN = "run_picker_drawn"  # how often they were changed from outside the widget, which is a new one each time
+BEGAN = "run_picker_began"  # what the widget said at first
 PROBLEM = "start_problem"
+SUBMITTED = "last_submitted"
+AGAIN = 1.5  # seconds without a click, from when a run is on the page to when the same button starts another one
+
+
+class Submitted(NamedTuple):
+    """What a button has started last."""
+
+    configs: list[RunConfig]
+    seen: float | None = None  # monotonic time at which the page had shown it; None before that
 
 
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data.
+
+    The later clicks of a double click, and of an impatient one, do nothing: what they ask for is under way.
+    """
+    last, now = st.session_state.get(SUBMITTED), time.monotonic()
+    if last and last.configs == list(configs) and (last.seen is None or now - last.seen < AGAIN):
+        st.session_state[SUBMITTED] = last._replace(seen=last.seen and now)  # and so does the click after this one
+        return
+    st.session_state[SUBMITTED] = Submitted(list(configs))
     runs: list[str] = []
-    others = st.session_state.get(KEY, [])
+    others = shown_runs()
     try:
         names = numbered([described(config) for config in configs], configs)
         for config, name in zip(configs, names, strict=True):
@@ -33,8 +52,21 @@ def start(store: Store, configs: Sequence[RunConfig]) -> None:
         st.session_state[PROBLEM] = str(error)
         together = False
     if runs:
-        st.session_state[KEY] = [*others, *runs][-MOST:] if together else runs
-        _to_address()
+        _show([*others, *runs][-MOST:] if together else runs)
+    else:
+        del st.session_state[SUBMITTED]
+
+
+def started_is_seen() -> None:
+    """Note that the page is drawn: from now on what a button has started is before the reader's eyes."""
+    last = st.session_state.get(SUBMITTED)
+    if last and last.seen is None:
+        st.session_state[SUBMITTED] = last._replace(seen=time.monotonic())
+
+
+def shown_runs() -> list[str]:
+    """The ids of the runs on the charts."""
+    return list(st.session_state.get(SHOWN, []))
 
 
 def go_on(store: Store, run: str) -> None:
@@ -44,9 +76,7 @@ def go_on(store: Store, run: str) -> None:
     except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return
-    shown = st.session_state.get(KEY, [run])
-    st.session_state[KEY] = [new if each == run else each for each in shown]
-    _to_address()
+    _show([new if each == run else each for each in shown_runs() or [run]])
 
 
 def cancel(store: Store, run: str) -> None:
@@ -59,7 +89,7 @@ def cancel(store: Store, run: str) -> None:
 
 def outdated(ids: Sequence[str]) -> bool:
     """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
-    return PROBLEM in st.session_state or st.session_state.get(KEY, list(ids)) != list(ids)
+    return PROBLEM in st.session_state or st.session_state.get(SHOWN, list(ids)) != list(ids)
 
 
 def choose(past: Sequence[Run]) -> list[str]:
@@ -67,26 +97,46 @@ def choose(past: Sequence[Run]) -> list[str]:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(problem)
     known = {run.id: run for run in past if _readable(run)}
-    if KEY not in st.session_state:  # the first look at this page, or back from another one
-        st.session_state[KEY] = _from_address(known) or st.session_state.get(KEPT, [])
-    if gone := [run for run in st.session_state[KEY] if run not in known]:
+    if SHOWN not in st.session_state:  # the first look at this page
+        st.session_state[SHOWN] = _from_address(known)
+    if gone := [run for run in shown_runs() if run not in known]:
         st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
-        st.session_state[KEY] = [run for run in st.session_state[KEY] if run in known]
-        _to_address()
-    st.session_state[KEPT] = st.session_state[KEY]
-    if st.session_state[KEY] and PARAMETER not in st.query_params:
-        _to_address()
-    options = list(dict.fromkeys([*st.session_state[KEY], *list(known)[:RECENT]]))
+        _show([run for run in shown_runs() if run in known])
+    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click that came in between brings an older address
+        st.query_params[PARAMETER] = shown_runs()
+    options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
     labels = _labels([known[run] for run in options])
-    return st.multiselect(
+    key = f"shown_{st.session_state.get(DRAWN, 0)}"
+    if key not in st.session_state:  # another default later would make it another widget
+        st.session_state[BEGAN] = shown_runs()
+    st.multiselect(
         "Runs shown, in detail the one that runs or the last",
         options,
+        default=st.session_state[BEGAN],
         format_func=lambda run: labels[run],
-        key=KEY,
+        key=key,
         max_selections=MOST,
-        on_change=_to_address,
+        on_change=_chosen,
+        args=(key,),
         placeholder="Choose up to six runs",
     )
+    return shown_runs()
+
+
+def _chosen(key: str) -> None:
+    """Take on what the widget says, unless the runs were changed meanwhile: then it is not the one that is drawn."""
+    if key == f"shown_{st.session_state.get(DRAWN, 0)}":
+        st.session_state[SHOWN] = list(st.session_state[key])
+
+
+def _show(runs: Sequence[str]) -> None:
+    """Put these runs on the charts.
+
+    A widget that is told from outside what it says may be told otherwise by a browser that has not heard of it, and the
+    run would be lost. So a new widget takes its place.
+    """
+    st.session_state[SHOWN] = list(runs)
+    st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
 
 
 def _from_address(known: dict[str, Run]) -> list[str]:
@@ -95,10 +145,6 @@ def _from_address(known: dict[str, Run]) -> list[str]:
         if each not in known:
             st.warning(f"Expected run={each[:40]!r} to be a run on this machine; it may have been made elsewhere.")
     return [each for each in named if each in known][:MOST]
-
-
-def _to_address() -> None:
-    st.query_params[PARAMETER] = st.session_state[KEY]
 
 
 def _overlays(store: Store, other: str, config: RunConfig) -> bool:
