@@ -32,23 +32,23 @@ def test_mu_is_charged_for_each_kind_of_step(kinds: int, monkeypatch: pytest.Mon
     mechanism = Mechanism(tuple(Release(1.0, float(sigma), 2) for sigma in range(1, kinds + 1)))
     exact = np.sqrt(sum(2 / sigma**2 for sigma in range(1, kinds + 1)))
     low, high = _mu_bounds(mechanism, np.array([2 * kinds]))
-    assert low[0] == pytest.approx(exact * (1 - 2 * (kinds + 8) * 1e-4), rel=1e-12)
-    assert high[0] == pytest.approx(exact * (1 + 2 * (kinds + 8) * 1e-4), rel=1e-12)
+    assert low[0] == pytest.approx(exact * (1 - 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0)
+    assert high[0] == pytest.approx(exact * (1 + 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0)
 
 
 def test_epsilon_is_nudged_once_before_it_is_checked_and_once_after(monkeypatch: pytest.MonkeyPatch) -> None:
     zero(monkeypatch, NUDGE=1e-3)
     exact = float(gaussian.epsilon_of(DELTA, np.array([MU]))[0])
     lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
-    assert lower[0] == pytest.approx(exact * (1 - 1e-3) ** 2, rel=1e-9)
-    assert upper[0] == pytest.approx(exact * (1 + 1e-3) ** 2, rel=1e-9)
+    assert lower[0] == pytest.approx(exact * (1 - 1e-3) ** 2, rel=1e-9, abs=0)
+    assert upper[0] == pytest.approx(exact * (1 + 1e-3) ** 2, rel=1e-9, abs=0)
 
 
 def test_epsilon_solves_for_a_delta_that_is_off_by_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     zero(monkeypatch, ALLOWED=0.2)
     lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
-    assert gaussian.delta_of(upper, np.array([MU]))[0] == pytest.approx(0.8e-3, rel=1e-9)
-    assert gaussian.delta_of(lower, np.array([MU]))[0] == pytest.approx(1.2e-3, rel=1e-9)
+    assert gaussian.delta_of(upper, np.array([MU]))[0] == pytest.approx(0.8e-3, rel=1e-9, abs=0)
+    assert gaussian.delta_of(lower, np.array([MU]))[0] == pytest.approx(1.2e-3, rel=1e-9, abs=0)
 
 
 def off_by(part: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -78,8 +78,8 @@ def test_trade_off_functions_are_those_of_mu_moved_by_the_margin(monkeypatch: py
     zero(monkeypatch, MARGIN=0.01)
     below, above = gaussian_tradeoffs(ONE)
     assert (below.losing, above.losing) == (True, False)
-    assert below.closed_mu == pytest.approx(MU * 1.01 + 0.01, rel=1e-12)
-    assert above.closed_mu == pytest.approx(MU * 0.99 - 0.01, rel=1e-12)
+    assert below.closed_mu == pytest.approx(MU * 1.01 + 0.01, rel=1e-12, abs=0)
+    assert above.closed_mu == pytest.approx(MU * 0.99 - 0.01, rel=1e-12, abs=0)
     _, nothing = gaussian_tradeoffs(Mechanism.constant(1.0, 1000.0, 1))
     assert nothing.closed_mu == 0
 
@@ -89,14 +89,14 @@ def test_values_are_rounded_to_the_side_that_a_curve_stands_for(losing: bool, mo
     monkeypatch.setattr(gaussian_bounds, "UNIT", 1e-3)
     found, exact, alpha, up = OutwardGaussian(1.0, losing), Gaussian(1.0), 0.1, 1 + 8e-3
     down = 1 - 8e-3
-    assert found.beta(alpha) == pytest.approx(exact.beta(alpha) * (down if losing else up), rel=1e-12)
-    assert found.power(alpha) == pytest.approx(exact.power(alpha) * (up if losing else down), rel=1e-12)
+    assert found.beta(alpha) == pytest.approx(exact.beta(alpha) * (down if losing else up), rel=1e-12, abs=0)
+    assert found.power(alpha) == pytest.approx(exact.power(alpha) * (up if losing else down), rel=1e-12, abs=0)
     delta = gaussian.delta_of(0.5, 1.0)
-    assert found.delta(0.5) == pytest.approx(delta * (up if losing else down), rel=1e-12)
+    assert found.delta(0.5) == pytest.approx(delta * (up if losing else down), rel=1e-12, abs=0)
     (corner,), (power,) = exact.corners(1e-5)
     (alpha_there,), (power_there,) = found.corners(1e-5)
-    assert alpha_there == pytest.approx(corner * (down if losing else up), rel=1e-12)
-    assert power_there == pytest.approx(power * (up if losing else down), rel=1e-12)
+    assert alpha_there == pytest.approx(corner * (down if losing else up), rel=1e-12, abs=0)
+    assert power_there == pytest.approx(power * (up if losing else down), rel=1e-12, abs=0)
 
 
 def test_no_margin_is_smaller_than_the_proof_asks_for() -> None:

@@ -5,9 +5,11 @@ import pytest
 
 from dpcore.privacy.certified import lattice
 from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import Composition, composition_of, merged
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from tests.privacy.certified.test_compose import moments_of
 
@@ -74,3 +76,33 @@ def test_infinite_losses_of_many_steps_add_up_to_the_chance_of_any() -> None:
     counts = np.array([[steps]])
     assert composed_epsilons([law], counts, np.array([chance * (1 + 1e-4)]), moments_of(law), +1)[0] < 1e-3
     assert composed_epsilons([law], counts, np.array([chance * (1 - 1e-4)]), moments_of(law), +1)[0] == np.inf
+
+
+LOUD_AND_QUIET = Mechanism((Release(0.05, 1.0, 20), Release(0.05, 3.0, 20)))
+
+
+def test_bounds_of_merged_levels_are_those_of_the_loudest_above_and_of_the_quietest_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps, delta = np.array([40]), np.array([1e-4])
+    exact, loud, quiet = (
+        epsilon_bounds(each, steps, delta)
+        for each in (LOUD_AND_QUIET, Mechanism.constant(0.05, 1.0, 40), Mechanism.constant(0.05, 3.0, 40))
+    )
+    monkeypatch.setattr(lattice, "LEVELS", 1)
+    found = epsilon_bounds(LOUD_AND_QUIET, steps, delta)
+    np.testing.assert_allclose(found.upper, loud.upper, rtol=0.01)
+    np.testing.assert_allclose(found.lower, quiet.lower, rtol=0.01)
+    assert found.lower[0] < exact.lower[0] < exact.upper[0] < found.upper[0]
+
+
+def test_curves_of_merged_levels_are_those_of_the_loudest_below_and_of_the_quietest_above(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alpha = np.linspace(0.01, 0.5, 9)
+    loud, quiet = (tradeoff_bounds(Mechanism.constant(0.05, sigma, 40)) for sigma in (1.0, 3.0))
+    monkeypatch.setattr(lattice, "LEVELS", 1)
+    found = tradeoff_bounds(LOUD_AND_QUIET)
+    np.testing.assert_allclose(found.lower.beta(alpha), loud.lower.beta(alpha), atol=2e-3)
+    np.testing.assert_allclose(found.upper.beta(alpha), quiet.upper.beta(alpha), atol=2e-3)
+    assert np.all(loud.lower.beta(alpha) < quiet.upper.beta(alpha) - 0.005)
