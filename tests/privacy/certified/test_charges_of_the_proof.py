@@ -13,6 +13,7 @@ from dpcore.privacy.certified.tilted import (
     Spectrum,
     TiltedLaw,
     _hockey_stick,
+    _summed,
     log_one_plus,
     spectrum,
     tilted_laws,
@@ -109,6 +110,18 @@ def test_transforms_of_the_hockey_stick_are_its_sums_over_the_nodes(order: float
     wave = np.exp(2j * pi / period * np.outer(frequency, np.arange(y.size)))
     expected = np.stack([wave @ stick(order, y), wave @ np.exp(-(order + 1) * y)], axis=1)
     np.testing.assert_allclose(_hockey_stick(order, mesh, period, frequency), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_sums_over_frequencies_leave_no_chunk_out() -> None:
+    generator = np.random.default_rng(4)
+    terms, sums = (generator.normal(size=shape) + 1j for shape in ((3, 1300), (1300, 2)))
+    np.testing.assert_allclose(_summed(terms, sums), terms @ sums, rtol=1e-12)
+
+
+def test_losses_that_have_no_mass_may_lie_where_the_tilt_overflows() -> None:
+    found = spectrum(LossLaw(0.0, 100.0, np.array([0.5, 0.5, *np.zeros(20)]), 0.0), 5.0, 30)
+    assert np.isfinite(found.excess).all()
+    assert found.origin == 100.0
 
 
 def test_a_logarithm_near_1_keeps_the_precision_of_its_distance_to_1() -> None:
@@ -243,3 +256,33 @@ def test_masses_are_those_of_the_product_of_spectra() -> None:
     mass, error = _masses([turn], np.array([7]), 6)
     np.testing.assert_allclose(mass, [1, 0, 0, 0, 0, 0], atol=1e-15)
     assert 0 < error < 1e-12
+
+
+@pytest.mark.parametrize("tail", [0.5, 3.0, 40.0])
+@pytest.mark.parametrize("place", [61, 70, 90])
+def test_a_tilted_law_reaches_as_far_as_the_best_chernoff_bound_of_the_grid(
+    place: int, tail: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_moments, "TAIL", tail)
+    moments, order = moments_of(ONE, TWO), float(ORDERS[place])
+    at = np.array([log_moment_at(ONE, order), log_moment_at(TWO, order)])
+    low, high = moments.reach(COUNTS, order, at)
+    for row, (ones, twos) in enumerate(COUNTS):
+        bounds = {
+            float(other): (
+                ones * (log_moment_at(ONE, other) - at[0]) + twos * (log_moment_at(TWO, other) - at[1]) + tail
+            )
+            / (other - order)
+            for other in ORDERS
+            if other != order
+        }
+        below = max(bound for other, bound in bounds.items() if other < order)
+        above = min(bound for other, bound in bounds.items() if other > order)
+        assert low[row] == pytest.approx(max(below, -0.4 * ones - 0.6 * twos), abs=1e-9)
+        assert high[row] == pytest.approx(min(above, 0.4 * (ones + twos)), abs=1e-9)
+
+
+def log_moment_at(loss: LossLaw, order: float) -> float:
+    losses = loss.offset + loss.mesh * np.arange(loss.mass.size)
+    with mpmath.workdps(30):
+        return float(mpmath.log(mpmath.fsum(m * mpmath.exp(order * y) for m, y in zip(loss.mass, losses, strict=True))))

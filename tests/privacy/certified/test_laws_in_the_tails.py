@@ -84,3 +84,14 @@ def test_the_laws_are_not_far_from_the_step(q: float, sigma: float) -> None:
             assert hockey_stick_of(laws.dominated, epsilon) == pytest.approx(removed, rel=0.05)
         if added > 1e-10:
             assert hockey_stick_of(laws.add, epsilon) == pytest.approx(added, rel=0.05)
+
+
+@pytest.mark.parametrize("tail", [1e-4, 0.05])
+@pytest.mark.parametrize("factor", [0.05, 0.6])
+@pytest.mark.parametrize(("q", "sigma"), STEPS)
+def test_what_is_cut_off_is_neither_lost_nor_counted_twice(q: float, sigma: float, factor: float, tail: float) -> None:
+    """All mass of the numerator is there; of the denominator what the numerator shows, and no more than all."""
+    mesh = max(factor * step_deviation(q, sigma), step_span(q, sigma, tail) / 20_000)
+    for law in step_laws(q, sigma, mesh, tail):
+        assert law.mass.sum() + law.infinite == pytest.approx(1, abs=1e-9)
+        assert (law.mass * np.exp(-law.offset - law.mesh * np.arange(law.mass.size))).sum() <= 1 + 1e-9

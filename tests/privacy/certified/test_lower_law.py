@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from dpcore.privacy.certified.lower_law import Gaps, _tangent, dominated, needed
+from dpcore.privacy.certified.lower_law import Gaps, _convex, _tangent, dominated, needed
 
 
 def curve(w: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -32,10 +32,13 @@ def setting(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Gaps]:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("factor", [1.0, 10.0])
-def test_the_lowered_curve_is_the_hull_of_its_points_and_the_floor(seed: int, factor: float) -> None:
+@pytest.mark.parametrize("dip", [None, 8, 20, 25])
+def test_the_lowered_curve_is_the_hull_of_its_points_and_the_floor(seed: int, factor: float, dip: int | None) -> None:
     w, mass, lowering, gaps = setting(seed)
     lowering = factor * lowering
     right = curve(w, mass) + gaps.right
+    if dip is not None:  # there the curve is lowered nearly to the floor, and its hull runs straight for long
+        lowering[dip] = 0.9 * min(right[dip], right[dip] - right[0] + (mass.sum() + gaps.zero) * (w[dip] - w[0]))
     # The floor at the left is a line: it falls by all the mass there is, that of ratio 0 too.
     floor = right[0] - gaps.left - (mass.sum() + gaps.zero) * (w - w[0])
     height = right - lowering
@@ -74,3 +77,12 @@ def test_the_tangent_to_the_end_touches_the_curve_and_stays_below_it() -> None:
     corner = _tangent(w, height)
     assert corner == 1
     assert np.all(height[corner:] >= height[corner] * (4.0 - w[corner:]) / (4.0 - w[corner]))
+
+
+@pytest.mark.parametrize("ends", [(0,), (-1,), (0, -1)])
+def test_a_curve_that_bends_the_wrong_way_at_an_end_has_no_hull_on_the_lattice(ends: tuple[int, ...]) -> None:
+    w, mass = np.arange(6.0), np.full(6, 0.2)
+    mass[list(ends)] = -0.1
+    assert _convex(w, mass.copy()).tolist() == [0.0] * 6
+    mass[list(ends)] = 0.1
+    assert _convex(w, mass.copy()).tolist() == mass.tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpcore.privacy.certified import lattice
+from dpcore.privacy.certified import lattice, rounding
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import Composition, composition_of, merged
@@ -68,6 +68,15 @@ def test_a_lower_bound_says_nothing_where_infinite_losses_outweigh_delta() -> No
     assert low[1] == 0
 
 
+def test_a_delta_that_infinite_losses_use_up_exactly_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounding, "ALLOWANCE", 0.0)
+    monkeypatch.setattr(rounding, "MASS", 0.0)
+    law, counts = LossLaw(0.0, 0.1, np.array([0.25, 0.25]), 0.5), np.array([[1]])
+    delta = -np.expm1(np.array([np.log1p(-0.5)]))
+    assert composed_epsilons([law], counts, delta, moments_of(law), +1)[0] == np.inf
+    assert composed_epsilons([law], counts, delta, moments_of(law), -1)[0] == 0
+
+
 def test_infinite_losses_of_many_steps_add_up_to_the_chance_of_any() -> None:
     """A law that is 0 or infinite has delta = 1 - (1 - p)^T at every epsilon."""
     leak, steps = 1e-3, 2000
@@ -106,3 +115,18 @@ def test_curves_of_merged_levels_are_those_of_the_loudest_below_and_of_the_quiet
     np.testing.assert_allclose(found.lower.beta(alpha), loud.lower.beta(alpha), atol=2e-3)
     np.testing.assert_allclose(found.upper.beta(alpha), quiet.upper.beta(alpha), atol=2e-3)
     assert np.all(loud.lower.beta(alpha) < quiet.upper.beta(alpha) - 0.005)
+
+
+def test_kinds_that_differ_in_the_sampling_rate_alone_are_never_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lattice, "LEVELS", 1)
+    alike = Composition([(0.1, 2.0), (0.2, 2.0), (0.3, 2.0)], np.array([[1, 2, 3]]))
+    for dominating in (True, False):
+        kept = merged(alike, dominating)
+        assert dict(zip(kept.kinds, kept.counts[0], strict=True)) == dict(zip(alike.kinds, (1, 2, 3), strict=True))
+
+
+def test_an_epsilon_of_0_suffices_where_the_bound_would_be_below() -> None:
+    law = LossLaw(-1.0, 0.1, np.array([0.5, 0.5]), 0.0)
+    counts, log_delta = np.array([[1], [2]]), np.log([0.5, 0.5])
+    assert moments_of(law).chernoff(counts, log_delta).tolist() == [0.0, 0.0]
+    assert composed_epsilons([law], counts, np.array([0.5, 0.5]), moments_of(law), +1).tolist() == [0.0, 0.0]
