@@ -135,3 +135,11 @@ def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(
     assert mass[~inside].sum() < 1e-15
     sums = np.insert(np.cumsum(whole.mass - exact), 0, 0.0)  # the error of a range is a difference of two of these
     assert np.ptp(sums) <= whole.error
+
+
+def test_a_lattice_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = LossLaw(-0.4, 0.2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 0.0)
+    assert composed_loss([one], np.array([9]), moments_of(one)).mass.size > 30
+    monkeypatch.setattr(log_moments, "LONGEST", 30)
+    with pytest.raises(RuntimeError, match="too long"):
+        composed_loss([one], np.array([9]), moments_of(one))

@@ -79,7 +79,7 @@ def test_the_tangent_to_the_end_touches_the_curve_and_stays_below_it() -> None:
     assert np.all(height[corner:] >= height[corner] * (4.0 - w[corner:]) / (4.0 - w[corner]))
 
 
-@pytest.mark.parametrize("ends", [(0,), (-1,), (0, -1)])
+@pytest.mark.parametrize("ends", [(0,), (-1,), (0, -1), (2, -1), (0, 2)])
 def test_a_curve_that_bends_the_wrong_way_at_an_end_has_no_hull_on_the_lattice(ends: tuple[int, ...]) -> None:
     w, mass = np.arange(6.0), np.full(6, 0.2)
     mass[list(ends)] = -0.1
