@@ -133,3 +133,11 @@ def test_what_is_told_is_of_the_last_horizon_alone(monkeypatch: pytest.MonkeyPat
     assert epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note == ""
     monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.0, 2.5])))
     assert "25 %" in epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note
+
+
+@pytest.mark.parametrize(("sigma", "promised"), [(0.05, True), (0.0499, False)])
+def test_nothing_is_promised_below_the_smallest_sigma(sigma: float, promised: bool) -> None:
+    found = epsilon_bounds.epsilon_bounds(Mechanism.constant(0.1, sigma, 1), np.array([1]), np.array([0.2]))
+    assert np.isfinite(found.upper[0]) == promised
+    assert found.lower[0] == 0
+    assert (found.note == "") == promised
