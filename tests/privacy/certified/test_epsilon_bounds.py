@@ -141,3 +141,11 @@ def test_nothing_is_promised_below_the_smallest_sigma(sigma: float, promised: bo
     assert np.isfinite(found.upper[0]) == promised
     assert found.lower[0] == 0
     assert (found.note == "") == promised
+
+
+def test_a_bound_speaks_for_other_horizons_at_its_own_delta_alone() -> None:
+    lower, upper = np.array([1.0, 0.5, 2.0]), np.array([1.5, 3.0, 2.5])
+    same = epsilon_bounds._monotone(lower, upper, np.full(3, 1e-5))
+    np.testing.assert_array_equal(same, [[1.0, 1.0, 2.0], [1.5, 2.5, 2.5]])
+    apart = epsilon_bounds._monotone(lower, upper, np.array([1e-9, 1e-2, 1e-5]))
+    np.testing.assert_array_equal(apart, [lower, upper])
