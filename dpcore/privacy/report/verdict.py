@@ -22,7 +22,7 @@ class Worth(StrEnum):
     LOOSE = "loose"  # above it by more
     CLAIMS_LESS = "claims_less"  # below the proven lower bound
     OUTSIDE = "outside"  # a claim whose own conditions fail
-    UNDECIDED = "undecided"  # inside the band without a proof, or nothing certified to compare with
+    UNDECIDED = "undecided"  # inside the band without a proof, or nothing certified, or too little, to compare with
     NOT_AVAILABLE = "not_available"  # the accountant gives no finite number
 
 
@@ -75,11 +75,20 @@ def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
         return Verdict(Worth.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio)
     if epsilon < upper and kind is not Kind.UPPER:
         return Verdict(Worth.UNDECIDED, "Inside the certified band: too close to the exact value to tell.", ratio)
+    if ratio <= TIGHT and upper > TIGHT * lower:
+        return Verdict(
+            Worth.UNDECIDED, f"{_proof(kind)} The certified band is too wide to tell how tight it is.", ratio
+        )
     return _above(kind, ratio)
 
 
+def _proof(kind: Kind) -> str:
+    """That a number at or above the proven upper bound, or with a proof of its own, is sound."""
+    return "Sound." if kind is Kind.UPPER else "Here it is on the safe side, but that is not proven in general."
+
+
 def _above(kind: Kind, ratio: float) -> Verdict:
-    proof = "" if kind is Kind.UPPER else " Here it is on the safe side, but that is not proven in general."
+    proof = "" if kind is Kind.UPPER else f" {_proof(kind)}"
     if ratio <= TIGHT:
         return Verdict(Worth.SOUND_AND_TIGHT, "Sound and tight: within 5 % of the certified value." + proof, ratio)
     return Verdict(Worth.LOOSE, f"Sound, but loose: {_excess(ratio)}.{proof}", ratio)

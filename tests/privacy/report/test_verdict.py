@@ -126,6 +126,16 @@ def test_the_band_judges_itself_by_its_width() -> None:
     assert verdict(band(0.5, 1.0), band(0.5, 1.0)).worth is Worth.LOOSE
 
 
+@pytest.mark.parametrize("epsilon", [0.7, 1.0, 1.04])
+@pytest.mark.parametrize("kind", [Kind.UPPER, Kind.APPROXIMATE])
+def test_beside_a_wide_band_nothing_is_called_tight(epsilon: float, kind: Kind) -> None:
+    found = verdict(curve([epsilon], kind), band(0.5, 1.0))
+    assert found.worth is Worth.UNDECIDED
+    assert "within 5 %" not in found.text
+    assert verdict(curve([1.06], kind), band(0.5, 1.0)).worth is Worth.LOOSE
+    assert verdict(curve([1.04], kind), band(0.96, 1.0)).worth is Worth.SOUND_AND_TIGHT
+
+
 def test_zero_epsilon_is_judged_without_dividing_by_it() -> None:
     nothing = band(0.0, 0.0)
     assert verdict(curve([0.0], Kind.UPPER), nothing).worth is Worth.SOUND_AND_TIGHT
