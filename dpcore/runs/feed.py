@@ -132,11 +132,14 @@ def status_of(run: Run) -> dict[str, object]:
 
 async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
     """The messages of several feeds as they come, each from behind an event on; a slow reader makes all wait."""
-    ready: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+    ready: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
 
     async def pass_on(feed: RunFeed, after: int) -> None:
-        async for piece in feed.messages(after):
-            await ready.put(piece)
+        try:
+            async for piece in feed.messages(after):
+                await ready.put(piece)
+        except Exception as error:  # else the reader would wait for what does not come
+            await ready.put(error)
         await ready.put(None)
 
     tasks = [asyncio.create_task(pass_on(feed, after)) for feed, after in feeds]
@@ -144,6 +147,8 @@ async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
         left = len(tasks)
         while left:
             piece = await ready.get()
+            if isinstance(piece, Exception):
+                raise piece
             if piece is None:
                 left -= 1
             else:

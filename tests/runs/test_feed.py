@@ -233,3 +233,14 @@ def test_feeds_are_kept_for_who_reads_and_the_oldest_others_are_forgotten(store)
             await feeds.of("nosuchrun")
 
     asyncio.run(watch())
+
+
+def test_a_feed_that_breaks_ends_the_stream_instead_of_keeping_its_reader_waiting(store):
+    class Broken(RunFeed):
+        async def messages(self, after: int) -> AsyncIterator[bytes]:
+            yield KEEP_ALIVE
+            raise ZeroDivisionError
+
+    whole, broken = RunFeed(store, running(store, 1)), Broken(store, "any")
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(asyncio.wait_for(collected(merged([(whole, 0), (broken, 0)])), 10))
