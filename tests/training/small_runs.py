@@ -52,6 +52,7 @@ def noise_of(
         begun(run)
         for step in range(1, steps):
             run.step(step)
+        run.sigmas = run.sigmas.copy()  # a plan is shared
         run.sigmas[steps - 1] = sigma
         scale = scale_after(run.descent.optimizer, run.descent.state)
         run.descent.optimizer = run.descent.optimizer._replace(absorb=lambda gradient, state: given.append(gradient))

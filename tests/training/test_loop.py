@@ -59,6 +59,7 @@ def noise_of_one_step(config: RunConfig) -> np.ndarray:
     moved = []
     for sigma in (config.sigma, 0.0):
         run = run_of(dataclasses.replace(config, momentum=0.0, lr=1.0))
+        run.sigmas = run.sigmas.copy()  # a plan is shared
         run.sigmas[0] = sigma
         before = run.engine.parameters.double()
         run.step(1)
