@@ -7,6 +7,7 @@ The answer is a stream of server-sent events (`dpcore/runs/feed.py`). A reader t
 the header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
@@ -39,7 +40,7 @@ async def run_events(request: Request) -> Response:
         return PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
     try:
         wanted = asked_for(request)
-        store = ensure_pool().store
+        store = (await asyncio.to_thread(ensure_pool)).store  # the first call opens a file and starts a process
         feeds = _feeds.setdefault(store, Feeds(store))
         found = [(await feeds.of(run), after) for run, after in wanted]
     except UnknownRun as error:
