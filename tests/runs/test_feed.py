@@ -12,6 +12,7 @@ from dpcore.runs.feed import KEEP_ALIVE, Feeds, RunFeed, merged
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
+from tests.loop_of_its_own import awaited
 
 CONFIG = RunConfig(epochs=1)
 
@@ -57,7 +58,7 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
         store.end(run, Status.FINISHED)
         return await asyncio.wait_for(reading, 10)
 
-    pieces = asyncio.run(watch())
+    pieces = awaited(watch())
     assert numbers(pieces) == list(range(1, 41))
     assert [(name, said.get("status")) for name, said in named(pieces)] == [
         ("status", "running"), ("status", "finished"), ("end", None),
@@ -71,7 +72,7 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
 def test_a_reader_goes_on_behind_the_event_that_it_has(store, after):
     run = running(store, 5)
     store.end(run, Status.FINISHED)
-    pieces = asyncio.run(collected(RunFeed(store, run).messages(after)))
+    pieces = awaited(collected(RunFeed(store, run).messages(after)))
     assert numbers(pieces) == list(range(after + 1, 6))
     assert named(pieces)[-1][0] == "end"
 
@@ -91,7 +92,7 @@ def test_many_readers_cost_the_store_one_look_at_a_time(store, monkeypatch):
         assert len(looks) <= seen + 50  # not one for each reader
         return found
 
-    for pieces in asyncio.run(watch()):
+    for pieces in awaited(watch()):
         assert numbers(pieces) == [1, 2, 3, 4, 5, 6]
     assert len(looks) < 50
     assert len({after for _, after in looks}) <= 3  # nothing is read twice
@@ -110,7 +111,7 @@ def test_what_comes_while_a_reader_is_slow_reaches_it_in_one_piece(store):
         await asyncio.sleep(0.1)
         return pieces + [piece async for piece in messages]
 
-    pieces = asyncio.run(watch())
+    pieces = awaited(watch())
     assert numbers(pieces) == list(range(1, 30))
     assert any(len(numbers([piece])) == 28 for piece in pieces)
 
@@ -131,7 +132,7 @@ def test_nobody_looks_at_the_store_once_nobody_reads(store, monkeypatch):
         await asyncio.sleep(0.05)
         assert len(looks) == seen
 
-    asyncio.run(watch())
+    awaited(watch())
 
 
 def test_a_quiet_run_keeps_its_readers_connected(store, monkeypatch):
@@ -142,7 +143,7 @@ def test_a_quiet_run_keeps_its_readers_connected(store, monkeypatch):
         messages = RunFeed(store, run).messages(0)
         return [await anext(messages) for _ in range(6)]
 
-    assert asyncio.run(watch()).count(KEEP_ALIVE) >= 3
+    assert awaited(watch()).count(KEEP_ALIVE) >= 3
 
 
 def test_a_store_that_fails_is_said_and_ends_the_feed(store):
@@ -154,7 +155,7 @@ def test_a_store_that_fails_is_said_and_ends_the_feed(store):
         store.path.unlink()
         return await asyncio.wait_for(reading, 10)
 
-    pieces = asyncio.run(watch())
+    pieces = awaited(watch())
     assert numbers(pieces) == [1, 2]
     problem = dict(named(pieces))["problem"]
     assert problem["run"] == run
@@ -176,7 +177,7 @@ def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(st
             first = await collected(failing.messages(0))
         return [first, await collected((await feeds.of(run)).messages(0))]
 
-    first, second = asyncio.run(twice())
+    first, second = awaited(twice())
     assert dict(named(first))["problem"] == {"run": run, "problem": "it is busy"}
     assert numbers(second) == [1, 2, 3]
     assert "problem" not in dict(named(second))
@@ -195,7 +196,7 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
         store.end(second, Status.CANCELLED)
         return await asyncio.wait_for(reading, 10)
 
-    text = b"".join(asyncio.run(watch())).decode()
+    text = b"".join(awaited(watch())).decode()
     assert re.findall(rf"id: {first}\.(\d)", text) == ["2", "3"]
     assert re.findall(rf"id: {second}\.(\d)", text) == ["1", "2", "3"]
     assert text.count("event: end") == 2
@@ -213,7 +214,7 @@ def test_a_reader_that_leaves_a_stream_of_several_runs_leaves_all_of_them(store)
         await asyncio.sleep(0.05)
         assert all(feed.idle for feed, _ in found)
 
-    asyncio.run(watch())
+    awaited(watch())
 
 
 def test_feeds_are_kept_for_who_reads_and_the_oldest_others_are_forgotten(store):
@@ -232,7 +233,7 @@ def test_feeds_are_kept_for_who_reads_and_the_oldest_others_are_forgotten(store)
         with pytest.raises(UnknownRun):
             await feeds.of("nosuchrun")
 
-    asyncio.run(watch())
+    awaited(watch())
 
 
 def test_a_feed_that_breaks_ends_the_stream_instead_of_keeping_its_reader_waiting(store):
@@ -243,4 +244,4 @@ def test_a_feed_that_breaks_ends_the_stream_instead_of_keeping_its_reader_waitin
 
     whole, broken = RunFeed(store, running(store, 1)), Broken(store, "any")
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(asyncio.wait_for(collected(merged([(whole, 0), (broken, 0)])), 10))
+        awaited(asyncio.wait_for(collected(merged([(whole, 0), (broken, 0)])), 10))

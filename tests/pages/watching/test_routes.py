@@ -14,6 +14,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from pages.parts.watching import routes
 from pages.parts.watching.routes import MOST_READERS, ROUTES, asked_for
+from tests.loop_of_its_own import awaited
 
 
 class Pool:
@@ -60,7 +61,7 @@ def got(path: str, query: str = "", headers: dict[str, str] | None = None, metho
     async def ask() -> None:
         await asyncio.wait_for(Starlette(routes=ROUTES)(scope_of(path, query, headers, method), receive, send), 20)
 
-    asyncio.run(ask())
+    awaited(ask())
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]).decode()
 
