@@ -11,6 +11,10 @@ import os
 import pytest
 from hypothesis import settings
 
+# Torch's threads wait for one another after every operation. Awake, they would keep the other tests from the cores: a
+# test of many small steps took twenty times as long beside them. The library reads this when torch is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 settings.register_profile("local", deadline=None)  # pytest-timeout watches; a busy machine is no failure
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
