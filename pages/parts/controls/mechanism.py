@@ -112,34 +112,42 @@ def _controls() -> Setting:
         return _setting()
     finally:
         with top:  # drawn last: what the URL says is known once the fields are there
-            _preset()
+            preset_choice()
 
 
 def _setting() -> Setting:
     n = int(number(N))
-    q = _rate(n)
+    q = rate_control(n)
     sigma = number(SIGMA)
-    steps = _steps(q)
+    steps = steps_control(q)
     delta = number(DELTA)
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
         choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title)
         st.caption(NEUTRAL)
+    return Setting(mechanism_of(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
+
+
+def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float, level: int = 0) -> Mechanism:
+    """The mechanism of so many steps; sigma stays for `level` of them (0: an epoch).
+
+    Errors: ValueError says in a sentence which values do not go together.
+    """
     check.in_range(0, 1, ends="(]", q=q)
-    level = max(1, round(min(1 / q, steps)))
+    level = level or max(1, round(min(1 / q, steps)))
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
     try:
-        mechanism = scheduled(schedule, q, sigma, steps, rate, level)
+        return scheduled(schedule, q, sigma, steps, rate, level)
     except ValueError as error:
         open_on("rate=" in str(error), OPEN)
         raise ValueError(on_schedule(str(error))) from None
-    return Setting(mechanism, n, q, sigma, delta, schedule, rate)
 
 
-def _preset() -> None:
+def preset_choice() -> None:
+    """Draw the choice of settings to start from; after the fields, so that what the URL says is known."""
     texts = {quantity.key: st.session_state.get(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
     custom = (st.session_state.get("sampling"), st.session_state.get("length")) != ("batch", "epochs")
     chosen = st.session_state.get("preset", presets.CUSTOM)
@@ -160,7 +168,7 @@ def _schedule_texts() -> dict[str, str]:
     return {"optimizer": st.session_state.get("optimizer", "sgd"), "schedule": name, "rate": rate}
 
 
-def _rate(n: int) -> float:
+def rate_control(n: int) -> float:
     """The sampling rate, given as itself or as an expected batch."""
     mode = _mode("sampling", ("batch", "q"), lambda: _carry_rate(n))
     if mode == "q":
@@ -174,7 +182,7 @@ def _rate(n: int) -> float:
     return batch / n
 
 
-def _steps(q: float) -> int:
+def steps_control(q: float) -> int:
     """The number of steps, given as itself or as epochs (rounded up, as training does)."""
     mode = _mode("length", ("epochs", "steps"), lambda: _carry_length(q))
     if mode == "steps":
