@@ -9,6 +9,7 @@ from pages.parts.calibrate.epsilon_map import show_map
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.results import cache
 from pages.parts.results.downloads import csv_button
+from pages.parts.results.pinned import difference, pin_controls, pinned_mark
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
 
@@ -19,6 +20,8 @@ with left:
     idle = st.container()
 setting = setting_in(left, right)
 delta = setting.delta
+with left:
+    pinned = pin_controls(setting)
 
 with right:
     controls, result = st.columns([2, 3], gap="medium")
@@ -60,4 +63,7 @@ with right:
     with less:
         answers.show_less_noise(setting)
     with map_:  # last, since it may take longest
-        show_map(setting, by, target.size if isinstance(target, EpsilonTarget) else None, mark)
+        if pinned:
+            st.markdown(difference(pinned, setting))
+        marks = [each for each in (mark, pinned_mark(pinned) if pinned else None) if each]
+        show_map(setting, by, target.size if isinstance(target, EpsilonTarget) else None, marks)

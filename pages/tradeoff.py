@@ -15,6 +15,7 @@ from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
+from pages.parts.results.pinned import difference, ghost_over_delta, pin_controls, pinned_line
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
@@ -33,6 +34,7 @@ left, right = page_columns("What can an attacker do?")
 setting = setting_in(left, right)
 with left:
     prior = number(PRIOR)
+    pinned = pin_controls(setting)
 mechanism, delta = setting.mechanism, setting.delta
 
 with right:
@@ -64,14 +66,17 @@ with right:
     certain.markdown(error_sentence(found, setting.after))
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
+    if pinned:
+        warned.markdown(difference(pinned, setting))
 
     if view == "trade-off":
-        figure = tradeoff_figure(band, compared.lines(), log=log, height=HEIGHT)
+        ghost = pinned_line(pinned) if pinned else []
+        figure = tradeoff_figure(band, [*compared.lines(), *ghost], log=log, height=HEIGHT)
         chart.plotly_chart(figure, key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        figure = profile_figure(profiles, log=log, height=HEIGHT)
+        figure = profile_figure(profiles, log=log, height=HEIGHT, ghost=ghost_over_delta(pinned) if pinned else None)
         chart.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
     elif growing := cache.growing(mechanism):
         figure = growth_figure(

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
+from dpcore.figures.ghost import Ghost, ghost_end, ghost_trace
 from dpcore.figures.labels import end_labels
 from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of, told
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
@@ -95,13 +96,17 @@ def curves_figure(
     log: bool = False,
     height: int = 430,
     now: float | None = None,
+    ghost: Ghost | None = None,
 ) -> go.Figure:
-    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked."""
-    bounds = _bounds(curves, log)
-    traces: list[dict[str, Any]] = []
+    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked.
+
+    A `ghost` is the curve of another setting, over epochs of its own.
+    """
+    bounds = _bounds({**curves, "ghost": ghost.curve} if ghost else curves, log)
+    traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
-    ends = _ends(curves, None if log else bounds[1])
+    ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
     axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
     shape = layout("epoch", "epsilon", height=height, right=RIGHT, yaxis=axis)
     shape["annotations"] = end_labels(ends, bounds, height, log=log)
@@ -111,9 +116,11 @@ def curves_figure(
     return go.Figure({"data": traces, "layout": shape})
 
 
-def profile_figure(profiles: Mapping[str, Curve], *, log: bool = False, height: int = 430) -> go.Figure:
-    """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile."""
-    traces: list[dict[str, Any]] = []
+def profile_figure(
+    profiles: Mapping[str, Curve], *, log: bool = False, height: int = 430, ghost: Ghost | None = None
+) -> go.Figure:
+    """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile and a `ghost`'s."""
+    traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         curve, style = profiles[name], style_of(name)
         seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)

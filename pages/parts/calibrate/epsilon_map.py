@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -54,11 +54,11 @@ class Axes(NamedTuple):
         return np.array(self.steps) * self.q
 
 
-def show_map(setting: Setting, by: str, target: float | None, answer: Mark | None) -> None:
-    """Draw the map with the current point and the answer; a click on it loads a cell. Then its numbers."""
+def show_map(setting: Setting, by: str, target: float | None, others: Sequence[Mark]) -> None:
+    """Draw the map with the current point and others; a click on it loads a cell. Then its numbers."""
     axes = axes_of(setting, by)
     st.session_state[AXES] = axes
-    marks = [Mark(setting.epochs, setting.sigma, "now"), *([answer] if answer else [])]
+    marks = [Mark(setting.epochs, setting.sigma, "now"), *others]
     place, below = st.empty(), st.empty()
     parts: list[Grid] = []
     started, slow = time.perf_counter(), False

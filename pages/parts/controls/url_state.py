@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
@@ -18,6 +19,12 @@ def note_arrival(page: str) -> None:
     """Tell the widgets whether the reader has just come to this page; before the first of them."""
     st.session_state[ARRIVED] = st.session_state.get(PAGE) != page
     st.session_state[PAGE] = page
+
+
+def restoring() -> bool:
+    """Whether the reader went back or forward in the browser's history: then the address goes before all else."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
 
 
 def recall(key: str, default: object) -> None:

@@ -1,0 +1,146 @@
+"""Pin this setting: it stays on the charts as a ghost, with the difference in numbers, while the controls move on.
+
+How a page uses it, once it has its `setting`:
+
+    pinned = pin_controls(setting)                  # draws the buttons where they are called
+    figure = curves_figure(..., ghost=pinned and ghost_over_epochs(pinned))
+    if pinned:
+        st.markdown(difference(pinned, setting))
+
+The trade-off figure takes `pinned_line`, the map of Calibrate `pinned_mark`. What is pinned stays in the session and in
+the address (`pin=`), on every page.
+"""
+
+import math
+
+import streamlit as st
+
+from dpcore.figures import Line, charted, epochs_at
+from dpcore.figures.ghost import SHORT, Ghost, ghost_style
+from dpcore.figures.heatmap import Mark
+from dpcore.privacy.accountants import CERTIFIED, Kind
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
+from dpcore.privacy.schedule import SCHEDULES, scheduled
+from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
+from pages.parts.controls.number import Quantity, epochs_text, read
+from pages.parts.controls.url_state import restoring, write_ids
+from pages.parts.results import cache
+
+PARAMETER = "pin"
+PINNED = "pinned_setting"  # its text in the session; empty where nothing is pinned
+BETWEEN = "~"  # fields; stands in an address as it is
+LONGEST = 200
+RATE = Quantity("rate", "Rate k", "0", 0, 1, lambda rate: None)  # of any schedule
+QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
+
+
+def pin_controls(setting: Setting) -> Setting | None:
+    """Draw the buttons that pin this setting and let go of it; the one that is pinned."""
+    pinned = pinned_setting()
+    row = st.container(horizontal=True, gap="small", key="pin")
+    row.button("Pin this setting", on_click=_pin, args=(written(setting),), key="pin_this", disabled=pinned == setting)
+    if pinned:
+        row.button("Unpin", type="tertiary", on_click=_pin, args=("",), key="unpin")
+    return pinned
+
+
+def pinned_setting() -> Setting | None:
+    """What is pinned, by the session or, for a link and after going back, by the address."""
+    if restoring() or PINNED not in st.session_state:
+        st.session_state[PINNED] = st.query_params.get(PARAMETER, "")
+    text, pinned = st.session_state[PINNED], None
+    if text:
+        try:
+            pinned = understood(text)
+        except (ValueError, RuntimeError):
+            st.warning(f"Expected {PARAMETER}={text[:40]!r} in the address to be a setting; nothing is pinned.")
+            st.session_state[PINNED] = ""
+    write_ids(PARAMETER, [st.session_state[PINNED]] if pinned else [], [])
+    return pinned
+
+
+def written(setting: Setting) -> str:
+    """A setting as a compact text, exactly.
+
+    >>> written(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
+    '10000~0.0256~1.23~196~1e-05~constant~0.0'
+    """
+    values = (setting.n, setting.q, setting.sigma, setting.mechanism.steps, setting.delta, setting.schedule)
+    return BETWEEN.join(str(each) for each in (*values, setting.rate))
+
+
+def understood(text: str) -> Setting:
+    """The setting of such a text; ValueError where it is none."""
+    fields = text[:LONGEST].split(BETWEEN)
+    if len(fields) != 7 or fields[5] not in SCHEDULES:
+        raise ValueError(f"Expected {text[:40]!r} to be a setting.")
+    schedule = fields.pop(5)
+    n, q, sigma, steps, delta, rate = (read(each, field) for each, field in zip(QUANTITIES, fields, strict=True))
+    return setting_of(int(n), q, sigma, int(steps), delta, schedule, rate)
+
+
+def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> Setting:
+    """What these values make together; ValueError says why they make nothing."""
+    return Setting(scheduled(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
+
+
+def words_of(setting: Setting) -> str:
+    """A setting in a few words.
+
+    >>> words_of(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
+    'sigma 1.23, q 0.0256, 5 epochs'
+    """
+    epochs = float(epochs_text(setting.mechanism.steps, setting.q))
+    changing = "" if setting.schedule == "constant" else f" ({setting.schedule}, k {nearest(setting.rate)})"
+    return f"sigma {nearest(setting.sigma)}{changing}, q {nearest(setting.q)}, {epochs_of(epochs)}"
+
+
+def ghost_over_epochs(pinned: Setting) -> Ghost:
+    """Its certified epsilon against epoch."""
+    steps, mechanism = charted(pinned.mechanism), pinned.mechanism
+    return Ghost(_label(pinned), cache.curve(CERTIFIED, mechanism, pinned.delta), epochs_at(mechanism, steps))
+
+
+def ghost_over_delta(pinned: Setting) -> Ghost:
+    """Its certified epsilon at each delta."""
+    return Ghost(_label(pinned), cache.profile(CERTIFIED, pinned.mechanism))
+
+
+def pinned_line(pinned: Setting) -> list[Line]:
+    """The curve that no attack on it gets below; none where nothing is certified."""
+    band = cache.band(pinned.mechanism)
+    return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower)]
+
+
+def pinned_mark(pinned: Setting) -> Mark:
+    """Its point on a map of epsilon over epochs and sigma."""
+    return Mark(pinned.epochs, pinned.sigma, SHORT.lower(), "square")
+
+
+def difference(pinned: Setting, setting: Setting) -> str:
+    """What is pinned, what it costs, and how much more or less the present setting costs, by the certified bounds."""
+    before, now = _epsilon(pinned), _epsilon(setting)
+    at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
+    first = f"**Pinned:** {words_of(pinned)}, delta {plain(raised(pinned.delta))}: epsilon {_marked(before)}."
+    second = f"**Now** {_marked(now)}{at}"
+    if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
+        return f"{first} {second}{', the same' if before == now else ''}."
+    word = "more" if now > before else "less"
+    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times as much."
+
+
+def _label(pinned: Setting) -> str:
+    return f"{SHORT}: {words_of(pinned)}"
+
+
+def _epsilon(setting: Setting) -> float:
+    return float(cache.final(CERTIFIED, setting.mechanism, setting.delta).epsilon[-1])
+
+
+def _marked(epsilon: float) -> str:
+    return marked(epsilon, Kind.CERTIFIED)
+
+
+def _pin(text: str) -> None:
+    st.session_state[PINNED] = text
