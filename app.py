@@ -6,9 +6,9 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 import streamlit as st
 
 from pages.parts.shell.menu import menu
-from pages.parts.watching.routes import ROUTES
+from pages.parts.watching.routes import routes
 
 if __name__ == "__main__":
     menu().run()
 else:
-    app = st.App("app.py", routes=ROUTES)
+    app = st.App("app.py", routes=routes())

@@ -1,5 +1,6 @@
 """What the server answers beside the pages: the events of runs as they happen.
 
+    GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to six, in one connection: a browser keeps no more than six to a server
 
@@ -19,6 +20,7 @@ from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
+from pages.parts.watching.files import FILES
 
 MOST_RUNS = 6  # in one connection, as on one chart
 MOST_READERS = 1000  # connections at once
@@ -78,4 +80,16 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
         _readers.discard(reader)
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events)]
+ROUTES = [Route("/runs/{runs}/events", run_events), FILES]
+_serving: list[bool] = []
+
+
+def routes() -> list[Route]:
+    """The routes, for the server of this process, which from now on answers them."""
+    _serving[:] = [True]
+    return ROUTES
+
+
+def served() -> bool:
+    """Whether this process answers the routes: not where a page's file is run alone, nor without a server."""
+    return bool(_serving)

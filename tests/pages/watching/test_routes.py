@@ -47,8 +47,8 @@ def scope_of(path: str, query: str = "", headers: dict[str, str] | None = None, 
     }  # fmt: skip
 
 
-def got(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET"):
-    """(status, headers, body) of a whole answer."""
+def got(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET", *, raw: bool = False):
+    """(status, headers, body) of a whole answer; the body as text, or `raw`."""
     sent: list[dict] = []
 
     async def receive() -> dict:
@@ -63,7 +63,8 @@ def got(path: str, query: str = "", headers: dict[str, str] | None = None, metho
 
     awaited(ask())
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]).decode()
+    body = b"".join(message.get("body", b"") for message in sent[1:])
+    return sent[0]["status"], headers, body if raw else body.decode()
 
 
 def test_a_browser_gets_what_happened_and_the_end(store):

@@ -1,0 +1,122 @@
+/* How a figure grows with the events of a run, and where the labels at the ends of its lines go. */
+
+const MOST = 800; // points of one line; past it every second one goes
+const LINE = 18; // pixels between two lines of labels
+
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array,
+  u2: Uint16Array, u1: Uint8Array };
+
+/* The figure that Python wrote, its numbers as plain arrays that can grow. */
+export function read(text) {
+  const figure = JSON.parse(text);
+  for (const trace of figure.data) {
+    for (const name of ["x", "y"]) {
+      const { dtype, bdata } = trace[name] ?? {};
+      if (bdata === undefined) continue;
+      const bytes = Uint8Array.from(atob(bdata), (letter) => letter.charCodeAt(0));
+      trace[name] = [...new ARRAYS[dtype](bytes.buffer)];
+    }
+    trace.x ??= [];
+    trace.y ??= [];
+  }
+  return figure;
+}
+
+/* Take into the figure what has come since; whether anything did. `item` is one of live_chart.py's Growth or Mark. */
+export function advanced(figure, item, events) {
+  const fresh = events.filter((each) => each.number > item.seen).map((each) => each.body);
+  if (!events.length || !fresh.length) return false;
+  item.seen = events[events.length - 1].number;
+  const take = item.kind === "mark" ? marked : grown;
+  return fresh.map((body) => take(figure, item, body)).some(Boolean);
+}
+
+function grown(figure, item, body) {
+  if (body.event !== item.event) return false;
+  const read = item.item === null ? body[item.y] : body[item.y]?.[item.item];
+  if (read === null || read === undefined) return false;
+  const trace = figure.data[item.trace];
+  if (Array.isArray(read)) replaced(trace, read, item);
+  else if (item.level) trace.y = trace.x.map(() => read * item.scale);
+  else if (!added(trace, across(item, body), read * item.scale)) return false;
+  if (item.label) labelled(figure, item, trace);
+  return true;
+}
+
+/* All heights at once, as of bars, with the numbers written on them. */
+function replaced(trace, values, item) {
+  trace.y = values.map((each) => each * item.scale);
+  if (trace.text) trace.text = trace.y.map((each) => each.toFixed(0));
+}
+
+function added(trace, x, y) {
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return false;
+  trace.x.push(x);
+  trace.y.push(y);
+  if (trace.x.length > MOST) {
+    const last = trace.x.length - 1;
+    for (const name of ["x", "y"]) trace[name] = trace[name].filter((_, i) => i % 2 === last % 2);
+  }
+  return true;
+}
+
+/* Where an event lies on the x axis: its own number, or what the table holds for the next step that it lists. */
+function across(item, body) {
+  if (!item.table) return body[item.x];
+  const place = item.table.steps.findIndex((step) => step >= body.step);
+  return place < 0 ? NaN : item.table.values[place];
+}
+
+function labelled(figure, item, trace) {
+  const { name, text, digits } = item.label;
+  const y = trace.y[trace.y.length - 1];
+  const annotations = (figure.layout.annotations ??= []);
+  let note = annotations.find((each) => each.name === name);
+  if (!note) {
+    note = { name, x: 1, xref: "paper", xanchor: "left", xshift: 6, yanchor: "middle", showarrow: false, align: "left" };
+    note.yref = trace.yaxis ?? "y";
+    annotations.push(note);
+  }
+  note.text = text.replace("{}", y.toFixed(digits));
+  note.at = y;
+}
+
+/* A mark stands where the run is now: a vertical line, and points on curves, each on the curve's own next point. */
+function marked(figure, item, body) {
+  if (!["stepped", "evaluated"].includes(body.event)) return false;
+  const x = across(item, body);
+  if (!Number.isFinite(x)) return false;
+  if (item.shape !== null) Object.assign(figure.layout.shapes[item.shape], { x0: x, x1: x });
+  if (item.trace !== null) {
+    const points = item.curves.map((curve) => figure.data[curve]).map(({ x: xs, y: ys }) => {
+      const place = xs.findIndex((each) => each >= x - 1e-9);
+      return place < 0 ? [null, null] : [xs[place], ys[place]];
+    });
+    figure.data[item.trace].x = points.map((each) => each[0]);
+    figure.data[item.trace].y = points.map((each) => each[1]);
+  }
+  return true;
+}
+
+/* The layout with the labels right of each axis moved apart, as little as can be. */
+export function spread(layout, data, plot) {
+  const notes = (layout.annotations ?? []).map((each) => ({ ...each }));
+  const ends = notes.filter((each) => each.at !== undefined);
+  for (const yref of new Set(ends.map((each) => each.yref ?? "y"))) {
+    const group = notes.filter((each) => (each.yref ?? "y") === yref && each.xref === "paper" && each.x === 1);
+    const name = yref.replace("y", "yaxis");
+    const range = layout[name]?.range ?? plot._fullLayout?.[name]?.range;
+    const pixels = plot._fullLayout?.[name]?._length ?? layout.height - 64;
+    if (range) apart(group, range, ((range[1] - range[0]) * LINE) / pixels, layout[name]?.type === "log");
+  }
+  notes.forEach((each) => delete each.at);
+  return { ...layout, annotations: notes };
+}
+
+function apart(group, [low, high], gap, log) {
+  const wanted = (each) => (each.at === undefined ? each.y : log ? Math.log10(each.at) : each.at);
+  const sorted = group.map((note) => ({ note, y: Math.min(Math.max(wanted(note), low), high) })).sort((a, b) => a.y - b.y);
+  for (let i = sorted.length - 2; i >= 0; i--) sorted[i].y = Math.min(sorted[i].y, sorted[i + 1].y - gap);
+  for (let i = 0; i < sorted.length; i++) sorted[i].y = Math.max(sorted[i].y, i ? sorted[i - 1].y + gap : low);
+  for (const { note, y } of sorted) note.y = y;
+}

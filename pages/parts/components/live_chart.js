@@ -1,0 +1,146 @@
+/* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
+import { follow, stop } from "./runs.js";
+import { advanced, read, spread } from "./growth.js";
+import { table } from "./numbers_table.js";
+import { exported, themed } from "./looks.js";
+
+const PAUSE = 100; // ms from one drawing to the next
+const charts = new WeakMap(); // by the element that Streamlit gives each of them
+const told = new Set(); // runs whose end Python has been told of
+let plotly = null;
+
+export default function live_chart({ data, parentElement, setTriggerValue, setStateValue }) {
+  const chart = charts.get(parentElement) ?? new Chart(parentElement);
+  charts.set(parentElement, chart);
+  chart.show(data, setTriggerValue, setStateValue);
+  return () => {
+    chart.close();
+    charts.delete(parentElement);
+  };
+}
+
+class Chart {
+  constructor(parent) {
+    this.parent = parent;
+    this.heard = () => this.plan();
+    this.followed = new Map();
+    this.drawn = 0;
+    this.build();
+    this.sizes = new ResizeObserver(() => this.plan());
+    this.sizes.observe(this.box);
+  }
+
+  build() {
+    this.box = made("div", "live-chart");
+    this.plot = made("div", "live-plot");
+    this.foot = made("div", "live-foot");
+    this.said = made("span", "live-said");
+    this.said.setAttribute("role", "status");
+    this.details = made("details", "live-numbers");
+    this.details.append(made("summary", "", "Numbers"), made("div", "live-table"));
+    this.details.addEventListener("toggle", () => this.fill());
+    const buttons = ["SVG", "PNG"].map((format) => {
+      const button = made("button", "", format);
+      button.type = "button";
+      button.addEventListener("click", () => exported(this, format.toLowerCase()));
+      return button;
+    });
+    this.foot.append(this.details, this.said, ...buttons);
+    this.box.append(this.plot, this.foot);
+    this.parent.append(this.box);
+  }
+
+  show(data, setTriggerValue, setStateValue) {
+    this.tell = (name, value) => setTriggerValue(name, value);
+    this.fail = (reason) => setStateValue("failed", reason);
+    const fresh = data.figure !== this.data?.figure || JSON.stringify(data.following) !== this.wanted;
+    this.data = data;
+    if (fresh) {
+      this.wanted = JSON.stringify(data.following);
+      this.figure = read(data.figure);
+      this.following = data.following.map((each) => ({ ...each, seen: each.after }));
+    }
+    this.box.setAttribute("role", "figure");
+    this.box.setAttribute("aria-label", data.alt);
+    this.plot.style.height = `${data.height}px`;
+    this.attend();
+    load(data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
+  }
+
+  /* Follow the runs that the figure follows now, and no others. */
+  attend() {
+    const first = new Map();
+    for (const { run, after } of this.following) first.set(run, Math.min(after, first.get(run) ?? Infinity));
+    for (const [run, followed] of this.followed) if (!first.has(run)) this.leave(run, followed);
+    for (const [run, after] of first) this.followed.set(run, follow(run, after, this.heard));
+  }
+
+  leave(run, followed) {
+    stop(followed, this.heard);
+    this.followed.delete(run);
+  }
+
+  close() {
+    clearTimeout(this.planned);
+    this.closed = true;
+    for (const [run, followed] of this.followed) this.leave(run, followed);
+    this.sizes.disconnect();
+    globalThis.Plotly?.purge(this.plot);
+    this.box.remove();
+  }
+
+  /* Draw with the next frame, and no sooner than PAUSE after the last drawing. */
+  plan(soonest = Math.max(this.drawn + PAUSE - performance.now(), 0)) {
+    if (this.closed || !globalThis.Plotly) return;
+    if (this.planned && soonest) return;
+    clearTimeout(this.planned);
+    this.planned = setTimeout(() => requestAnimationFrame(() => {
+      this.planned = 0;
+      if (!this.closed) this.draw();
+    }), soonest);
+  }
+
+  draw() {
+    const grown = this.following.filter((each) => advanced(this.figure, each, this.followed.get(each.run).events));
+    const width = this.box.clientWidth;
+    if (!width) return; // not to be seen: the observer of sizes says when it is
+    this.drawn = performance.now();
+    const layout = spread({ ...this.figure.layout, width, height: this.data.height }, this.figure.data, this.plot);
+    layout.datarevision = this.drawn;
+    layout.uirevision ??= "kept"; // what the reader has zoomed stays
+    const look = themed(layout, this.parent.firstElementChild);
+    globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false, ...this.data.config });
+    this.box.dataset.drawings = Number(this.box.dataset.drawings ?? 0) + 1;
+    if (grown.length) this.fill();
+    this.say();
+  }
+
+  /* What the reader must know of the runs; Python is told once of each end. */
+  say() {
+    const all = [...this.followed.values()];
+    const sentence = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
+    if (this.said.textContent !== (sentence ?? "")) this.said.textContent = sentence ?? "";
+    if (all.length && all.every((each) => each.failing)) this.fail("no answer");
+    const ended = all.filter((each) => each.ended && !told.has(each.run)).map((each) => each.run);
+    if (!ended.length || !this.data.tells) return;
+    ended.forEach((run) => told.add(run));
+    this.tell("ended", ended.join(" "));
+  }
+
+  fill() {
+    if (this.details.open) this.details.lastElementChild.replaceChildren(table(this.figure, this.data));
+  }
+}
+
+function made(kind, name, text = "") {
+  const element = document.createElement(kind);
+  if (name) element.className = name;
+  element.textContent = text;
+  return element;
+}
+
+/* Plotly, once for the page. */
+function load(address) {
+  plotly ??= import(new URL(address, location.origin));
+  return plotly;
+}

@@ -1,0 +1,52 @@
+/* Colours and type from Streamlit's theme, and pictures of a chart to keep. */
+
+const FONT = 14;
+
+/* The layout over what the theme says; where the figure says something itself, that stands. */
+export function themed(layout, element) {
+  const style = getComputedStyle(element);
+  const variable = (name) => style.getPropertyValue(`--st-${name}`).trim();
+  const [color, paper, border] = ["text-color", "background-color", "border-color"].map(variable);
+  const family = variable("font") || "sans-serif";
+  const clear = "rgba(0,0,0,0)";
+  const axis = { gridcolor: border, linecolor: border, zerolinecolor: border, automargin: true, tickfont: { color },
+    title: { font: { size: FONT } } };
+  const template = {
+    font: { family, color, size: FONT },
+    paper_bgcolor: clear,
+    plot_bgcolor: clear,
+    xaxis: { ...axis, showgrid: false, spikecolor: color, spikethickness: 1, spikedash: "dot", hoverformat: ".4~g" },
+    yaxis: axis,
+    hoverlabel: { bgcolor: paper, bordercolor: border, font: { family, color, size: FONT } },
+    legend: { font: { color } },
+  };
+  const axes = Object.keys(layout).filter((name) => name.startsWith("yaxis"));
+  const look = { ...layout, template: { layout: template } };
+  if (axes.length > 1 && !layout.xaxis2) { // plots over one x axis have one cursor
+    look.hoversubplots = "axis";
+    look.xaxis = { showspikes: true, spikemode: "across", spikesnap: "cursor", ...layout.xaxis };
+  }
+  return look;
+}
+
+/* Save the chart as it stands, with its title, as a file. */
+export async function exported(chart, format) {
+  const { title, name } = chart.data;
+  const layout = structuredClone(themed(chart.plot.layout, chart.parent.firstElementChild));
+  const lines = title.split("\n").map(plain);
+  const style = getComputedStyle(chart.parent.firstElementChild);
+  layout.paper_bgcolor = style.getPropertyValue("--st-background-color").trim() || "white";
+  const at = { x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { t: 28, l: 16 } };
+  layout.title = { text: lines.join("<br>"), font: { size: FONT + 1 }, ...at };
+  const room = title ? 24 + 20 * lines.length : 0;
+  const { t = 0, r = 0 } = layout.margin ?? {};
+  layout.margin = { ...layout.margin, t: t + room, r: r + 24 }; // other programs draw the labels in wider type
+  const size = { width: Math.max(chart.plot.clientWidth, 640), height: chart.data.height + room };
+  const picture = { data: chart.plot.data, layout: { ...layout, ...size } };
+  await globalThis.Plotly.downloadImage(picture, { format, filename: name, scale: format === "png" ? 2 : 1, ...size });
+}
+
+/* Text in which Plotly sees no markup. */
+function plain(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -1,0 +1,84 @@
+"""What browsers load beside the pages: plotly.min.js from the installed package, and the modules of the components.
+
+    GET /files/<stamp>/<name>
+
+The names are a fixed list and nothing of a request becomes a path. The stamp changes with what is served, so browsers
+and caches may keep an answer forever; another stamp than the present one is unknown.
+"""
+
+import asyncio
+import gzip
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+PLOTLY = "plotly.min.js"
+MODULES = ("live_chart.js", "runs.js", "growth.js", "numbers_table.js", "looks.js")
+COMPONENTS = Path(__file__).parents[1] / "components"
+FOREVER = "public, max-age=31536000, immutable"
+
+
+@cache
+def content(name: str) -> bytes:
+    """A file that browsers may load, by its name."""
+    folder = files("plotly") / "package_data" if name == PLOTLY else COMPONENTS
+    return (folder / name).read_bytes()
+
+
+@cache
+def packed(name: str) -> bytes:
+    """The same, compressed."""
+    return gzip.compress(content(name), 6, mtime=0)
+
+
+@cache
+def stamp_of(name: str) -> str:
+    """What changes in a file's address with what it says; the modules, which load each other, have one in common."""
+    if name == PLOTLY:
+        return f"plotly-{version('plotly')}"
+    return hashlib.sha256(b"".join(map(content, MODULES))).hexdigest()[:16]
+
+
+def address(name: str) -> str:
+    """Where a file is on this server.
+
+    >>> address("live_chart.js").endswith("/live_chart.js")
+    True
+    """
+    return f"/files/{stamp_of(name)}/{name}"
+
+
+async def file(request: Request) -> Response:
+    """One of the files."""
+    stamp, name = request.path_params["stamp"], request.path_params["name"]
+    if name not in (PLOTLY, *MODULES) or stamp != stamp_of(name):
+        return PlainTextResponse("There is no such file.", 404)
+    tag = f'"{stamp}"'
+    headers = {"Cache-Control": FOREVER, "ETag": tag, "Vary": "Accept-Encoding"}
+    if tag in (each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")):
+        return Response(status_code=304, headers=headers)
+    if accepts_gzip(request.headers.get("accept-encoding", "")):
+        body = await asyncio.to_thread(packed, name)  # the first time takes a second
+        headers["Content-Encoding"] = "gzip"
+    else:
+        body = await asyncio.to_thread(content, name)
+    return Response(body, headers=headers, media_type="text/javascript")
+
+
+def accepts_gzip(accepted: str) -> bool:
+    """Whether a browser reads gzip, by its header Accept-Encoding.
+
+    >>> [accepts_gzip(each) for each in ("gzip, br", "br", "gzip;q=0", "deflate, gzip;q=0.5")]
+    [True, False, False, True]
+    """
+    named = [each.replace(" ", "").partition(";q=") for each in accepted.lower().split(",")]
+    return any(name == "gzip" and (not sign or quality.strip("0.")) for name, sign, quality in named)
+
+
+FILES = Route("/files/{stamp}/{name}", file)

@@ -1,0 +1,74 @@
+"""What browsers load beside the pages: a fixed list of files, and no path to any other."""
+
+import gzip
+import re
+from pathlib import Path
+
+import plotly
+import pytest
+
+from pages.parts.watching import files
+from tests.pages.watching.test_routes import got
+
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
+def test_plotly_is_the_installed_one_and_its_address_carries_the_version():
+    assert plotly.__version__ in files.address(files.PLOTLY)
+    status, headers, body = got(files.address(files.PLOTLY))
+    assert status == 200
+    assert headers["content-type"].startswith("text/javascript")
+    assert body == PLOTLY.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [files.PLOTLY, *files.MODULES])
+def test_browsers_keep_a_file_forever_and_get_it_compressed(name):
+    status, headers, body = got(files.address(name), headers={"Accept-Encoding": "gzip, br"}, raw=True)
+    assert status == 200
+    assert headers["content-encoding"] == "gzip"
+    assert headers["vary"] == "Accept-Encoding"
+    assert "immutable" in headers["cache-control"]
+    assert int(headers["content-length"]) == len(body)
+    assert gzip.decompress(body) == files.content(name)
+
+
+def test_a_browser_that_has_a_file_gets_no_second_copy():
+    tag = got(files.address("runs.js"))[1]["etag"]
+    for sent in (tag, f'"other", W/{tag}'):
+        status, headers, body = got(files.address("runs.js"), headers={"If-None-Match": sent})
+        assert (status, body, headers["etag"]) == (304, "", tag)
+    assert got(files.address("runs.js"), headers={"If-None-Match": '"other"'})[0] == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["live_chart.py", "live_chart.css", "..", "../routes.py", "%2e%2e%2froutes.py", "%2fetc%2fpasswd", "runs.js%00",
+     "RUNS.JS", "runs.js/", "x" * 5000, "../../../app.py", "ä.js", ""],
+)  # fmt: skip
+def test_nothing_else_can_be_had(name):
+    status, _, body = got(f"/files/{files.stamp_of('runs.js')}/{name}")
+    assert status in (404, 307)
+    assert "import" not in body
+
+
+@pytest.mark.parametrize("stamp", ["plotly-0.0.0", "0" * 16, "..", ""])
+def test_another_stamp_than_the_present_one_is_unknown(stamp):
+    assert got(f"/files/{stamp}/runs.js")[0] == 404
+
+
+@pytest.mark.parametrize("name", files.MODULES)
+def test_the_modules_load_none_but_each_other_and_nothing_from_elsewhere(name):
+    text = files.content(name).decode()
+    assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES)
+    assert "http" not in text
+    assert "innerHTML" not in text
+
+
+def test_the_stamp_of_the_modules_changes_with_each_of_them(monkeypatch):
+    before = files.stamp_of("live_chart.js")
+    kept = files.content
+    for changed in files.MODULES:
+        files.stamp_of.cache_clear()
+        monkeypatch.setattr(files, "content", lambda name, own=changed: kept(name) + b" " * (name == own))
+        assert files.stamp_of("live_chart.js") != before
+    files.stamp_of.cache_clear()
