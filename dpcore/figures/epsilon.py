@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.ghost import Ghost, ghost_end, ghost_trace
-from dpcore.figures.labels import end_labels
-from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, layout, line, style_of, told
+from dpcore.figures.labels import End, labelled
+from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, NORMAL, Size, drawn, layout, line, style_of, told
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.kinds import marked
@@ -63,6 +63,7 @@ def epsilon_figure(
     accountants: Iterable[str] = DEFAULT_ACCOUNTANTS,
     *,
     log: bool = False,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon against epoch by each accountant, over the certified band; in a notebook the last line draws it.
 
@@ -86,7 +87,7 @@ def epsilon_figure(
         raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
     steps = charted(mechanism, last)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, delta) for name in names}
-    return curves_figure(curves, epochs_at(mechanism, steps), log=log)
+    return curves_figure(curves, epochs_at(mechanism, steps), log=log, size=size)
 
 
 def curves_figure(
@@ -97,6 +98,7 @@ def curves_figure(
     height: int = 430,
     now: float | None = None,
     ghost: Ghost | None = None,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked.
 
@@ -107,17 +109,22 @@ def curves_figure(
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
     ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
-    axis = {"title": {"text": "epsilon"}, "range": list(bounds), "type": "log" if log else "linear", "zeroline": False}
-    shape = layout("epoch", "epsilon", height=height, right=RIGHT, yaxis=axis)
-    shape["annotations"] = end_labels(ends, bounds, height, log=log)
+    shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
+    shape["yaxis"] |= {"range": list(bounds), "type": "log" if log else "linear"}
+    shape = labelled(shape, ends, bounds, size, log=log)
     if now is not None:
         mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
         shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, shape, size)
 
 
 def profile_figure(
-    profiles: Mapping[str, Curve], *, log: bool = False, height: int = 430, ghost: Ghost | None = None
+    profiles: Mapping[str, Curve],
+    *,
+    log: bool = False,
+    height: int = 430,
+    ghost: Ghost | None = None,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile and a `ghost`'s."""
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
@@ -131,12 +138,12 @@ def profile_figure(
             traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | told(seen, at_most))
         else:
             traces.append(line(seen, curve.delta, style) | _told(seen, curve, hover))
-    shape = layout("epsilon", "delta", height=height, hovermode="y unified")
+    shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, shape, size)
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]:
@@ -156,15 +163,14 @@ def _told(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
     return told(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
 
 
-def _ends(curves: Mapping[str, Curve], top: float | None) -> list[tuple[Any, float, str]]:
+def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
     """Labels at the ends: the value with the mark of its kind, an arrow where it lies above `top`, and the name."""
     found = []
     for name, curve in curves.items():
         value, style = float(curve.epsilon[-1]), style_of(name)
         if np.isfinite(value) and value > 0:
             above = " ↑" if top is not None and value > top else ""
-            text = f"{marked(value, curve.kind)}{above}"
-            found.append((style, value, f'{text}<br><span style="font-size:11px">{style.label}</span>'))
+            found.append(End(style, value, f"{marked(value, curve.kind)}{above}", style.label))
     return found
 
 

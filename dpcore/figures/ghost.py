@@ -4,12 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dpcore.figures.labels import End
 from dpcore.figures.style import Style, line, told
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.types import FloatArray
 
-LOOK = ("#5f8093", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
+LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
 SHORT = "Pinned"
 
 
@@ -34,10 +35,9 @@ def ghost_trace(ghost: Ghost) -> dict[str, Any]:
     return line(x, y, look) | told(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
-def ghost_end(ghost: Ghost) -> list[tuple[Style, float, str]]:
+def ghost_end(ghost: Ghost) -> list[End]:
     """Its label at the end of a curve, as the accountants have theirs; none where its last epsilon is infinite."""
     value = float(ghost.curve.epsilon[-1])
     if not (np.isfinite(value) and value > 0):
         return []
-    text = f'{marked(value, ghost.curve.kind)}<br><span style="font-size:11px">{SHORT}</span>'
-    return [(ghost_style(ghost.label), value, text)]
+    return [End(ghost_style(ghost.label), value, marked(value, ghost.curve.kind), SHORT)]

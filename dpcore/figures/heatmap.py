@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import layout
+from dpcore.figures.style import NORMAL, Size, drawn, layout
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid
 from dpcore.privacy.report.kinds import rounded
@@ -54,7 +54,13 @@ def contour(grid: Grid, level: float) -> FloatArray:
 
 
 def heatmap_figure(
-    grid: Grid, epochs: FloatArray, *, target: float | None = None, marks: Sequence[Mark] = (), height: int = 460
+    grid: Grid,
+    epochs: FloatArray,
+    *,
+    target: float | None = None,
+    marks: Sequence[Mark] = (),
+    height: int = 460,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon over epochs (T,) and sigma, both logarithmic; the target's contour is the thick one.
 
@@ -67,13 +73,13 @@ def heatmap_figure(
     traces = [_cells(grid, epochs)]
     for _, sigmas, thick in paths:
         traces += _stroke(epochs, sigmas, thick)
-    traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1])) for mark in marks)]
-    shape = layout("epochs", "sigma", height=height, hovermode="closest")
+    traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1]), size) for mark in marks)]
+    shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
     shape["xaxis"] |= _axis(epochs)
     shape["yaxis"] |= _axis(grid.sigmas)
-    labels = [_label(epochs, path, grid.sigmas) for path in paths]
+    labels = [_label(epochs, path, grid.sigmas, size) for path in paths]
     shape["annotations"] = [label for label in labels if label]
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, shape, size)
 
 
 def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
@@ -136,7 +142,7 @@ def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool])
     return thick and bool(seen.any()) and mark.sigma > 1.01 * float(np.interp(mark.epochs, epochs[seen], sigmas[seen]))
 
 
-def _mark(mark: Mark, above: bool) -> dict[str, Any]:
+def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -144,7 +150,7 @@ def _mark(mark: Mark, above: bool) -> dict[str, Any]:
         "y": [mark.sigma],
         "text": [f"<b>{mark.word}</b>"],
         "textposition": "top right" if above else "bottom right",
-        "textfont": {"color": INK, "size": 14},
+        "textfont": {"color": INK, "size": size.text},
         "marker": {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}},
         "hoverinfo": "skip",
         "selected": {"marker": {"opacity": 1}, "textfont": {"color": INK}},
@@ -153,7 +159,9 @@ def _mark(mark: Mark, above: bool) -> dict[str, Any]:
     }
 
 
-def _label(epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray) -> dict[str, Any] | None:
+def _label(
+    epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray, size: Size
+) -> dict[str, Any] | None:
     """The level's number on its line: where that meets the diagonal, so that labels keep apart; the target's aside."""
     level, sigmas, thick = path
     seen = np.isfinite(sigmas)
@@ -165,7 +173,7 @@ def _label(epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: Float
     place = int(np.argmin(np.where(seen, np.abs(across - ASIDE if thick else across + up - 1), np.inf)))
     text = f"<b>epsilon {level:g}</b>" if thick else f"{level:g}"
     look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2}
-    return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": 14 if thick else 12}} | look
+    return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": size.text}} | look
 
 
 def _axis(values: FloatArray) -> dict[str, Any]:

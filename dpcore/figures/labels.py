@@ -1,12 +1,23 @@
-"""Direct labels at the right end of curves, pushed apart until they can be read."""
+"""Direct labels of curves: at their right end, pushed apart until they can be read, or below the plot."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcore.figures.style import Style
+from dpcore.figures.style import NORMAL, Size, Style
 
-LABEL_HEIGHT = 18  # pixels of a line
+LINE = 19  # pixels of a line of normal text
+BELOW = 52  # pixels from the plot's lower edge to the first label below it
+
+
+class End(NamedTuple):
+    """The end of a curve: how it is drawn, how high it is, what is written there, and below that its name."""
+
+    style: Style
+    y: float
+    text: str
+    name: str = ""
 
 
 def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
@@ -32,28 +43,57 @@ def moved_apart(positions: list[float], gap: float, low: float, high: float) -> 
 
 
 def end_labels(
-    ends: list[tuple[Style, float, str]], bounds: tuple[float, float], height: int, *, log: bool = False
+    ends: Sequence[End], bounds: tuple[float, float], height: int, *, log: bool = False, size: Size = NORMAL
 ) -> list[dict[str, Any]]:
-    """Annotations right of the plot, one for each (style, y, text); bounds of the y axis, in its own (log) units.
+    """Annotations right of the plot, one for each end; bounds of the y axis, in its own (log) units.
 
-    All texts have as many lines as the first.
+    `height` is that of the plot between its margins. All ends have a name, or none.
     """
     low, high = bounds
-    lines = 1 + ends[0][2].count("<br>") if ends else 1
-    gap = (high - low) * (LABEL_HEIGHT * lines - 2 * (lines - 1)) / max(height - 64, 1)
-    values = [float(np.log10(y)) if log else y for _, y, _ in ends]
+    lines = 2 if ends and ends[0].name else 1
+    gap = (high - low) * lines * size.scaled(LINE) / max(height, 1)
+    values = [float(np.log10(each.y)) if log else each.y for each in ends]
     return [
-        {
-            "x": 1,
-            "xref": "paper",
-            "xanchor": "left",
-            "xshift": 6,
-            "y": y,
-            "yanchor": "middle",
-            "showarrow": False,
-            "align": "left",
-            "font": {"size": 13},
-            "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
-        }
-        for (style, _, text), y in zip(ends, moved_apart(values, gap, low, high), strict=True)
+        written(each.style, _joined(each, "<br>"), size)
+        | {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yanchor": "middle"}
+        for each, y in zip(ends, moved_apart(values, gap, low, high), strict=True)
     ]
+
+
+def labelled(
+    shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
+) -> dict[str, Any]:
+    """The layout of one plot with its curves' labels: beside the plot, or below it on a narrow screen."""
+    if size.narrow:
+        return with_labels_below(shape, ends, size)
+    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+    return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
+
+
+def with_labels_below(shape: dict[str, Any], ends: Sequence[End], size: Size) -> dict[str, Any]:
+    """The layout with a label of each end under the title of its x axis, the highest first; the plot stays as high."""
+    ordered = sorted(ends, key=lambda each: -each.y)
+    notes = [
+        written(each.style, _joined(each, " "), size)
+        | {"x": 0, "xanchor": "left", "xshift": -size.scaled(44), "y": 0, "yref": "paper", "yanchor": "top"}
+        | {"yshift": -size.scaled(BELOW) - place * size.scaled(LINE)}
+        for place, each in enumerate(ordered)
+    ]
+    margin = shape["margin"] | {"b": size.scaled(BELOW) + len(ends) * size.scaled(LINE)}
+    taller = shape["height"] + margin["b"] - shape["margin"]["b"]
+    return shape | {"annotations": notes, "height": taller, "margin": margin}
+
+
+def written(style: Style, text: str, size: Size) -> dict[str, Any]:
+    """An annotation of a piece of a line and a text; where it stands is still to be said."""
+    return {
+        "xref": "paper",
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": size.text},
+        "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
+    }
+
+
+def _joined(end: End, between: str) -> str:
+    return f"{end.text}{between}{end.name}" if end.name else end.text

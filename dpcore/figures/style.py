@@ -1,11 +1,37 @@
-"""How each accountant looks, everywhere: one colour and one dash pattern, legible on light and on dark paper."""
+"""How the charts look: each accountant's colour and dash, legible on light and on dark paper, and how large all is."""
 
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import plotly.graph_objects as go
+
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.types import FloatArray
+
+
+class Size(NamedTuple):
+    """How large a chart's text and lines are, in pixels, and whether it stands on a narrow screen.
+
+    On a narrow one the labels of curves go below the plot, which would else have no room beside them.
+    """
+
+    text: int = 14
+    pen: float = 2.2
+    narrow: bool = False
+
+    def scaled(self, pixels: float) -> int:
+        """Pixels that are right beside normal text, beside this one.
+
+        >>> NORMAL.scaled(48), PRESENT.scaled(48)
+        (48, 62)
+        """
+        return round(pixels * self.text / Size().text)
+
+
+NORMAL = Size()
+PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
+NARROW = 600  # pixels of the screen: below it a chart is narrow
 
 
 class Style(NamedTuple):
@@ -18,18 +44,29 @@ class Style(NamedTuple):
 
 
 LOOKS = (  # colour, dash, glyph of the accountants but the certified one, in their order
-    ("#2b7bd3", "dash", "╌╌"),
-    ("#d2601a", "dashdot", "╌·"),
-    ("#c04fa8", "dot", "···"),
-    ("#2e9150", "longdash", "— —"),
-    ("#8a6fd1", "longdashdot", "—·"),
-    ("#a07c10", "6px,2px,2px,2px", "-··"),
-    ("#cf4a5a", "2px,6px", "· ·"),
+    ("#427db7", "dash", "╌╌"),
+    ("#d07a68", "dashdot", "╌·"),
+    ("#b84c95", "dot", "···"),
+    ("#137d46", "longdash", "— —"),
+    ("#956cfd", "longdashdot", "—·"),
+    ("#a58316", "6px,2px,2px,2px", "-··"),
+    ("#d6224a", "2px,6px", "· ·"),
 )
 CERTIFIED_LOOK = ("#808080", "solid", "━━")
 BAND = "rgba(128,128,128,0.35)"
+RUNS = ("#2469a6", "#ce7a4a", "#64790e", "#b45883", "#815be7", "#108b9e")  # overlaid runs, in order
+LENGTHS = (  # the same of certified curves of growing lengths T, in order
+    ("#585dbf", "solid", "━━"),
+    ("#3e8bb6", "dash", "╌╌"),
+    ("#c2008d", "dashdot", "╌·"),
+    ("#e86c2d", "longdash", "— —"),
+    ("#c64aff", "dot", "···"),
+)
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
-RUNS = ("#2b7bd3", "#d2601a", "#2e9150", "#c04fa8", "#8a6fd1", "#a07c10")  # overlaid runs, in order
+
+
+REGION = Style("#3054f0", "solid", "■", "")  # the edge of what a pair leaves to an attacker
+REGION_FILL = "rgba(48,84,240,0.10)"
 
 
 def style_of(name: str) -> Style:
@@ -38,23 +75,44 @@ def style_of(name: str) -> Style:
     Past the last look the colours begin again, each with another dash.
     """
     if name == CERTIFIED:
-        return Style(*CERTIFIED_LOOK, ACCOUNTANTS[name].title)
+        return Style(*CERTIFIED_LOOK, _label(name))
     rounds, place = divmod([each for each in ACCOUNTANTS if each != CERTIFIED].index(name), len(LOOKS))
     color, (_, dash, glyph) = LOOKS[place][0], LOOKS[(place + rounds) % len(LOOKS)]
-    return Style(color, dash, glyph, ACCOUNTANTS[name].title)
+    return Style(color, dash, glyph, _label(name))
 
 
-def layout(x: str, y: str, *, height: int = 430, right: int = 12, **more: Any) -> dict[str, Any]:
-    """The layout that every chart shares; colours of paper and text are left to the theme."""
+def _label(name: str) -> str:
+    """The accountant's title, as short as a label beside a chart must be."""
+    return ACCOUNTANTS[name].title.removesuffix(" accountant")
+
+
+def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any) -> dict[str, Any]:
+    """The layout that every chart shares; colours of paper and text are left to the theme.
+
+    `right` is the room beside the plot, in pixels of normal text.
+    """
+    font = {"size": size.text}
+    axis = {"zeroline": False, "tickfont": font}
     return {
         "height": height,
-        "margin": {"l": 56, "r": right, "t": 16, "b": 48},
+        "margin": {"l": size.scaled(56), "r": 12 if size.narrow else size.scaled(right), "t": 16, "b": size.scaled(48)},
+        "font": font,
+        "hoverlabel": {"font": font},
         "showlegend": False,
         "hovermode": "x unified",
-        "xaxis": {"title": {"text": x}, "zeroline": False},
-        "yaxis": {"title": {"text": y}, "zeroline": False},
+        "xaxis": axis | {"title": {"text": x, "font": font}},
+        "yaxis": axis | {"title": {"text": y, "font": font}},
         **more,
     }
+
+
+def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
+    """The figure of traces and a layout, its lines as thick as its size says."""
+    thicker = size.pen / NORMAL.pen
+    if thicker != 1:
+        traces = [each | {"line": each["line"] | {"width": thicker * each["line"]["width"]}}
+                  if "width" in each.get("line", {}) else each for each in traces]  # fmt: skip
+    return go.Figure({"data": traces, "layout": shape})
 
 
 def told(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
@@ -65,5 +123,5 @@ def told(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
 
 def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:
     """A scatter trace in one style, as a plain dict: building plotly's own objects is several times slower."""
-    pen = {"color": style.color, "dash": style.dash, "width": 2.2}
+    pen = {"color": style.color, "dash": style.dash, "width": NORMAL.pen}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}

@@ -7,20 +7,32 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, Style, layout, line, style_of, told
-from dpcore.figures.training import run_style
+from dpcore.figures.labels import End, with_labels_below, written
+from dpcore.figures.style import (
+    BAND,
+    LENGTHS,
+    NORMAL,
+    REGION,
+    REGION_FILL,
+    Size,
+    Style,
+    drawn,
+    layout,
+    line,
+    style_of,
+    told,
+)
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
+from dpcore.privacy.types import FloatArray, Kind
 
 LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style("rgba(128,128,128,0.9)", "dot", "···", "Blind guessing")
-ALLOWED = "rgba(43,123,211,0.12)"
-ALLOWED_MARK = "rgba(43,123,211,0.55)"
-PLACES = (0, 1, 3, 4, 5)  # styles of growing lengths, without the green that is the CLT's
+FEW = 8  # corners of a curve up to which the chart shows each of them
 DECIMALS = 4  # of an error in the hover
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
@@ -30,31 +42,37 @@ class Line(NamedTuple):
 
     style: Style  # its label is the line's name
     f: Tradeoff
+    kind: Kind  # a bound errs on the safe side: the attacker's errors are not below it
     region: bool = False
 
 
 def gaussian_line(mu: float) -> Line:
     """G_mu of the central limit theorem, for mu in [0, inf]."""
-    return Line(style_of("gdp")._replace(label=f"G_mu (CLT), mu = {short(mu)}"), Gaussian(mu))
+    return Line(style_of("gdp")._replace(label=f"G_mu (CLT), mu = {short(mu)}"), Gaussian(mu), Kind.APPROXIMATE)
 
 
-def tradeoff_figure(band: Band | None, lines: Sequence[Line], *, log: bool = False, height: int = 300) -> go.Figure:
+def tradeoff_figure(
+    band: Band | None, lines: Sequence[Line], *, log: bool = False, height: int = 300, size: Size = NORMAL
+) -> go.Figure:
     """The certified band (None while it is computed; left out if it is empty), other curves and blind guessing.
 
     Type II error against type I error; with `log` the attacker's view, true-positive against false-positive rate, both
     logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only.
     """
+    lines = [each._replace(style=_of_region(each.style)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
-    styles = [each.style._replace(color=ALLOWED_MARK, glyph="■") if each.region else each.style for each in lines]
+    styles = [each.style for each in lines]
     if band is not None and not band.empty:
         style = style_of(CERTIFIED)._replace(label="Certified")
         traces += _band(band, style, log)
         styles.insert(0, style)
-    traces += [_curve(each.f, each.style, log) for each in lines if not each.region]
-    return _figure([_blind(log), *traces], [*styles, BLIND], log, height)
+    traces += [_line(each, log) for each in lines if not each.region]
+    return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
 
-def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430) -> go.Figure:
+def growth_figure(
+    bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430, size: Size = NORMAL
+) -> go.Figure:
     """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
 
     An empty band is left out.
@@ -62,19 +80,41 @@ def growth_figure(bands: Mapping[int, Band], mu: float, *, log: bool = False, he
     """
     limit = gaussian_line(mu)
     traces, styles = [], []
-    drawn = {steps: band for steps, band in bands.items() if not band.empty}
-    for place, (steps, band) in enumerate(drawn.items()):
-        style = run_style(PLACES[place % len(PLACES)], f"Certified, T = {steps:,}")
+    certified = {steps: band for steps, band in bands.items() if not band.empty}
+    for place, (steps, band) in enumerate(certified.items()):
+        style = Style(*LENGTHS[place % len(LENGTHS)], f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)
     traces.append(_curve(limit.f, limit.style, log) | {"line": {"color": limit.style.color, "width": 3.5}})
     solid = limit.style._replace(glyph="━━")
-    return _figure([_blind(log), *traces], [*styles, solid, BLIND], log, height)
+    return _figure([_blind(log), *traces], [*styles, solid, BLIND], log, height, size)
+
+
+def _of_region(style: Style) -> Style:
+    """The look of what a pair leaves: a colour of its own, since its edge is no accountant's curve."""
+    return style._replace(color=REGION.color, dash=REGION.dash, glyph=REGION.glyph)
+
+
+def _rates(f: Tradeoff, log: bool) -> FloatArray:
+    """Where a curve is drawn: evenly, and at its corners where it has few, which the even places would cut off."""
+    rates = RATES if log else ALPHA
+    alpha, power = f.corners(LEAST) if f.closed_mu is None else (np.empty(0), np.empty(0))
+    if not 0 < alpha.size <= FEW:
+        return rates
+    corners = np.concatenate([alpha, 1 - power])  # and mirrored: f is symmetric
+    return np.union1d(rates, corners[corners >= rates[0]])
 
 
 def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
-    x, y = (RATES, f.power(RATES)) if log else (ALPHA, f.beta(ALPHA))
-    return line(x, y, style, hovertemplate=HOVER[log], **more)
+    x = _rates(f, log)
+    return line(x, f.power(x) if log else f.beta(x), style, hovertemplate=HOVER[log], **more)
+
+
+def _line(each: Line, log: bool) -> dict[str, Any]:
+    """A curve by its kind: what a bound says is rounded to the attacker's side, any other number to the nearest."""
+    if each.kind.is_bound:
+        return _edge(each.f, each.style, math.ceil if log else math.floor, log)
+    return _curve(each.f, each.style, log)
 
 
 def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
@@ -86,14 +126,14 @@ def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
 
 def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:
     curve = _curve(f, style, log)
-    return curve | told(curve["y"], lambda y: outward(y, towards, 3) if log else placed(y, towards, DECIMALS))
+    return curve | told(curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS))
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:
     """Blind guessing once more, as the edge that the filling ends at."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
     pen = {"color": each.style.color, "dash": each.style.dash, "width": 1.3}
-    return [edge, _curve(each.f, each.style, log, fill="tonexty", fillcolor=ALLOWED) | {"line": pen}]
+    return [edge, _line(each, log) | {"line": pen, "fill": "tonexty", "fillcolor": REGION_FILL}]
 
 
 def _blind(log: bool) -> dict[str, Any]:
@@ -102,30 +142,32 @@ def _blind(log: bool) -> dict[str, Any]:
     return line(x, y, BLIND, hovertemplate=HOVER[log]) | {"line": pen}
 
 
-def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int) -> go.Figure:
+def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size) -> go.Figure:
     names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
-    shape = layout(*names, height=height)
+    shape = layout(*names, height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
         if log:
             axis |= {"exponentformat": "power", "dtick": 1}
-    shape["annotations"] = [_note(place, each, len(styles), log, height) for place, each in enumerate(styles)]
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, _with_key(shape, styles, log, size), size)
 
 
-def _note(place: int, style: Style, count: int, log: bool, height: int) -> dict[str, Any]:
-    """A line of the legend, in the empty corner beyond blind guessing: above it, or below it where rates are shown."""
-    step = 19 / (height - 64)  # of the plot's height
-    buttons = 1.2 if height > 400 else 0.3  # a large chart has buttons over its upper edge
-    y = (count - place - 0.6) * step if log else 1 - (place + buttons) * step
-    return {
+def _with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
+    """The layout with the names of the curves in the empty corner; on a narrow screen below the plot."""
+    if size.narrow:
+        return with_labels_below(shape, [End(each, -place, each.label) for place, each in enumerate(styles)], size)
+    count = len(styles)
+    return shape | {"annotations": [_note(each, style, count, log, shape, size) for each, style in enumerate(styles)]}
+
+
+def _note(place: int, style: Style, count: int, log: bool, shape: dict[str, Any], size: Size) -> dict[str, Any]:
+    """A line of the key, in the empty corner beyond blind guessing: above it, or below it where rates are shown."""
+    step = size.scaled(20) / (shape["height"] - shape["margin"]["t"] - shape["margin"]["b"])  # of the plot's height
+    y = (count - place - 0.6) * step if log else 1 - (place + 0.3) * step
+    return written(style, style.label, size) | {
         "x": 1,
-        "xref": "paper",
+        "xanchor": "right",
         "y": y,
         "yref": "paper",
         "yanchor": "middle",
-        "text": f'<span style="color:{style.color}">{style.glyph}</span> {style.label}',
-        "showarrow": False,
-        "xanchor": "right",
-        "font": {"size": 12},
     }

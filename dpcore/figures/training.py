@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import end_labels
-from dpcore.figures.style import RUNS, Style, layout, line
+from dpcore.figures.labels import End, labelled
+from dpcore.figures.style import NORMAL, RUNS, Size, Style, drawn, layout, line
 
 DASHES = (("solid", "━━"), ("dash", "╌╌"), ("dot", "···"), ("dashdot", "╌·"), ("longdash", "— —"), ("6px,2px", "-··"))
 MOST = 400  # points of one line sent to a browser
@@ -34,7 +34,9 @@ def run_style(place: int, label: str = "") -> Style:
     return Style(RUNS[place % len(RUNS)], dash, glyph, label)
 
 
-def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340) -> go.Figure:
+def accuracy_figure(
+    tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340, size: Size = NORMAL
+) -> go.Figure:
     """Test accuracy in percent over epochs or epsilon, one line a run; x runs to `end` or more.
 
     Lines end with their last value, behind the run's number where there are several: room for a name there would take
@@ -49,13 +51,12 @@ def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, height
             if len(values):
                 last = 100 * values[-1]
                 traces.append(_accuracy_line(track, values, kind, furthest))
-                ends.append((kind, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
+                ends.append(End(kind, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
-    annotations = end_labels(ends, bounds, height)
-    shape = layout(x, "test accuracy, %", height=height, right=RIGHT, annotations=annotations)
+    shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, shape, size)
 
 
 def _accuracy_line(track: Track, values: Sequence[float], style: Style, furthest: float) -> dict[str, Any]:
@@ -64,21 +65,23 @@ def _accuracy_line(track: Track, values: Sequence[float], style: Style, furthest
     return line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
 
 
-def track_figure(tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False) -> go.Figure:
+def track_figure(
+    tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False, size: Size = NORMAL
+) -> go.Figure:
     """A small chart of one quantity over epochs, one line a run; percent fixes the axis to 0 to 100."""
     scale = 100.0 if percent else 1.0
     traces = []
     for place, track in enumerate(tracks):
         across, heights = thinned(track.x, track.y)
         traces.append(line(across, heights * scale, run_style(place, track.label), hovertemplate="%{y:.4g}"))
-    shape = layout(x, y, height=HEIGHT)
+    shape = layout(x, y, height=HEIGHT, size=size)
     shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return go.Figure({"data": traces, "layout": shape})
+    return drawn(traces, shape, size)
 
 
-def classes_figure(classes: Sequence[str], accuracy: Sequence[float]) -> go.Figure:
+def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy of each class in percent, as bars."""
     percents = [100 * each for each in accuracy]
     bar: dict[str, Any] = {
@@ -91,14 +94,14 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float]) -> go.Figu
         "cliponaxis": False,
         "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
     }
-    shape = layout("class", "test accuracy, %", height=HEIGHT)
+    shape = layout("class", "test accuracy, %", height=HEIGHT, size=size)
     shape["hovermode"] = "closest"
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
-    return go.Figure({"data": [bar], "layout": shape})
+    return drawn([bar], shape, size)
 
 
-def decisions_figure(decisions: str, q: float, steps: int) -> go.Figure:
+def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
     """The proposals of simulated annealing in their order: up where accepted ("a"), down where rejected ("r").
 
     `q` is the epochs of one step, `steps` where the axis ends. Where there are more proposals than a screen shows, each
@@ -117,11 +120,11 @@ def decisions_figure(decisions: str, q: float, steps: int) -> go.Figure:
         _strip(middles, kept, counts * q, ("accepted", ACCEPTED)),
         _strip(middles, kept - 1, counts * q, ("rejected", REJECTED)),
     ]
-    shape = layout("epoch", "", height=STRIP, barmode="relative", bargap=0, hovermode="x unified")
+    shape = layout("epoch", "", height=STRIP, size=size, barmode="relative", bargap=0)
     shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
     shape["yaxis"] |= {"range": [-1.05, 1.05], "tickvals": [-0.5, 0.5], "ticktext": ["rejected", "accepted"]}
-    shape["margin"] |= {"l": 72, "t": 8}
-    return go.Figure({"data": bars, "layout": shape})
+    shape["margin"] |= {"l": size.scaled(72), "t": 8}
+    return drawn(bars, shape, size)
 
 
 def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]) -> dict[str, Any]:

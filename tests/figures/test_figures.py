@@ -24,7 +24,7 @@ from dpcore.figures import (
     track_figure,
 )
 from dpcore.figures.labels import moved_apart
-from dpcore.figures.style import CERTIFIED_LOOK, DEFAULT_ACCOUNTANTS, LOOKS, style_of
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.figures.training import MOST, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -32,25 +32,6 @@ from dpcore.privacy.schedule import scheduled
 
 ROOT = Path(__file__).parents[2]
 HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
-PAPERS = {"#ffffff": 1.0, "#171614": 0.008}  # page colour -> relative luminance
-
-
-def luminance(color: str) -> float:
-    """Relative luminance, WCAG 2.1."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_every_accountant_has_a_look_of_its_own():
-    styles = [style_of(name) for name in ACCOUNTANTS]
-    assert len({(style.color, style.dash) for style in styles}) == len(styles)
-    assert len({(style.color, style.glyph) for style in styles}) == len(styles)
-
-
-def test_the_looks_differ_in_colour_and_in_dash_both():
-    looks = [*LOOKS, CERTIFIED_LOOK]
-    assert all(len(set(column)) == len(looks) for column in zip(*looks, strict=True))
 
 
 @pytest.mark.parametrize("name", ACCOUNTANTS)
@@ -69,14 +50,6 @@ def test_what_the_hover_says_of_a_bound_is_rounded_outwards(name: str):
             known = [(value, text) for value, text in zip(trace[axis], trace.text, strict=True) if text]
             assert known
             assert all(0 <= side * (float(text) - value) <= 1e-3 * value for value, text in known)
-
-
-@pytest.mark.parametrize("name", ACCOUNTANTS)
-def test_every_colour_stands_out_on_light_and_on_dark_paper(name: str):
-    own = luminance(style_of(name).color)
-    for paper in PAPERS.values():
-        light, dark = max(own, paper), min(own, paper)
-        assert (light + 0.05) / (dark + 0.05) >= 3
 
 
 def test_the_notebook_figure_shows_the_four_accountants_over_the_band():

@@ -8,9 +8,11 @@ import pytest
 from dpcore.figures import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import ALPHA, LEAST, RATES
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
+from dpcore.privacy.types import Kind
 
 EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
 
@@ -23,7 +25,7 @@ def drawn(figure) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("mu", [0.0, 0.5, 40.0, math.inf])
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, 2000.0, math.inf])
 def test_every_curve_stays_between_the_axes_and_blind_guessing(mu: float, epsilon: float, log: bool):
-    region = Line(style_of("rdp"), Pairs([epsilon], [1e-5]), region=True)
+    region = Line(style_of("rdp"), Pairs([epsilon], [1e-5]), Kind.UPPER, region=True)
     for x, y in drawn(tradeoff_figure(EXACT, [region, gaussian_line(mu)], log=log)).values():
         assert np.all((y >= 0) & (y <= 1))
         assert np.all(y >= x - 1e-12 if log else y <= 1 - x + 1e-12)
@@ -50,12 +52,48 @@ def test_what_the_hover_says_of_the_band_is_rounded_outwards(log: bool):
 
 
 def test_only_what_one_pair_leaves_is_filled_up_to_blind_guessing():
-    region = Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True)
+    region = Line(style_of("rdp"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
     figure = tradeoff_figure(None, [region, gaussian_line(1.0)])
     filled = [trace.name for trace in figure.data if trace.fill]
     assert filled == [region.style.label]
     edge = figure.data[[trace.name for trace in figure.data].index(region.style.label) - 1]
     np.testing.assert_allclose(edge.y, 1 - ALPHA)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 1.561, 8.0])
+def test_the_corner_of_what_a_pair_leaves_is_a_point_of_its_edge(epsilon: float):
+    region = Line(style_of("pld"), Pairs([epsilon], [1e-5]), Kind.CERTIFIED, region=True)
+    corner = (1 - 1e-5) / (1 + math.exp(epsilon))  # where the two lines of the region meet: alpha = beta
+    for log, height in ((False, corner), (True, 1 - corner)):
+        x, y = drawn(tradeoff_figure(None, [region], log=log))[region.style.label]
+        place = int(np.argmin(np.abs(x - corner)))
+        assert (x[place], y[place]) == pytest.approx((corner, height), abs=1e-12)
+        assert np.all(np.diff(x) > 0)
+
+
+def test_the_edge_of_what_a_pair_leaves_looks_like_no_accountants_curve():
+    region = Line(style_of("pld"), Pairs([1.0], [1e-5]), Kind.CERTIFIED, region=True)
+    figure = tradeoff_figure(EXACT, [region])
+    (edge,) = [each for each in figure.data if each.name == region.style.label]
+    assert edge.line.color not in {style_of(name).color for name in ACCOUNTANTS}
+    (note,) = [each.text for each in figure.layout.annotations if each.text.endswith(region.style.label)]
+    assert edge.line.color in note
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("region", [False, True])
+def test_what_the_hover_says_of_pairs_follows_from_their_kind(kind: Kind, log: bool, region: bool):
+    each = Line(style_of("rdp"), Pairs([1.0, 2.0], [1e-5, 1e-9]), kind, region)
+    (trace,) = [trace for trace in tradeoff_figure(None, [each], log=log).data if trace.name == each.style.label]
+    if not kind.is_bound:
+        assert trace.text is None
+        return
+    assert trace.hovertemplate == "%{text}"
+    side = 1 if log else -1  # an attacker may do better than what is shown by no means
+    exceeded = side * (np.array([float(text) for text in trace.text]) - trace.y)
+    assert exceeded.min() >= 0
+    assert exceeded.max() <= 1e-2
 
 
 def test_a_band_that_says_nothing_is_not_drawn():
@@ -79,7 +117,7 @@ def test_a_length_that_is_not_certified_is_left_out():
 
 @pytest.mark.parametrize("log", [False, True])
 def test_the_legend_lies_in_the_corner_that_no_curve_reaches(log: bool):
-    lines = [Line(style_of("rdp"), Pairs([1.0], [1e-5]), region=True), gaussian_line(1.0)]
+    lines = [Line(style_of("rdp"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True), gaussian_line(1.0)]
     figure = tradeoff_figure(EXACT, lines, log=log, height=470)
     notes = figure.layout.annotations
     assert len(notes) == 4

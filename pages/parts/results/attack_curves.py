@@ -43,9 +43,10 @@ class Compared:
     def lines(self) -> list[Line]:
         """For the chart. All pairs of the certified accountant are the band's lower edge already."""
         style, of_all = style_of(self.one), style_of(self.every)
-        lines = [Line(style._replace(label=f"{self._pair_name()} by {style.label}"), self.pair, region=True)]
+        named = style._replace(label=f"{self._pair_name()} by {style.label}")
+        lines = [Line(named, self.pair, self.spent.kind, region=True)]
         if self.every != CERTIFIED:
-            lines.append(Line(of_all._replace(label=f"All pairs by {of_all.label}"), self.allowed))
+            lines.append(Line(of_all._replace(label=f"All pairs by {of_all.label}"), self.allowed, self.every_kind))
         return [*lines, gaussian_line(self.mu)]
 
     def curves(self) -> list[Named]:

@@ -110,7 +110,7 @@ def ghost_over_delta(pinned: Setting) -> Ghost:
 def pinned_line(pinned: Setting) -> list[Line]:
     """The curve that no attack on it gets below; none where nothing is certified."""
     band = cache.band(pinned.mechanism)
-    return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower)]
+    return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower, Kind.CERTIFIED)]
 
 
 def pinned_mark(pinned: Setting) -> Mark:

@@ -1,0 +1,75 @@
+"""The colours: apart for every kind of eye, legible on light and on dark paper, one palette for each meaning."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from dpcore.figures.ghost import LOOK
+from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
+from dpcore.figures.training import DASHES
+from dpcore.privacy.accountants import ACCOUNTANTS
+from tests.figures.colour_vision import EYES, contrast, difference, lab
+
+PAPERS = ("#ffffff", "#171614")  # the lightest and the lightest dark one
+ACCOUNTED = {name: style_of(name).color for name in ACCOUNTANTS}
+GROWING = [color for color, _, _ in LENGTHS]
+TOGETHER = {  # colours that share a chart
+    "accountants": [*ACCOUNTED.values()],
+    "runs": [*RUNS],
+    "lengths and the limit": [*GROWING, ACCOUNTED["gdp"]],
+    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED.values(), REGION.color, LOOK[0]],
+}
+APART = 8.0  # CIEDE2000
+
+
+@pytest.mark.parametrize(  # Sharma, Wu and Dalal 2005, table 1: pairs 1, 16, 24 and 25
+    ("one", "other", "known"),
+    [
+        ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
+        ((50.0, 2.5, 0.0), (73.0, 25.0, -18.0), 27.1492),
+        ((50.0, 2.5, 0.0), (58.0, 24.0, 15.0), 19.4535),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+    ],
+)
+def test_the_measure_of_difference_gives_its_authors_figures(one: tuple, other: tuple, known: float):
+    assert difference(np.array(one), np.array(other)) == pytest.approx(known, abs=1e-4)
+
+
+def test_who_sees_no_red_or_green_confuses_them():
+    red, green = "#c04030", "#608020"
+    seen = {eye: difference(lab(red, eye), lab(green, eye)) for eye in EYES}
+    assert seen["protanopia"] < seen["all three"] / 2
+    assert seen["deuteranopia"] < seen["all three"] / 2
+    assert all(np.allclose(lab("#808080", eye)[1:], 0, atol=0.1) for eye in EYES)  # grey stays grey
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("chart", TOGETHER)
+def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye(chart: str, eye: str):
+    nearest = min(combinations(TOGETHER[chart], 2), key=lambda pair: difference(*(lab(each, eye) for each in pair)))
+    assert difference(*(lab(each, eye) for each in nearest)) >= APART, nearest
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_colour_stands_out_on_light_and_on_dark_paper(paper: str):
+    for color in {each for colors in TOGETHER.values() for each in colors}:
+        assert contrast(color, paper) >= 3, color
+
+
+def test_a_colour_that_means_an_accountant_means_nothing_else():
+    for palette in (RUNS, GROWING, [REGION.color, LOOK[0]]):
+        assert min(difference(lab(one, "all three"), lab(other, "all three"))
+                   for one, other in product(palette, ACCOUNTED.values())) > 5  # fmt: skip
+
+
+def test_lines_that_share_a_chart_differ_in_their_dashes_too():
+    looks = [*LOOKS, CERTIFIED_LOOK]
+    for lines in (looks, LENGTHS, [(color, *dash) for color, dash in zip(RUNS, DASHES, strict=True)]):
+        assert all(len(set(column)) == len(lines) for column in zip(*lines, strict=True))
+
+
+def test_every_accountant_has_a_look_of_its_own():
+    styles = [style_of(name) for name in ACCOUNTANTS]
+    assert len({(style.color, style.dash) for style in styles}) == len(styles)
+    assert len({(style.color, style.glyph) for style in styles}) == len(styles)

@@ -1,0 +1,101 @@
+"""How large charts are: text that can be read, larger still in front of a class, labels below the plot on a phone."""
+
+import numpy as np
+import pytest
+
+from dpcore.figures import (
+    NORMAL,
+    PRESENT,
+    Line,
+    Size,
+    Track,
+    accuracy_figure,
+    classes_figure,
+    epsilon_figure,
+    gaussian_line,
+    growth_figure,
+    heatmap_figure,
+    norms_figure,
+    profile_figure,
+    schedule_figure,
+    track_figure,
+    tradeoff_figure,
+)
+from dpcore.figures.style import style_of
+from dpcore.figures.training import decisions_figure
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Pairs
+from dpcore.privacy.types import Kind
+
+MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=200)
+BAND = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))
+TRACKS = [Track("sigma 1", [0.5, 1.0], [0.5, 0.9]), Track("sigma 2", [0.5, 1.0], [0.4, 0.8])]
+REGION = Line(style_of("rdp"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
+PROFILE = {"rdp": ACCOUNTANTS["rdp"].profile(MECHANISM, np.array([1e-7, 1e-5]))}
+FIGURES = {
+    "epsilon": lambda size: epsilon_figure(MECHANISM, size=size),
+    "profile": lambda size: profile_figure(PROFILE, size=size),
+    "trade-off": lambda size: tradeoff_figure(BAND, [REGION, gaussian_line(1.0)], size=size),
+    "growth": lambda size: growth_figure({4: BAND}, 1.0, size=size),
+    "accuracy": lambda size: accuracy_figure(TRACKS, "epoch", size=size),
+    "track": lambda size: track_figure(TRACKS, "epoch", "loss", size=size),
+    "classes": lambda size: classes_figure(["a"], [0.5], size=size),
+    "decisions": lambda size: decisions_figure("aar", 0.5, 4, size=size),
+    "norms": lambda size: norms_figure([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25, size=size),
+    "schedule": lambda size: schedule_figure(MECHANISM, size=size),
+    "map": lambda size: heatmap_figure(epsilon_grid([1.0, 2.0], [10, 20], 0.1, 1e-5, "rdp"), np.ones(2), size=size),
+}
+
+
+def fonts(value) -> list[float]:
+    """Every size of a font in a figure."""
+    if isinstance(value, dict):
+        own = [value[key]["size"] for key in value if key.endswith("font") and "size" in value[key]]
+        return own + [size for each in value.values() for size in fonts(each)]
+    return [size for each in value for size in fonts(each)] if isinstance(value, list | tuple) else []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(("size", "least"), [(NORMAL, 14), (PRESENT, 18)])
+def test_no_text_of_a_chart_is_smaller_than_its_size_says(name: str, size: Size, least: int):
+    figure = FIGURES[name](size).to_plotly_json()
+    found = fonts(figure)
+    assert min(found) >= least
+    for axis in ("xaxis", "yaxis"):  # a theme's template has smaller ones, which only the axis itself overrules
+        assert figure["layout"][axis]["tickfont"]["size"] >= least
+        assert figure["layout"][axis]["title"]["font"]["size"] >= least
+    assert "font-size" not in str(figure)
+
+
+@pytest.mark.parametrize(
+    "name", ["epsilon", "profile", "trade-off", "growth", "accuracy", "track", "norms", "schedule"]
+)
+def test_lines_in_front_of_a_class_are_thick(name: str):
+    before, after = (
+        [each.line.width for each in FIGURES[name](size).data if each.line.width] for size in (NORMAL, PRESENT)
+    )
+    assert before
+    assert np.allclose(np.array(after) / before, PRESENT.pen / NORMAL.pen)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "accuracy", "trade-off", "growth"])
+@pytest.mark.parametrize("size", [NORMAL, PRESENT])
+def test_on_a_narrow_screen_labels_are_below_the_plot_and_it_has_the_width(name: str, size: Size):
+    wide, narrow = (FIGURES[name](size._replace(narrow=each)).layout for each in (False, True))
+    assert narrow.margin.r <= 12
+    assert len(narrow.annotations) == len(wide.annotations)
+    assert {each.x for each in narrow.annotations} == {0}
+    below = [-each.yshift for each in narrow.annotations]
+    assert below == sorted(below)
+    assert min(np.diff(below)) >= size.text
+    assert below[-1] + size.text <= narrow.margin.b  # none is cut off
+    heights = [each.height - each.margin.t - each.margin.b for each in (wide, narrow)]
+    assert heights[0] == heights[1]
+
+
+def test_labels_below_stand_in_the_order_of_the_curves_ends():
+    narrow = accuracy_figure(list(reversed(TRACKS)), "epoch", size=Size(narrow=True))
+    assert [each.text.split(": ")[1] for each in narrow.layout.annotations] == ["90.0 %", "80.0 %"]
