@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -74,13 +75,22 @@ def test_the_wheel_holds_every_file_of_the_library_and_the_pages_and_nothing_els
     assert {"dpcore/py.typed", "dpcore/data/sample/mnist.npz"} <= held
 
 
-def test_the_wheel_asks_for_what_requirements_txt_asks_for(wheel: Path) -> None:
+def test_the_wheel_asks_for_what_the_files_of_requirements_ask_for(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as held:
         (name,) = (name for name in held.namelist() if name.endswith("METADATA"))
         told = held.read(name).decode().splitlines()
-    asked = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if not line.startswith("#")]
-    names = {line.split(":")[1].split("<")[0].strip() for line in told if line.startswith("Requires-Dist")}
-    assert names == {line.split(">")[0] for line in asked}
+    needs = [line.removeprefix("Requires-Dist: ") for line in told if line.startswith("Requires-Dist")]
+    assert names_of([each for each in needs if "extra ==" not in each]) == asked_in("requirements.txt")
+    assert names_of([each for each in needs if "extra == 'notebook'" in each]) == asked_in("requirements-notebook.txt")
+
+
+def asked_in(file: str) -> set[str]:
+    """The packages that a file of requirements names."""
+    return names_of([line for line in (ROOT / file).read_text().splitlines() if not line.startswith("#")])
+
+
+def names_of(requirements: list[str]) -> set[str]:
+    return {re.split("[<>=; ]", each)[0] for each in requirements}
 
 
 def test_the_console_command_is_the_module(installed: Path, tmp_path: Path) -> None:
