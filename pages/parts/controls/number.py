@@ -5,16 +5,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.training.slider_stops import grid, show
 from pages.parts.controls.url_state import keep, recall
 
-SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
-COARSE = [1.0, 2.0, 5.0]
 FIELD = 118  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 
@@ -74,29 +72,6 @@ def read(quantity: Quantity, text: str) -> float:
     value = _parse(quantity.key, text)
     quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
     return value
-
-
-def show(value: float) -> str:
-    """A number as a reader would type it: full precision, no trailing zeros.
-
-    >>> show(60000.0), show(1e-5), show(0.0512)
-    ('60000', '1e-5', '0.0512')
-    """
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{value:.0f}"
-    return re.sub(r"e([+-])0", r"e\1", f"{value:.12g}").replace("e+", "e")
-
-
-@lru_cache(maxsize=64)
-def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> tuple[float, ...]:
-    """Round numbers from low to high, evenly spaced over the decades.
-
-    >>> grid(1e-3, 0.1, coarse=True)
-    (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
-    """
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [float(f"{m:.4g}e{d}") for d in decades for m in (COARSE if coarse else SERIES)]
-    return tuple(v for v in values if low <= v <= high and (not whole or v.is_integer()))
 
 
 def epochs_text(steps: int, q: float) -> str:
