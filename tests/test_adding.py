@@ -22,6 +22,7 @@ from dpcore.runs import pool
 from dpcore.runs.store import Store
 from pages.parts.shell import menu
 from tests.commands.printed import printed
+from tests.pages.sliders import slide
 
 
 def echo_parser() -> Parser:
@@ -92,7 +93,7 @@ def test_a_page_is_its_file_and_its_line(half_page: menu.Page) -> None:
     app = app_at(half_page.file, sigma="3")
     assert not app.exception
     assert (half_page.address, app.title[0].value, app.header[0].value) == ("half", QUESTION, "1.5")
-    app.select_slider(key="sigma_slider").set_value("4").run()
+    slide(app, "sigma", "4")
     assert app.header[0].value == "2"
 
 

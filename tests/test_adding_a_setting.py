@@ -65,7 +65,7 @@ def opened(**query):
     return page
 
 def labels(page):
-    return [each.label for each in [*page.select_slider, *page.slider]]
+    return [each.label.removesuffix(", exact") for each in page.text_input]
 
 idle = labels(opened())
 page = opened(lr_schedule="linear", lr_floor="0.25")

@@ -28,12 +28,12 @@ STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = ".js-plotly-plot .main-svg, [data-testid=stAlert]"
 OUTSIDE = """() => {
     const width = document.documentElement.clientWidth;
-    const shown = document.querySelectorAll('button, input, [data-testid=stSlider], [data-testid=stSelectbox], table');
+    const shown = document.querySelectorAll('button, input, [data-testid=stSelectbox], table');
     const scrolls = e => e.closest('[role=region], [data-testid=stMultiSelectTagsContainer]');  // by themselves
     return [...shown].filter(e => e.getClientRects().length && !scrolls(e) && e.getBoundingClientRect().right > width)
         .map(e => `${e.tagName} ${e.innerText.slice(0, 40)}`);
 }"""
-SLIDERS = "() => [...document.querySelectorAll('[data-testid=stSlider]')].map(e => e.getBoundingClientRect().width)"
+SLIDERS = "() => [...document.querySelectorAll('input[type=range]')].map(e => e.getBoundingClientRect().width)"
 HEIGHT = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
 HARD = ("serious", "critical")
 KNOWN: dict[str, str] = {}  # axe's rule -> why what Streamlit's own widgets violate of it stays; none today

@@ -16,6 +16,7 @@ from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.schedule import scheduled
 from pages.parts.calibrate import epsilon_map, question
 from pages.parts.controls.number import show
+from tests.pages.sliders import slide
 from tests.pages.test_accountants_page import charts, sentences
 
 PAGE = Path(__file__).parents[2] / "pages" / "calibrate.py"
@@ -65,7 +66,7 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
 def test_moving_the_target_moves_the_answer_and_what_it_spends():
     page = opened(**FAST)
     before, said = answer(page)[1], spoken(page)
-    page.select_slider(key="target_epsilon_slider").set_value("1").run()
+    slide(page, "target_epsilon", "1")
     assert page.text_input(key="target_epsilon").value == "1"
     assert answer(page)[1] > before
     assert spoken(page) != said

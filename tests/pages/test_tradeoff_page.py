@@ -22,6 +22,7 @@ from pages.parts.results import cache
 from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
+from tests.pages.sliders import slide
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
 ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Table 1, arXiv 1911.11607
@@ -81,7 +82,7 @@ def test_it_opens_on_the_certified_band_one_pair_all_pairs_the_clt_and_blind_gue
 def test_moving_sigma_moves_every_number_the_right_way():
     page = opened()
     before = [number(cell) for cell in cells(page, "Smallest type I + type II error")]
-    page.select_slider(key="sigma_slider").set_value("3").run()
+    slide(page, "sigma", "3")
     after = [number(cell) for cell in cells(page, "Smallest type I + type II error")]
     assert all(new > old for new, old in zip(after[:4], before[:4], strict=True))
     assert after[4] == before[4] == 100

@@ -5,15 +5,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
+from pages.parts.components.slider import moved_to, slider
 from pages.parts.controls.url_state import keep, recall
 
-FIELD = 118  # pixels of the exact field
+FIELD = 106  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 
 
@@ -37,9 +39,10 @@ class Quantity:
 
 def number(quantity: Quantity, *, label: bool = True) -> float:
     """Draw the quantity and return its value; what cannot be read is said, and the last good value used."""
+    box = st.container(gap="xxsmall")  # a label stands nearer to its own number than to the next
     if label:
-        st.markdown(quantity.label, help=quantity.help or None)
-    row = st.container(horizontal=True, wrap=False, gap="small")
+        box.markdown(quantity.label, help=quantity.help or None)
+    row = box.container(horizontal=True, wrap=False, gap="small")
     slot = row.container()  # the slider stands before the field, but follows what the field says
     recall(quantity.key, quantity.default)
     wanted = row.text_input(
@@ -56,10 +59,8 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     text, problem = _valid(quantity, wanted)
     with slot:
         _slider(quantity, text)
-    if quantity.left or quantity.right:
-        st.html(_ends(quantity.left, quantity.right))
     if problem:
-        st.error(f"{problem} Showing {text}.", icon=":material/edit:")
+        box.error(f"{problem} Showing {text}.", icon=":material/edit:")
     return read(quantity, text)
 
 
@@ -95,18 +96,14 @@ def _slider(quantity: Quantity, text: str) -> None:
     place = bisect_left(stops, value)
     if place == len(stops) or stops[place] != value:
         stops.insert(place, value)
-    key = f"{quantity.key}_slider"
-    options = [show(stop) for stop in stops]
-    if st.session_state.get(key) != show(value):  # told again what it says, it would undo the keys pressed meanwhile
-        st.session_state[key] = show(value)
-    follow = {"on_change": _follow, "args": (quantity.key, key)}
-    # A browser that sees the slider first in a later run of the script, because another click cut the first one short,
-    # begins with its default: that must be the value, or all sliders would jump to their first stop.
-    st.select_slider(quantity.label, options, show(value), key=key, label_visibility="collapsed", **follow)
+    key, ends = f"{quantity.key}_slider", (quantity.left, quantity.right)
+    moved = partial(_follow, quantity.key, key)
+    slider(quantity.label, [show(stop) for stop in stops], show(value), ends, key=key, moved=moved)
 
 
-def _follow(key: str, slider: str) -> None:
-    st.session_state[key] = st.session_state[slider]
+def _follow(key: str, slider_key: str) -> None:
+    if (text := moved_to(slider_key)) is not None:
+        st.session_state[key] = text
 
 
 def _valid(quantity: Quantity, wanted: str) -> tuple[str, str]:
@@ -131,8 +128,3 @@ def _parse(name: str, text: str) -> float:
         raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
     check.in_range(-math.inf, math.inf, ends="()", **{name: value})
     return value
-
-
-def _ends(left: str, right: str) -> str:
-    width = f"calc(100% - {FIELD + 16}px)"
-    return f'<div class="slider-ends" style="width:{width}"><span>{left}</span><span>{right}</span></div>'

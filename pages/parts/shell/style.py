@@ -17,13 +17,6 @@ PAGE = """
 .st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 @media (max-width: 1100px) {.st-key-page > INNER {min-width: 100%}}
 """
-SLIDERS = """
-.slider-ends {
-  display: flex; justify-content: space-between; gap: 0 .8rem; margin-top: -.6rem;
-  font-size: .75rem; opacity: .75; line-height: 1
-}
-.slider-ends span + span {text-align: right}
-"""
 TABLES = """
 .scrolling {overflow-x: auto}
 .verdicts, .attack {width: 100%; border-collapse: collapse; font-size: .95rem}
@@ -54,7 +47,7 @@ RUNS = """
 
 def style_sheet() -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + SLIDERS + TABLES + RUNS
+    css = PAGE + TABLES + RUNS
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

@@ -1,0 +1,103 @@
+// One slider. Streamlit calls the default export whenever the server says something new about it.
+// What stays from call to call hangs on the element: the input, what was sent, what was heard.
+
+const LONGEST = 1000; // milliseconds to wait for an answer to be drawn
+const LOST = 10_000; // milliseconds after which an answer is not waited for: the slider shows what the server says
+const sliders = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let slider = sliders.get(parentElement);
+  if (!slider) sliders.set(parentElement, (slider = new Slider(parentElement)));
+  slider.send = (text, message) => setTriggerValue("moved", [text, message]);
+  slider.told(data);
+}
+
+class Slider {
+  constructor(parent) {
+    this.sent = Date.now(); // the number of the last message, of which an earlier slider has sent none
+    this.waiting = false; // until the answer to it is drawn
+    this.held = false; // by a finger or a mouse
+    this.box = parent.appendChild(document.createElement("div"));
+    this.box.className = "stop-slider";
+    this.input = this.box.appendChild(document.createElement("input"));
+    Object.assign(this.input, { type: "range", min: 0, step: 1 });
+    const ends = this.box.appendChild(document.createElement("p"));
+    this.left = ends.appendChild(document.createElement("span"));
+    this.now = ends.appendChild(document.createElement("b"));
+    this.right = ends.appendChild(document.createElement("span"));
+    this.now.setAttribute("aria-hidden", "true"); // a screen reader hears the slider's own value
+    this.input.addEventListener("input", () => this.moved());
+    this.input.addEventListener("pointerdown", (event) => this.take(event));
+    this.input.addEventListener("lostpointercapture", () => this.letGo());
+  }
+
+  take(event) {
+    this.held = true;
+    this.input.setPointerCapture(event.pointerId);
+    this.show();
+  }
+
+  letGo() {
+    this.held = false;
+    this.show();
+    this.settle();
+  }
+
+  // What the server says holds, but not under a moving finger, and not before it has heard the last message.
+  told(data) {
+    this.data = data;
+    this.left.textContent = data.ends[0];
+    this.right.textContent = data.ends[1];
+    this.input.setAttribute("aria-label", data.label);
+    this.settle();
+  }
+
+  settle() {
+    const unheard = this.sentAt && this.data.heard !== this.sent && performance.now() < this.sentAt + LOST;
+    if (this.held || this.pending !== undefined || unheard) return;
+    this.stops = this.data.stops;
+    this.input.max = this.stops.length - 1;
+    this.input.value = Math.max(0, this.stops.indexOf(this.data.value));
+    this.show();
+  }
+
+  show() {
+    const at = Number(this.input.value);
+    this.input.setAttribute("aria-valuetext", this.stops[at]);
+    this.box.style.setProperty("--share", at / Math.max(1, this.stops.length - 1));
+    this.now.textContent = this.held ? this.stops[at] : ""; // the field beside it is always a little behind
+  }
+
+  moved() {
+    this.pending = this.stops[Number(this.input.value)];
+    this.sendLatest();
+    this.show();
+  }
+
+  sendLatest() {
+    if (this.waiting || this.pending === undefined) return;
+    this.sent += 1;
+    this.sentAt = performance.now();
+    this.waiting = true;
+    this.send(this.pending, this.sent);
+    this.pending = undefined;
+    requestAnimationFrame((now) => this.look(now));
+    setTimeout(() => this.settle(), LOST);
+  }
+
+  // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
+  look(now) {
+    if (!this.box.isConnected) return;
+    const running = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";
+    const drawn = this.data.heard === this.sent && !running;
+    if (!drawn && now < this.sentAt + LONGEST) requestAnimationFrame((later) => this.look(later));
+    else requestAnimationFrame(() => this.answered());
+  }
+
+  answered() {
+    this.waiting = false;
+    if (this.pending === undefined) this.settle();
+    else this.sendLatest();
+    this.show();
+  }
+}

@@ -1,0 +1,177 @@
+"""Sliders in a browser: the page follows a drag, a key, a finger and the field, and is never asked for too much."""
+
+import json
+import re
+
+import pytest
+
+from tests.e2e.server import Server
+
+pytest.importorskip("playwright")
+from playwright.sync_api import Locator, Page, expect
+
+SLIDER = ".st-key-sigma_slider input[type=range]"
+LINE = ".st-key-attack_chart .scatterlayer .trace:last-child path.js-line"
+STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
+WATCH = """path => {
+    window.lines = [];
+    const look = () => {
+        const now = document.querySelector(path)?.getAttribute('d');
+        if (now && now !== window.lines.at(-1)) window.lines.push(now);
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
+
+
+def opened(page: Page, app: Server, query: str = "sigma=2") -> Locator:
+    """The slider of sigma on a page that stands still."""
+    page.goto(f"{app.url}/tradeoff?{query}")
+    expect(page.locator(LINE)).to_be_attached(timeout=PATIENCE)
+    page.wait_for_selector(STILL)
+    return page.locator(SLIDER)
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Noise multiplier sigma, exact")
+
+
+@pytest.fixture
+def sent(page: Page) -> list[list[object]]:
+    """What sliders have sent to the server, with the number of each message."""
+    values: list[list[object]] = []
+
+    def note(frame: str | bytes) -> None:
+        text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
+        values.extend(json.loads(each)["value"] for each in re.findall(r'\{"event":"moved","value":\[.*?\]\}', text))
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
+    return values
+
+
+def place(slider: Locator, share: float) -> tuple[float, float]:
+    """A place on the slider, as a share of its width."""
+    box = slider.bounding_box()
+    assert box
+    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+
+def dragged(page: Page, slider: Locator, moves: int, pause: float) -> None:
+    """Take the slider and pull it to the right, without letting go."""
+    page.mouse.move(*place(slider, 0.2))
+    page.mouse.down()
+    for move in range(moves + 1):
+        page.mouse.move(*place(slider, 0.2 + 0.6 * move / moves))
+        page.wait_for_timeout(pause)
+
+
+def test_the_curves_follow_the_finger_one_request_at_a_time_and_the_last_value_is_shown(
+    page: Page, app: Server, sent: list[list[object]]
+):
+    slider = opened(page, app)
+    page.evaluate(WATCH, LINE)
+    dragged(page, slider, 40, 75)
+    drawn, asked = page.evaluate("window.lines.length") - 1, len(sent)
+    assert drawn >= 3  # in three seconds, before the mouse is let go, on a busy machine too
+    assert asked <= drawn + 2  # never one that waits for another
+    page.mouse.up()
+    last = slider.get_attribute("aria-valuetext") or ""
+    expect(field(page)).to_have_value(last)
+    page.wait_for_url(re.compile(f"sigma={re.escape(last)}(&|$)"))
+    assert sent[-1][0] == last
+    page.wait_for_selector(STILL)
+    expect(slider).to_have_attribute("aria-valuetext", last)
+
+
+def test_twenty_stops_passed_at_once_are_two_requests(page: Page, app: Server, sent: list[list[object]]):
+    slider = opened(page, app)
+    slider.focus()
+    slider.evaluate(
+        """input => {
+            for (let stop = 0; stop < 20; stop++) {
+                input.stepUp();
+                input.dispatchEvent(new Event('input', {bubbles: true}));
+            }
+        }"""
+    )
+    last = slider.get_attribute("aria-valuetext") or ""
+    expect(field(page)).to_have_value(last)
+    page.wait_for_selector(STILL)
+    assert [value for value, _ in sent] == ["2.2", last]
+
+
+def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):
+    slider = opened(page, app)
+    for share in (0.8, 0.4):
+        page.mouse.move(*place(slider, 0.2))
+        page.mouse.down()
+        page.mouse.move(*place(slider, share), steps=4)
+        page.mouse.up()
+    last = slider.get_attribute("aria-valuetext") or ""
+    expect(field(page)).to_have_value(last)
+    page.wait_for_selector(STILL)
+    expect(slider).to_have_attribute("aria-valuetext", last)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("ArrowLeft", "1.9"), ("ArrowUp", "2.2"), ("Home", "0.3"), ("End", "100"), ("PageUp", "3.8")]
+)
+def test_the_keys_of_a_slider_move_it(page: Page, app: Server, key: str, value: str):
+    slider = opened(page, app)
+    slider.focus()
+    page.keyboard.press(key)
+    expect(slider).to_have_attribute("aria-valuetext", value)
+    expect(field(page)).to_have_value(value)
+
+
+def test_a_slider_has_the_name_of_its_number_and_words_at_its_ends(page: Page, app: Server):
+    slider = opened(page, app)
+    expect(page.get_by_role("slider", name="Noise multiplier sigma")).to_have_count(1)
+    words = page.locator(".st-key-sigma_slider").get_by_text("more accurate")
+    slider.hover()
+    expect(words).to_be_visible()
+    covered = """e => {
+        const box = e.getBoundingClientRect();
+        return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) !== e;
+    }"""
+    assert not words.evaluate(covered)
+
+
+def test_a_finger_on_the_slider_sets_it(browser, app: Server):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    slider = opened(page, app)
+    slider.scroll_into_view_if_needed()
+    slider.tap(position={"x": 0.8 * slider.bounding_box()["width"], "y": 10})
+    last = slider.get_attribute("aria-valuetext") or ""
+    assert float(last) > 5
+    expect(field(page)).to_have_value(last)
+    context.close()
+
+
+def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Page, app: Server):
+    slider = opened(page, app, "sigma=3.14159")
+    expect(slider).to_have_attribute("aria-valuetext", "3.14159")
+    field(page).fill("7.77")
+    field(page).press("Enter")
+    expect(slider).to_have_attribute("aria-valuetext", "7.77")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(field(page)).to_have_value("8")
+    field(page).fill("lots")
+    field(page).press("Enter")
+    expect(page.get_by_text("Expected sigma='lots' to be a number. Showing 8.")).to_be_visible()
+    expect(slider).to_have_attribute("aria-valuetext", "8")
+    page.keyboard.press("Escape")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(field(page)).to_have_value("8.5")
+    page.get_by_role("link", name="Calibrate").click()
+    expect(page.locator("h1")).to_have_text("Which noise fits my budget?")
+    expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "8.5")
+    page.locator(SLIDER).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(field(page)).to_have_value("8")
