@@ -79,5 +79,5 @@ def _table(steps: IntArray, curves: dict[str, Curve]) -> str:
         last = float(curve.epsilon[-1])
         alone = curve.note if math.isfinite(last) else unavailable(curve.note)
         words = verdict(curve, band).text if band else alone
-        lines.append(f"{name:<8} {outward(last, math.ceil, digits=5):>12}  {curve.kind:<11} {words}".rstrip())
+        lines.append(f"{name:<8} {outward(last, math.ceil):>12}  {curve.kind:<11} {words}".rstrip())
     return "\n".join(lines)

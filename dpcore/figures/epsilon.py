@@ -131,7 +131,7 @@ def profile_figure(
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         curve, style = profiles[name], style_of(name)
         seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
-        hover = "%{x:.4g}"
+        hover = "%{x:.3g}"
         if curve.lower is not None:
             lower = line(curve.lower, curve.delta, style, name="Proven lower bound")
             traces.append(lower | told(curve.lower, at_least))
@@ -152,7 +152,7 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     if not np.isfinite(seen).any():
         return []
     if curve.lower is None:
-        return [line(epochs, seen, style) | _told(seen, curve, "%{y:.4g}")]
+        return [line(epochs, seen, style) | _told(seen, curve, "%{y:.3g}")]
     lower = line(epochs, curve.lower, style, name="Proven lower bound") | told(curve.lower, at_least)
     upper = line(epochs, seen, style, name="Proven upper bound") | told(seen, at_most)
     return [lower, upper | {"fill": "tonexty", "fillcolor": BAND}]

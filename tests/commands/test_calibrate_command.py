@@ -75,7 +75,7 @@ def test_the_text_says_the_answer_its_kind_and_its_verdict(capsys: pytest.Captur
     assert main([*SIGMA, "--accountant", "gdp", "--examples", "60000"]) == 0
     first, second, verdict = capsys.readouterr().out.splitlines()
     assert first.startswith("sigma = 1.54")
-    assert second.startswith("epsilon=2.99")
+    assert second.startswith("epsilon=3 ")
     assert "of 3 at delta=1e-05 (gdp, approximate); sigma=1.5" in second
     assert verdict.startswith("Claims more privacy than there is: ")
 

@@ -1,6 +1,7 @@
 """The logic that pages share, without a page."""
 
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.figures import curves_figure, epochs_at
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.attack_risk import risks_of
@@ -126,11 +128,24 @@ def test_where_nothing_is_certified_the_page_says_so():
     steps = np.array([1])
     band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
     assert epsilon_sentence(band, "After 1 epoch (1 step)", "1e-5").endswith(
-        "there is no certified epsilon: too little noise. It is at least 3.000."
+        "there is no certified epsilon: too little noise. It is at least 3.00."
     )
     assert "n/a, because too little noise." in verdict_table({"pld": band})
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
     assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
+
+
+@pytest.mark.parametrize("sigma", [0.7, 1.23, 4.0])
+def test_headline_table_and_label_say_one_number(sigma: float):
+    trained = Mechanism.constant(256 / 10_000, sigma, 196)
+    band = cache.curve("pld", trained, 1e-5)
+    low, high = re.findall(r"\*\*([\d.]+)\*\*", epsilon_sentence(band, "After 5 epochs", "1e-5"))
+    assert marked(float(band.epsilon[-1]), band.kind) == f"≤ {high}"
+    assert f">≤ {high}</td>" in verdict_table({"pld": band})
+    assert f"between {low} and {high}." in verdict_table({"pld": band})
+    (label,) = curves_figure({"pld": band}, epochs_at(trained, band.steps)).layout.annotations
+    assert f"≤ {high}<br>" in label.text
+    assert len(high.replace(".", "").lstrip("0")) == 3
 
 
 def test_a_proven_band_with_a_note_is_in_every_table():

@@ -6,7 +6,7 @@ from math import ceil, floor, inf, isfinite, isinf
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.budget_search import DIGITS, Axis, Bracket, Point, bracket, last_with, scanned
+from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket, last_with, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning
@@ -31,8 +31,8 @@ class Answer:
 
     @property
     def spent(self) -> float:
-        """What it spends, for readers: rounded up to six digits, but never past the target that it keeps."""
-        return min(float(outward(self.reading.value, ceil, DIGITS)), self.target.size)
+        """What it spends, for readers: rounded up to three digits, but never past the target that it keeps."""
+        return min(float(outward(self.reading.value, ceil)), self.target.size)
 
     @property
     def note(self) -> str:

@@ -21,7 +21,7 @@ def rounded(value: float, kind: Kind) -> str:
     >>> rounded(1.561, Kind.CERTIFIED), rounded(1.561, Kind.APPROXIMATE)
     ('1.57', '1.56')
     """
-    return outward(value, math.ceil, 3) if kind.is_bound else short(value)
+    return outward(value, math.ceil) if kind.is_bound else short(value)
 
 
 def spoken(word: str, number: str, kind: Kind) -> str:

@@ -5,20 +5,21 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+DIGITS = 3  # significant ones of every number that a reader sees; tables of data keep all
 LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
 LARGE = 1e6  # from here on `short` writes a power of ten
 
 
-def outward(value: float, towards: Callable[[Any], int], digits: int = 4) -> str:
-    """A bound of 0 or more in four significant digits, rounded away from the exact value.
+def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -> str:
+    """A bound of 0 or more in three significant digits, rounded away from the exact value.
 
     **Guarantees:** read as a number, the text is not above the value (math.floor) or not below it (math.ceil).
     **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
 
     >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
-    ('1.946', '1.950', '0')
+    ('1.94', '1.95', '0')
     >>> outward(3.3456e172, math.ceil), outward(1e-310, math.ceil), outward(1e-310, math.floor)
-    ('3.346e172', '1e-300', '0')
+    ('3.35e172', '1e-300', '0')
     """
     if value == 0 or math.isinf(value):
         return "infinite" if value else "0"

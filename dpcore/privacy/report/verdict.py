@@ -98,7 +98,7 @@ def _excess(ratio: float) -> str:
     """By how much a loose number is too large, in words.
 
     >>> _excess(1.0935), _excess(3.3457e172), _excess(math.inf)
-    ('9 % above the certified value', '3.345e172 times the certified value', 'the certified value is 0')
+    ('9 % above the certified value', '3.34e172 times the certified value', 'the certified value is 0')
     """
     if math.isinf(ratio):
         return "the certified value is 0"

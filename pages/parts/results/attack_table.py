@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
 from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.number import show
@@ -61,14 +61,14 @@ def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
         return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
     if mu < found.mu.lower:
         return Worth.CLAIMS_LESS, (
-            f"The CLT claims more privacy than there is: its mu is {nearest(mu)}, but it is proven that it takes at "
+            f"The CLT claims more privacy than there is: its mu is {short(mu)}, but it is proven that it takes at "
             f"least {low}, {where}. A mu of {high} is enough."
         )
     if mu > found.mu.upper:
         return Worth.LOOSE, (
-            f"The CLT errs on the safe side here: its mu is {nearest(mu)}, and {high} is proven to be enough, {where}."
+            f"The CLT errs on the safe side here: its mu is {short(mu)}, and {high} is proven to be enough, {where}."
         )
-    return Worth.UNDECIDED, f"The CLT's mu of {nearest(mu)} lies between the proven {low} and {high}, {where}."
+    return Worth.UNDECIDED, f"The CLT's mu of {short(mu)} lies between the proven {low} and {high}, {where}."
 
 
 def _measures(prior: float, least: float) -> list[Measure]:
@@ -115,7 +115,7 @@ def _single(measure: Measure, each: Named) -> str:
     if math.isinf(value):
         return "no bound"
     if not each.kind.is_bound:
-        return _written(measure, f"{KIND_MARKS[each.kind]} {nearest(value)}")
+        return _written(measure, f"{KIND_MARKS[each.kind]} {short(value)}")
     return _written(measure, f"≤ {outward(value, math.ceil)}" if measure.worse else f"≥ {outward(value, math.floor)}")
 
 

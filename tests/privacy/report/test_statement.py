@@ -86,7 +86,7 @@ def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
 
 
 def test_without_sampling_a_mu_is_proven_however_little_noise_there_is() -> None:
-    assert "mu between 19.99 and 20.01" in fact(stated(Mechanism.constant(1.0, 0.05, 1)), "Gaussian")
+    assert "mu between 19.9 and 20.1" in fact(stated(Mechanism.constant(1.0, 0.05, 1)), "Gaussian")
 
 
 def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> None:
@@ -113,7 +113,7 @@ def test_a_delta_that_is_not_below_1_over_n_is_shown_so() -> None:
 
 
 def test_what_nearly_always_happens_is_not_rounded_to_always() -> None:
-    assert "between 99.99 % and 100.0 %" in fact(stated(Mechanism.constant(1.0, 1 / 12, 1)), "at 1 %")
+    assert "between 99.9 % and 100 %" in fact(stated(Mechanism.constant(1.0, 1 / 12, 1)), "at 1 %")
 
 
 def test_replacing_an_example_is_explained_with_its_factor() -> None:

@@ -41,8 +41,8 @@ def band(lower: float = 0.99, upper: float = 1.0) -> Curve:
         (1.2, Kind.CLAIMED, "Outside: sigma >= 1 (here 0.7).", Worth.OUTSIDE, "sigma >= 1 (here 0.7)"),
         (0.9, Kind.CLAIMED, "Outside: sigma >= 1.", Worth.CLAIMS_LESS, "sigma >= 1"),
         (INF, Kind.UPPER, "The form does not exist.", Worth.NOT_AVAILABLE, "n/a, because the form does not"),
-        (3.3457e172, Kind.UPPER, "", Worth.LOOSE, "3.345e172 times the certified"),
-        (0.0, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.9900."),
+        (3.3457e172, Kind.UPPER, "", Worth.LOOSE, "3.34e172 times the certified"),
+        (0.0, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.990."),
     ],
 )
 def test_one_number_against_the_band(epsilon: float, kind: Kind, note: str, worth: Worth, words: str) -> None:
@@ -98,12 +98,12 @@ def test_a_bound_in_words_is_on_the_safe_side_and_short(value: float, digits: in
     [
         (1e-310, "0", "1e-300"),
         (1e-300, "1e-300", "1e-300"),
-        (1.23456e-7, "1.234e-7", "1.235e-7"),
-        (0.3, "0.3000", "0.3000"),
-        (123456.0, "123400", "123500"),
-        (1_234_567.0, "1.234e6", "1.235e6"),
-        (3.3457e172, "3.345e172", "3.346e172"),
-        (np.float64(2.5), "2.500", "2.500"),
+        (1.23456e-7, "1.23e-7", "1.24e-7"),
+        (0.3, "0.300", "0.300"),
+        (123456.0, "123000", "124000"),
+        (1_234_567.0, "1.23e6", "1.24e6"),
+        (3.3457e172, "3.34e172", "3.35e172"),
+        (np.float64(2.5), "2.50", "2.50"),
         (INF, "infinite", "infinite"),
     ],
 )
