@@ -12,10 +12,10 @@ from dpcore.figures import (
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.statement import odds
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import show
+from pages.parts.explain.visitor import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
@@ -35,7 +35,8 @@ with right:
     across = choice_of(row, "Against", ("epoch", "delta"), "against")
     log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"
 
-    certain, warned = st.empty(), st.container()
+    on_screen("accountants")
+    certain, meant, warned = st.empty(), st.empty(), st.container()
     large, small = st.columns([5, 2], gap="small")
     chart = large.empty()
     names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
@@ -65,5 +66,7 @@ with right:
         st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
         link("pages/tradeoff.py", "What can an attacker do?")
         meaning = chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF
-        st.caption(f"{meaning} {odds(cache.risks(mechanism, delta))}")
+        st.caption(meaning)
         tradeoff_table(band_and_clt(band, mu), "The numbers in this chart")
+    with meant:
+        visitor_line(cache.risks(mechanism, delta))

@@ -6,11 +6,12 @@ from dpcore import check
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.statement import odds
+from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import Quantity, number
+from pages.parts.explain.visitor import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
@@ -24,7 +25,7 @@ LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
     "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(LEAST, 1 - LEAST, prior=prior),
     "you are rarely in", "nearly always",
-    help="How probable it is, for the attacker before they look, that your example took part.",
+    help=help_on("prior"),
     stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
 )  # fmt: skip
 HEIGHT = 470
@@ -42,7 +43,7 @@ with right:
     view = choice_of(row, "Show", ("trade-off", "delta", "steps"), "view")
     log = choice_of(row, "Axes", ("linear", "log-log"), "axes") == "log-log"
     with row.container(width=230):
-        one = accountant_choice("One pair by", "pair")
+        one = accountant_choice("One pair by", "pair", "pair")
     with row.container(width=230):
         every = accountant_choice("All pairs by", "pairs")
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
@@ -52,6 +53,7 @@ with right:
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills(st) if view == "delta" else []
 
+    on_screen("tradeoff")
     certain, warned = st.empty(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
     chart = large.empty()
@@ -91,7 +93,7 @@ with right:
         if view == "trade-off":
             st.markdown(PAIR)
         st.html(clt_verdict(compared.mu, found))
-        st.markdown(f"**In odds.** {odds(found)}")
+        visitor_line(found)
     st.html(attack_table(band, found, compared, prior))
     if view == "delta":
         profiles_table(profiles)

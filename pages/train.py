@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpcore.privacy.report.glossary import help_on
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, device_here
 from pages.parts.controls.choice import accountant_choice, choice_of
@@ -35,7 +36,7 @@ with left:
         st.button(
             "Start non-private baseline",
             args=(pool.store, [baseline_of(config) for config in configs]),
-            help="The same model and data without clipping and noise, at an ordinary learning rate.",
+            help=help_on("baseline"),
             **started,
         )
 

@@ -13,6 +13,7 @@ from dpcore import check
 from dpcore.data.catalogue import DATASETS, SOURCES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
@@ -68,21 +69,21 @@ class Settings:
         default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clip norm",
         short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=PRIVACY,
         slider=Slider(0.3, 100, "more accurate", "more private",
-                      help="Standard deviation of the noise on the summed gradient, in units of the clipping norm C.")))
+                      help=help_on("sigma"))))
     batch: int = row(Count(
         default=512, low=1, label="Expected batch", help="expected batch q n",
         short=lambda value: f"batch {value}", rank=12,
         slider=Slider(1, 65536, "more private", "faster, steadier",
-                      help="Every example joins a step with probability q = batch / n (Poisson sampling).")))
+                      help=help_on("batch", "poisson"))))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=PRIVACY,
         help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
-        slider=Slider(0.01, 100, "clips more", "clips less", coarse=True)))
+        slider=Slider(0.01, 100, "clips more", "clips less", coarse=True, help=help_on("clip_norm"))))
     lr: float = row(Number(
         default=0.5, low=0, high=MOST_LR, ends="(]", label="Learning rate", help="learning rate",
         short=lambda value: f"lr {value:g}", rank=13,
         slider=Slider(1e-4, 100, "slower", "less stable",
-                      help="Clipping shortens gradients, so private training takes larger rates than usual.")))
+                      help=help_on("learning_rate"))))
     momentum: float = row(Number(
         default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
         short=lambda value: f"momentum {value:g}", rank=16,
@@ -92,13 +93,13 @@ class Settings:
         default=5.0, low=0, ends="()", rule=check.positive, label="Epochs",
         help="how often each example is drawn on average",
         short=lambda value: f"{value:g} epochs", rank=18,
-        slider=Slider(0.1, 1000, "more private", "more accurate")))
+        slider=Slider(0.1, 1000, "more private", "more accurate", help=help_on("epoch"))))
     delta: float = row(Number(
         default=1e-5, low=check.SMALLEST_DELTA, high=1, ends="[)", rule=check.delta, label="Delta",
         help="what epsilon is shown for, and stopped at",
         of_noise=True,
         slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True,
-                      help="The probability that the promise of epsilon fails outright. Keep it below 1/n.")))
+                      help=help_on("delta"))))
     seed: int | None = row(Count(
         default=None, high=2**63 - 1, none="a secret one", label="Fixed seed (empty: a secret one)",
         help="fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
@@ -139,7 +140,7 @@ class Settings:
         help="decay of the weights' moving average, evaluated beside them; 0: off", rank=20, unusual=True,
         short=lambda value: f"EMA {value:g}" if value else "no EMA",
         slider=Slider(0.5, 0.9999, "off", "longer", stops=(0, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999),
-                      help="Evaluated beside the raw weights. Free: it only uses what is released already.")))
+                      help=help_on("weight_average"))))
     acceptance: str = row(Choice(
         default="none", choices=ACCEPTANCES, label="Acceptance of steps", rank=6, unusual=True,
         help="sa: simulated annealing accepts or rejects each proposal",
@@ -155,7 +156,7 @@ class Settings:
         short=lambda value: f"{value} public", rank=7, unusual=True,
         needs=(ANNEALED[0], "acceptance sa, which judges on it"),
         slider=Slider(10, 30000, "judges worse", "trains on less", coarse=True,
-                      help="The last training examples: neither trained nor tested on. Fewer are left, so q rises.")))
+                      help=help_on("public"))))
     pca: int = row(Count(
         default=0, label="DP-PCA dimensions", rank=11, unusual=True,
         help="dimensions of the DP-PCA projection, for models that take vectors; 0: off",

@@ -20,6 +20,7 @@ from dpcore.privacy.schedule import SCHEDULES
 from pages.parts.controls.mechanism import UNCHANGED
 from pages.parts.results import cache
 from pages.parts.results.downloads import csv_of, curves_columns
+from tests.pages.explained_html import sure, unexplained
 from tests.pages.sliders import slide, told
 
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
@@ -41,7 +42,7 @@ def charts(page: AppTest) -> list[dict]:
 
 def table(page: AppTest) -> str:
     """The verdict table's HTML."""
-    return next(each.proto.body for each in page.get("html") if "<table" in each.proto.body)
+    return unexplained(next(each.proto.body for each in page.get("html") if "<table" in each.proto.body))
 
 
 def sentences(page: AppTest) -> list[str]:
@@ -258,11 +259,6 @@ def test_no_accountant_chosen_leaves_the_band():
     assert sentences(page) == []
     assert [each["name"] for each in charts(page)[0]["data"]] == ["Proven lower bound", "Proven upper bound"]
     assert page.query_params["accountants"] == ""
-
-
-def sure(page: AppTest) -> float:
-    """How sure, in percent, someone can become who was 50 % sure."""
-    return float(re.findall(r"at most ([\d.]+) % sure", " ".join(each.value for each in page.caption))[0])
 
 
 def test_the_small_chart_moves_with_the_sliders_and_has_a_table_and_a_sentence_of_its_own():

@@ -16,6 +16,7 @@ from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.schedule import scheduled
 from pages.parts.calibrate import epsilon_map, question
 from pages.parts.controls.number import show
+from tests.pages.explained_html import unexplained
 from tests.pages.sliders import slide
 from tests.pages.test_accountants_page import charts, sentences
 
@@ -48,7 +49,7 @@ def spoken(page: AppTest) -> str:
 
 def tables(page: AppTest) -> list[str]:
     """Every HTML table on the page."""
-    return [each.proto.body for each in page.get("html") if "<table" in each.proto.body]
+    return [unexplained(each.proto.body) for each in page.get("html") if "<table" in each.proto.body]
 
 
 def certified(sigma: float, q: float = Q, steps: int = STEPS) -> float:

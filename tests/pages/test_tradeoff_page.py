@@ -22,6 +22,7 @@ from pages.parts.results import cache
 from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
+from tests.pages.explained_html import unexplained
 from tests.pages.sliders import slide
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
@@ -55,7 +56,7 @@ def names(page: AppTest) -> list[str]:
 
 def html(page: AppTest, mark: str) -> str:
     """The piece of HTML with this mark."""
-    return next(each.proto.body for each in page.get("html") if mark in each.proto.body)
+    return unexplained(next(each.proto.body for each in page.get("html") if mark in each.proto.body))
 
 
 def cells(page: AppTest, row: str) -> list[str]:

@@ -12,7 +12,8 @@ WORDS = {
     Kind.CLAIMED: "claimed: the proof does not cover this case",
 }
 MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}  # before a number
-LEGEND = "≤ is proven, ≈ an approximation, and a claim has no proof that covers it."
+IN_A_WORD = {Kind.UPPER: "proven", Kind.APPROXIMATE: "approximation", Kind.CLAIMED: "without a proof that covers them"}
+LEGEND = f"Marks: {', '.join(f'{MARKS[kind]} {word}' for kind, word in IN_A_WORD.items())}."
 
 
 def rounded(value: float, kind: Kind) -> str:

@@ -19,6 +19,7 @@ from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
+from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns
 from pages.parts.results.table import VerdictRow, sign, verdict_rows
@@ -62,6 +63,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
+    visitor_line(cache.risks(found.mechanism, setting.delta))
     st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")

@@ -12,6 +12,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.kinds import WORDS, spoken
 from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Verdict
@@ -29,18 +30,18 @@ GO = "go"  # the page that was asked for
 EPSILON = Quantity(
     "target_epsilon", "Target epsilon", "3", 0.1, 100,
     lambda epsilon: check.positive(target_epsilon=epsilon), "more private", "more accurate",
+    help=help_on("epsilon"),
 )  # fmt: skip
 ADVANTAGE = Quantity(
     "target_advantage", "Target advantage", "0.2", 0.01, 0.99,
     lambda advantage: check.in_range(0, 1, ends="()", target_advantage=advantage), "more private", "more accurate",
-    help="The best attacker's true-positive less false-positive rate: 0 is blind guessing, 1 is certainty.",
+    help=help_on("advantage"),
     stops=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
 )  # fmt: skip
 MU = Quantity(
     "target_mu", "Target mu", "1", 0.05, 8,
     lambda mu: check.positive(target_mu=mu), "more private", "more accurate",
-    help="As hard to attack as telling a normal distribution from one shifted by mu, where both errors are at least "
-    "delta.",
+    help=f"{help_on('mu')}\n\nIt is meant where both errors are at least delta.",
 )  # fmt: skip
 
 

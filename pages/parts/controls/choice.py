@@ -7,30 +7,33 @@ import streamlit as st
 
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls.url_state import keep, recall, recall_ids, write_ids
 
 
-def choice(label: str, options: Sequence[str], key: str) -> str:
+def choice(label: str, options: Sequence[str], key: str, help: str | None = None) -> str:
     """One of a list of options; the first is the default, the URL holds the others."""
     recall(key, options[0])
-    chosen = st.selectbox(label, options, key=key, bind="query-params", persist_state="session")
+    chosen = st.selectbox(label, options, key=key, help=help, bind="query-params", persist_state="session")
     keep(key, chosen)
     return chosen
 
 
-def choice_by_title(label: str, options: Sequence[str], key: str, title: Callable[[str], str]) -> str:
+def choice_by_title(
+    label: str, options: Sequence[str], key: str, title: Callable[[str], str], help: str | None = None
+) -> str:
     """The same for ids: the reader sees their titles, the URL holds the ids."""
     recall_ids(key, options, [options[0]])
-    chosen = st.selectbox(label, options, key=key, format_func=title, persist_state="session")
+    chosen = st.selectbox(label, options, key=key, format_func=title, help=help, persist_state="session")
     write_ids(key, [chosen], [options[0]])
     keep(key, chosen)
     return chosen
 
 
-def accountant_choice(label: str, key: str) -> str:
-    """One accountant; the certified one is the default."""
+def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
+    """One accountant; the certified one is the default. `word` is what the glossary calls the choice."""
     first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
-    return choice_by_title(label, first_the_band, key, titled)
+    return choice_by_title(label, first_the_band, key, titled, help_on(word))
 
 
 def accountant_pills(place: Any) -> list[str]:
@@ -44,6 +47,7 @@ def accountant_pills(place: Any) -> list[str]:
         wrap=True,
         format_func=titled,
         key="accountants",
+        help=help_on("accountant", "band"),
         persist_state="session",
     )
     write_ids("accountants", chosen, default)

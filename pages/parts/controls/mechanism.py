@@ -11,6 +11,7 @@ from dpcore import check
 from dpcore.figures import schedule_figure
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import nearest
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
@@ -26,18 +27,20 @@ DEFAULTS = defaults("mnist", "cnn", "sgd")
 N = Quantity(
     "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,
     lambda n: check.whole(1, 10**12, n=n), "fewer people", "more people", whole=True,
+    help=help_on("examples"),
 )  # fmt: skip
 BATCH = replace(quantity_of("batch", start=DEFAULTS.batch), accept=lambda batch: check.whole(1, 10**12, batch=batch))
 Q = Quantity(
     "q", "Sampling rate q", f"{DEFAULTS.batch}/{DEFAULTS.examples}", 1e-5, 1,
     lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "faster, steadier",
-    help="The probability with which an example joins a step. A fraction such as 256/60000 is fine.",
+    help=help_on("q", "poisson"),
 )  # fmt: skip
 SIGMA = replace(quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma))
 EPOCHS = quantity_of("epochs", start=DEFAULTS.epochs)
 STEPS = Quantity(
     "steps", "Steps T", str(DEFAULTS.steps_of_epochs), 1, 1e6,
     lambda steps: check.whole(1, MAX_STEPS, steps=steps), "more private", "more accurate", whole=True,
+    help=help_on("steps"),
 )  # fmt: skip
 DELTA = quantity_of("delta")
 CLIP_NORM = quantity_of("clip_norm", start=DEFAULTS.clip_norm)
@@ -47,6 +50,7 @@ NEUTRAL = (
     "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "
     "(post-processing). Both change how accurate the model gets."
 )
+AFTER = help_on("optimizer", "post_processing")
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
@@ -124,7 +128,7 @@ def _setting() -> Setting:
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
-        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title)
+        choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title, AFTER)
         st.caption(NEUTRAL)
     return Setting(mechanism_of(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
 
@@ -173,12 +177,12 @@ def rate_control(n: int) -> float:
     mode = _mode("sampling", ("batch", "q"), lambda: _carry_rate(n))
     if mode == "q":
         q = number(Q, label=False)
-        st.caption(f"Expected batch q·n = {q * n:,.4g} of {n:,} examples")
+        st.caption(f"Expected batch q·n = {q * n:,.4g} of {n:,} examples", help=Q.help)
         return q
     batch = number(BATCH, label=False)
     if batch > n:
         raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
-    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {nearest(batch / n)}")
+    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=Q.help)
     return batch / n
 
 
@@ -187,13 +191,13 @@ def steps_control(q: float) -> int:
     mode = _mode("length", ("epochs", "steps"), lambda: _carry_length(q))
     if mode == "steps":
         steps = int(number(STEPS, label=False))
-        st.caption(f"{steps * q:,.4g} epochs: each example is used that often, on average")
+        st.caption(f"{steps * q:,.4g} epochs: each example is used that often, on average", help=STEPS.help)
         return steps
     epochs = number(EPOCHS, label=False)
     if epochs > MAX_STEPS * q:
         raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
     steps = math.ceil(epochs / q - 1e-9)
-    st.caption(f"{steps:,} steps of the expected batch")
+    st.caption(f"{steps:,} steps of the expected batch", help=STEPS.help)
     return steps
 
 
@@ -227,7 +231,7 @@ def _read_or(quantity: Quantity, otherwise: float) -> float:
 
 def noise_schedule() -> tuple[str, float]:
     """Draw the noise schedule and its rate, 0 for the constant one."""
-    name = choice("Noise schedule", tuple(SCHEDULES), "schedule")
+    name = choice("Noise schedule", tuple(SCHEDULES), "schedule", help_on("schedule"))
     schedule = SCHEDULES[name]
     if schedule.rate is None:
         return name, 0.0

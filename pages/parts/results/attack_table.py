@@ -12,18 +12,22 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.number import show
+from pages.parts.explain.terms import head
 from pages.parts.results.attack_curves import Compared, Named
 from pages.parts.results.table import scrolling, sign
 
+PLACE = "attacks"  # of its words on the page
+
 
 class Measure(NamedTuple):
-    """One number: how it follows from a curve, whether more of it is worse, in which unit it is shown."""
+    """One number: how it follows from a curve, whether more of it is worse, its unit, and its word in the glossary."""
 
     label: str
     value: Callable[[Tradeoff], float]
     worse: bool  # a larger value is worse for privacy: a sound curve gives the most, else the least
     blind: float
     percent: bool = True
+    word: str = ""  # where it is not the label itself
 
 
 def error_sentence(found: Risks, after: str) -> str:
@@ -41,9 +45,9 @@ def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> 
     """An HTML table with a row for each number, the certified band first; bounds are rounded outwards."""
     curves = compared.curves()
     heads = ["Certified", *(each.name for each in curves), "Blind guessing"]
-    head = "".join(f"<th scope=col>{escape(each)}</th>" for each in ["Number", *heads])
+    shown = "".join(f"<th scope=col>{head(each, PLACE)}</th>" for each in ["Number", *heads])
     body = "".join(_row(each, band, curves, heads) for each in _measures(prior, found.least))
-    return scrolling("Attacks", f"<table class=attack><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    return scrolling("Attacks", f"<table class=attack><thead><tr>{shown}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def clt_verdict(mu: float, found: Risks) -> str:
@@ -73,7 +77,13 @@ def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
 
 def _measures(prior: float, least: float) -> list[Measure]:
     found = [
-        Measure(f"True positives at {100 * rate:g} % false positives", lambda f, r=rate: float(f.power(r)), True, rate)
+        Measure(
+            f"True positives at {100 * rate:g} % false positives",
+            lambda f, r=rate: float(f.power(r)),
+            True,
+            rate,
+            word="True positives",
+        )
         for rate in RATES
     ]
     wrong, rare = f"Chance of a wrong guess at prior {show(prior)}", min(prior, 1 - prior)
@@ -81,9 +91,14 @@ def _measures(prior: float, least: float) -> list[Measure]:
         Measure("Smallest type I + type II error", lambda f: 1 - advantage(f), False, 1.0),
         Measure("Largest advantage", advantage, True, 0.0),
         *found,
-        Measure(wrong, lambda f: bayes_risk(f, prior), False, rare),
+        Measure(wrong, lambda f: bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"),
         Measure(
-            f"mu, where both errors are at least {plain(raised(least))}", lambda f: mu_above(f, least), True, 0.0, False
+            f"mu, where both errors are at least {plain(raised(least))}",
+            lambda f: mu_above(f, least),
+            True,
+            0.0,
+            False,
+            "mu",
         ),
     ]
 
@@ -95,10 +110,10 @@ def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[
         _written(measure, f"{nearest(_scaled(measure, measure.blind))}"),
     ]
     shown = "".join(
-        f'<td data-label="{escape(head)}"{" class=own" if head == heads[0] else ""}>{cell}</td>'
-        for head, cell in zip(heads, cells, strict=True)
+        f'<td data-label="{escape(label)}"{" class=own" if label == heads[0] else ""}>{cell}</td>'
+        for label, cell in zip(heads, cells, strict=True)
     )
-    return f"<tr><th scope=row>{escape(measure.label)}</th>{shown}</tr>"
+    return f"<tr><th scope=row>{head(measure.label, PLACE, measure.word)}</th>{shown}</tr>"
 
 
 def _of_band(measure: Measure, band: Band) -> str:

@@ -8,6 +8,7 @@ from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.verdict import Worth
+from pages.parts.explain.terms import head, term
 
 MARKS = {  # sign and colour, both: neither speaks alone
     Worth.SOUND_AND_TIGHT: ("✓", "#2e9150"),
@@ -34,10 +35,13 @@ def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[Ver
 
     On a narrow screen each row is a block whose cells carry their heads.
     """
-    shown = "".join(f"<th scope=col class=number>{escape(head)}</th>" for head in heads)
-    head = f"<th scope=col>{escape(first)}</th>{shown}<th scope=col>Kind</th><th scope=col>Verdict</th>"
-    body = "".join(_line(row, heads) for row in rows)
-    return scrolling(name, f"<table class=verdicts><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    place = name.lower().replace(" ", "-")
+    shown = "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in heads)
+    columns = f"<th scope=col>{head(first, place)}</th>{shown}" + "".join(
+        f"<th scope=col>{head(each, place)}</th>" for each in ("Kind", "Verdict")
+    )
+    body = "".join(_line(row, heads, place) for row in rows)
+    return scrolling(name, f"<table class=verdicts><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def scrolling(name: str, table: str) -> str:
@@ -59,15 +63,15 @@ def drawn_line(style: Style) -> str:
     return f'<span class=line aria-hidden=true data-line="{style.glyph}" style="color:{style.color}"></span>'
 
 
-def _line(row: VerdictRow, heads: Sequence[str]) -> str:
+def _line(row: VerdictRow, heads: Sequence[str], place: str) -> str:
     style = style_of(row.accountant)
     glyph = drawn_line(style)
     cells = "".join(
-        f'<td class=number data-label="{escape(head)}">{escape(cell)}</td>'
-        for head, cell in zip(heads, row.cells, strict=True)
+        f'<td class=number data-label="{escape(label)}">{escape(cell)}</td>'
+        for label, cell in zip(heads, row.cells, strict=True)
     )
     return (
         f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>{cells}"
-        f"<td data-label=Kind>{WORDS[row.kind]}</td>"
+        f"<td data-label=Kind>{term(row.kind, f'{place}-{row.accountant}', WORDS[row.kind])}</td>"
         f"<td class=verdict>{sign(row.worth)} {escape(row.text)}</td></tr>"
     )

@@ -43,11 +43,41 @@ RUNS = """
 .run-key {font-size: .9rem; line-height: 1.5}
 .run-key > span {display: inline-block; margin-right: 1.4em}
 """
+# A word that explains itself opens beside itself where the browser can anchor it, else in the middle of the screen.
+WORDS = """
+.term {anchor-scope: --term}
+.term > button {
+  all: unset; anchor-name: --term; cursor: help; font: inherit; color: inherit;
+  text-decoration: underline dotted; text-underline-offset: .2em
+}
+.term > button:focus-visible {outline: 2px solid currentColor; outline-offset: 2px; border-radius: 2px}
+.term > [popover] {
+  max-width: min(24rem, 92vw); padding: .6rem .8rem; border: RULE; border-radius: .5rem; box-shadow: 0 2px 12px #0004;
+  background: Canvas; color: CanvasText;
+  font-size: .9rem; font-weight: 400; line-height: 1.45; text-align: left; white-space: normal
+}
+.term small {display: block; margin-top: .3rem; opacity: .85}
+@supports (anchor-scope: --term) {
+  .term > [popover] {
+    position: fixed; position-anchor: --term; inset: auto; margin: 0;
+    position-area: bottom span-right; position-try-fallbacks: flip-inline, flip-block, flip-block flip-inline
+  }
+  @media (hover: hover) {.term:hover > [popover] {display: block; z-index: 1000}}
+}
+.legend, .on-screen {margin: 0; font-size: .9rem}
+.legend > span {margin-right: .9em; white-space: nowrap}
+.odds {display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .9rem; margin: 0 0 .3rem}
+.people {flex: none; width: 13rem}
+.odds figcaption {flex: 1 1 14rem; font-size: .95rem}
+.promise {font-size: .9rem}
+.promise summary {cursor: pointer}
+.promise ul {margin: .3rem 0 0; padding-left: 1.3rem}
+"""
 
 
 def style_sheet() -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + TABLES + RUNS
+    css = PAGE + TABLES + RUNS + WORDS
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

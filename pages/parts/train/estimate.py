@@ -7,13 +7,14 @@ import streamlit as st
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
-from dpcore.privacy.report.kinds import LEGEND, marked
+from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
+from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache
 from pages.parts.train.run_history import duration, seconds_for
 
@@ -33,7 +34,7 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     ends = [(name, cache.final(name, mechanism, config.delta)) for name in names]
     listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
-    st.caption(LEGEND)
+    visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:
         st.caption(several_runs(runs))
     if warning := seed_warning([each.seed for each in configs if each.seed is not None]):

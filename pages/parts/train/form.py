@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, available
+from dpcore.privacy.report.glossary import help_on
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import ACTIVATIONS, models_for
@@ -14,7 +15,7 @@ from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 from dpcore.training.settings import MOST_LR, SETTINGS
 from pages.parts.controls.choice import choice, choice_by_title
-from pages.parts.controls.mechanism import BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
+from pages.parts.controls.mechanism import AFTER, BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
 from pages.parts.controls.number import Quantity, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
@@ -25,8 +26,7 @@ TRAINED_SIGMA = replace(SIGMA, accept=quantity_of("sigma").accept)  # 0: no nois
 
 SEEDS = Quantity(
     "seeds", "Runs", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
-    help="The same settings with other starting weights, batches and noise: at the end mean and spread are told. "
-    "Each has a secret seed of its own; a fixed seed is the first of as many.",
+    help=f"{help_on('runs')}\n\nEach has a secret seed of its own; a fixed seed is the first of as many.",
     stops=tuple(range(1, MOST + 1)), whole=True,
 )  # fmt: skip
 
@@ -45,7 +45,7 @@ def config_form(device: str) -> list[RunConfig]:
         with how:
             source = choice(SETTINGS["source"].label, tuple(reversed(available(dataset))), "source")
             optimizer = choice_by_title(
-                SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title
+                SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title, AFTER
             )
         sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
         above = st.expander("Clipping, learning rate, activation, delta, seeds")

@@ -1,0 +1,91 @@
+"""What epsilon means, in odds: of 100 people, drawn, and in words; and what it does not promise."""
+
+import math
+from decimal import Decimal
+from functools import lru_cache
+from html import escape
+from urllib.parse import quote
+
+from dpcore.figures.style import RUNS
+from dpcore.privacy.report.attack_risk import EVEN, Risks
+from dpcore.privacy.report.statement import odds
+from pages.parts.explain.promise import NOT_PROMISED
+from pages.parts.explain.terms import explained, term
+
+PEOPLE = 100
+COLUMNS = 20
+PITCH = 10  # units of the drawing between two people
+HEAD, BODY = 3, 5  # widths of strokes
+SAFE = " '/=:"  # in an address within double quotes
+BEFORE = int(EVEN * PEOPLE)
+
+
+def of_hundred(found: Risks) -> int:
+    """Of 100 people, in how many someone who was even can come to believe, rounded up; 100 where nothing is proven.
+
+    **Guarantees:** never below 100 times the proven bound.
+
+    >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+    >>> from dpcore.privacy.mechanism import Mechanism
+    >>> from dpcore.privacy.report.attack_risk import risks_of
+    >>> of_hundred(risks_of(tradeoff_bounds(Mechanism.constant(q=1.0, sigma=4.0, steps=1)), 1e-5))
+    76
+    """
+    return PEOPLE if found.empty else min(math.ceil(Decimal(repr(float(found.sure))) * PEOPLE), PEOPLE)
+
+
+def odds_icons(found: Risks) -> str:
+    """The odds as HTML: a hundred people drawn, those before and those that the release may add, and the sentence."""
+    after = of_hundred(found)
+    return (
+        f"<figure class=odds>{_drawing(after)}<figcaption><b class=number>{BEFORE} of {PEOPLE}</b> before, "
+        f"{_reach(found, after)}{term('odds', 'odds', 'after')}. {escape(odds(found))}</figcaption></figure>"
+    )
+
+
+def alternative(found: Risks) -> str:
+    """What the drawing shows, in words."""
+    return _told(of_hundred(found))
+
+
+def not_promised() -> str:
+    """What epsilon does not promise, as HTML that is folded at first."""
+    items = "".join(f"<li><b>{escape(head)}</b> {explained(text, 'promise')}</li>" for head, text in NOT_PROMISED)
+    return f"<details class=promise><summary>What this does not promise</summary><ul>{items}</ul></details>"
+
+
+def _reach(found: Risks, after: int) -> str:
+    if found.empty or after == PEOPLE:
+        return f"<b class=number>up to {PEOPLE} of {PEOPLE}</b> "
+    return f"<b class=number>at most {after} of {PEOPLE}</b> "
+
+
+def _told(after: int) -> str:
+    return f"{PEOPLE} people: someone is right about {BEFORE} of them before, and about at most {after} of them after."
+
+
+@lru_cache(maxsize=PEOPLE)
+def _drawing(after: int) -> str:
+    """A hundred people in rows: those before, those added, and the rest, who are drawn thin.
+
+    An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
+    """
+    drawn = (
+        _people(RUNS[0], BODY, 0, BEFORE)
+        + _people(RUNS[1], BODY, BEFORE, after)
+        + _people("#808080", 1, max(after, BEFORE), PEOPLE)
+    )
+    size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
+    image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
+    return f'<img class=people alt="{_told(after)}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
+
+
+def _people(color: str, body: int, first: int, last: int) -> str:
+    """People as two strokes with round ends, a dot for the head and a thicker one below it."""
+    corners = [(PITCH * (k % COLUMNS) + PITCH // 2, PITCH * (k // COLUMNS)) for k in range(first, last)]
+    strokes = ((min(body, HEAD), 2, 0), (body, 7, 1))  # width, how far down, length
+    paths = "".join(
+        f"<path stroke-width='{width}' d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"
+        for width, down, length in strokes
+    )
+    return f"<g stroke='{color}'>{paths}</g>"

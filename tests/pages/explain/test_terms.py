@@ -1,0 +1,86 @@
+"""Every word of a control's help and of a table's head is in the glossary, and every entry stands on some page."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.figures.style import style_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.report.glossary import GLOSSARY
+from pages.parts.explain.terms import head, legend, term
+from tests.pages.test_every_page import PAGES, opened
+
+PLAIN = ("Number", "All pairs by", "CLT", "(", "No pair")  # heads of columns that are curves, or say nothing
+HELPED = ("markdown", "caption", "selectbox", "button", "button_group", "text_input", "toggle", "checkbox")
+
+
+def shown(page: AppTest) -> str:
+    """All HTML and all helps of a page."""
+    helps = [getattr(each.proto, "help", "") for kind in HELPED for each in page.get(kind)]
+    return " ".join([*(each.proto.body for each in page.get("html")), *helps])
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
+    """Every page, as it opens and with the choices that show more controls."""
+    with pytest.MonkeyPatch.context() as patch:
+        from types import SimpleNamespace
+
+        from dpcore.runs import pool
+        from dpcore.runs.store import Store
+
+        with Store(tmp_path_factory.mktemp("store")) as store:
+            patch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
+            variants: list[dict[str, str]] = [{}, {"sampling": "q", "length": "steps"}]
+            variants += [{"target": target} for target in ("advantage", "mu")] + [{"acceptance": "sa"}]
+            return {f"{Path(page.file).stem} {query}": opened(page, query) for page in PAGES for query in variants}
+
+
+def test_every_entry_of_the_glossary_stands_on_some_page(pages: dict[str, AppTest]):
+    told = " ".join(unescape(shown(page)) for page in pages.values())
+    assert [name for name, entry in GLOSSARY.items() if entry.meaning not in told] == []
+
+
+def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
+    names = {each.title for each in ACCOUNTANTS.values()} | {style_of(name).label for name in ACCOUNTANTS}
+    heads = {
+        text for page in pages.values() for each in page.get("html")
+        for text in re.findall(r"<th scope=\w+[^>]*>(.*?)</th>", each.proto.body)
+    }  # fmt: skip
+    assert heads
+    plain = {unescape(re.sub("<.*?>", "", each)).strip() for each in heads if "popovertarget" not in each}
+    lines = re.compile(r"^[╌·—━\- ]+")
+    assert {each for each in plain if lines.sub("", each) not in names and not each.startswith(PLAIN)} == set()
+
+
+def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]):
+    helps = {(page, each.value): each.help for page in pages for each in pages[page].markdown if each.help}
+    assert helps
+    starts = tuple(f"**{entry.name}.** {entry.meaning}" for entry in GLOSSARY.values())
+    assert {key: text for key, text in helps.items() if not text.startswith(starts)} == {}
+
+
+def test_no_two_explanations_of_a_page_share_their_target(pages: dict[str, AppTest]):
+    for page in pages.values():
+        html = " ".join(each.proto.body for each in page.get("html"))
+        targets, own = re.findall(r'popovertarget="(.*?)"', html), re.findall(r'popover id="(.*?)"', html)
+        assert targets == own
+        assert len({*own}) == len(own)
+
+
+def test_what_an_entry_says_is_escaped_and_its_arxiv_number_a_link(monkeypatch: pytest.MonkeyPatch):
+    entry = GLOSSARY["mu"]
+    monkeypatch.setitem(GLOSSARY, "mu", type(entry)("<b>mu</b>", "a < b", "arXiv:1905.02383"))
+    html = term("mu", "here")
+    assert "&lt;b&gt;mu" in html
+    assert "a &lt; b" in html
+    assert '<a href="https://arxiv.org/abs/1905.02383"' in html
+
+
+def test_a_head_that_is_no_word_of_the_glossary_stands_as_it_is():
+    assert head("R&D", "table") == "R&amp;D"
+    assert "popovertarget" in head("Kind", "table")
+    assert legend("here").count("popovertarget") == 3
