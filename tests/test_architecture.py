@@ -21,7 +21,7 @@ MAX_FILE, MAX_FUNCTION, MAX_MEDIAN = 300, 60, 10
 # other. A module belongs to the layer with the longest name that begins its own.
 LAYERS = [
     ["app", "dpcore.__main__"],
-    ["pages", "dpcore.commands"],
+    ["pages", "dpcore.commands", "dpcore.notebook"],
     ["dpcore.figures"],
     ["dpcore.runs"],
     ["dpcore.training"],
@@ -181,6 +181,10 @@ def test_streamlit_is_only_in_the_pages() -> None:
 def test_torch_is_never_in_privacy_figures_or_a_page() -> None:
     light = ("app", "pages", "dpcore.privacy", "dpcore.figures", "dpcore.check", "dpcore.__main__")
     assert {each for each in users_of("torch", "torchvision") if not under({each}, *light)} == set()
+
+
+def test_what_only_notebooks_have_is_only_in_their_room() -> None:
+    assert under(users_of("ipywidgets", "anywidget", "IPython"), "dpcore.notebook") == set()
 
 
 def test_sqlite_is_only_in_the_store() -> None:

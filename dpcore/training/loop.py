@@ -1,7 +1,7 @@
 """The training loop: a generator of events, from the first step to the last or from a checkpoint on."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from dpcore.training import checkpoint
@@ -19,7 +19,7 @@ def train(
     file: Path | None = None,
     planned: Plan | None = None,
     secret: int | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
     With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date.

@@ -41,6 +41,10 @@ class Statement:
         head = ["### Privacy statement", "", "| | |", "| --- | --- |", *rows, "", self.odds, ""]
         return "\n".join([*head, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
 
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return self.markdown()
+
 
 def statement(
     mechanism: Mechanism,

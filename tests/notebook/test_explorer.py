@@ -1,0 +1,177 @@
+"""Sliders in a notebook: what they show is what the library answers, and what the pages show."""
+
+import importlib
+import importlib.util
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore import figures
+from dpcore.notebook import explore
+from dpcore.notebook.controls import control_of
+from dpcore.notebook.redrawing import redraw
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.statement import statement
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
+from dpcore.training.setting_kinds import Choice
+from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import grid
+from pages.parts.controls.run_setting import quantity_of
+from pages.parts.results import cache
+
+FULL = RunConfig(source="full", batch=600, sigma=4.0, epochs=100)  # Abadi et al.'s
+MECHANISM = Mechanism.constant(0.01, 4.0, 10_000)
+WITH_CONTROL = [name for name, each in SETTINGS.items() if isinstance(each, Choice) or getattr(each, "slider", None)]
+SLIDERS = [name for name in WITH_CONTROL if not isinstance(SETTINGS[name], Choice)]
+
+
+def assert_shows(shown: go.FigureWidget, figure: go.Figure) -> None:
+    """The widget's figure is this one, line by line."""
+    assert len(shown.data) == len(figure.data) > 0
+    for line, wanted in zip(shown.data, figure.data, strict=True):
+        values, uid = line.to_plotly_json(), "uid"  # the widget numbers its lines
+        assert str({key: each for key, each in values.items() if key != uid}) == str(wanted.to_plotly_json())
+        np.testing.assert_array_equal(line.y, wanted.y)
+    assert shown.layout.to_plotly_json() == figure.layout.to_plotly_json()
+
+
+def stops(control: Any) -> list[float]:
+    return [value for _, value in control.options]
+
+
+def test_the_figure_is_the_librarys_for_the_mechanism_of_the_run():
+    assert_shows(explore(FULL).figure, figures.epsilon_figure(MECHANISM))
+
+
+def test_a_slider_that_is_moved_redraws_every_line():
+    explorer = explore(FULL)
+    explorer.controls["sigma"].value = 2.0
+    assert explorer.config == replace(FULL, sigma=2.0)
+    assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 10_000)))
+    explorer.controls["delta"].value = 1e-6
+    explorer.controls["epochs"].value = 50.0
+    assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 5_000), 1e-6))
+
+
+def test_accountants_and_scale_are_those_that_were_asked_for():
+    shown = explore(FULL, accountants=["zcdp"], log=True).figure
+    assert_shows(shown, figures.epsilon_figure(MECHANISM, accountants=["zcdp"], log=True))
+
+
+def test_the_words_mark_every_number_by_its_kind_and_judge_it():
+    words = explore(FULL, accountants=tuple(ACCOUNTANTS)).words.value
+    for name, accountant in ACCOUNTANTS.items():
+        end = accountant.curve(MECHANISM, [10_000], 1e-5).last
+        assert f"<td>{marked(end.value, end.kind)}</td>" in words, name
+    assert "Certified: the exact epsilon lies between 0.946" in words
+    assert "Claims more privacy than there is" in words
+
+
+@pytest.mark.parametrize("query", [{}, {"sigma": "4", "n": "60000", "batch": "600", "epochs": "100"}])
+def test_epsilon_is_that_of_the_page(query: dict[str, str]):
+    page = AppTest.from_file(Path(__file__).parents[2] / "pages" / "accountants.py", default_timeout=60)
+    for name, value in query.items():
+        page.query_params[name] = value
+    texts = [each.proto.body for each in page.run().get("html")]
+    (table,) = (text for text in texts if "Verdicts" in text)
+    explorer = explore(FULL) if query else explore()
+    for name, curve in explorer.curves.items():
+        assert marked(float(curve.epsilon[-1]), curve.kind) in table, name
+
+
+def test_the_statement_is_that_of_the_page():
+    curve, found = cache.curve(CERTIFIED, MECHANISM, 1e-5), cache.risks(MECHANISM, 1e-5)
+    assert explore(FULL).statement == statement(MECHANISM, curve, ACCOUNTANTS[CERTIFIED], found, 60_000)
+    with pytest.raises(ValueError, match="Not private"):
+        assert explore(replace(FULL, private=False)).statement
+
+
+def test_settings_that_do_not_go_together_are_said_and_change_nothing_until_they_do():
+    explorer = explore()
+    before = explorer.config
+    explorer.controls["batch"].value = 20_000
+    assert "Expected batch=20000 to be at most the data&#x27;s 10000 examples." in explorer.words.value
+    assert explorer.config == before
+    explorer.controls["source"].value = "full"
+    assert explorer.config == replace(before, source="full", batch=20_000)
+    assert "Expected" not in explorer.words.value
+
+
+def test_a_value_between_two_stops_is_taken_exactly_and_shown():
+    explorer = explore()
+    explorer.set(sigma=1.2345, momentum=0.5)
+    assert explorer.config.sigma == explorer.controls["sigma"].value == 1.2345
+    assert explorer.config.momentum == 0.5
+    assert_shows(explorer.figure, figures.epsilon_figure(plan(explorer.config).mechanism))
+    with pytest.raises(ValueError, match="Expected sigma=-1"):
+        explorer.set(sigma=-1)
+    with pytest.raises(ValueError, match="Expected setting='noise'"):
+        explorer.set(noise=1)
+    assert explorer.config.sigma == explorer.controls["sigma"].value == 1.2345
+
+
+def test_a_run_without_privacy_says_so_and_draws_nothing():
+    explorer = explore(controls=["private", "sigma"])
+    explorer.controls["private"].value = False
+    assert "Not private: no gradient is clipped" in explorer.words.value
+    assert len(explorer.figure.data) == 0
+    explorer.controls["private"].value = True
+    assert_shows(explorer.figure, figures.epsilon_figure(plan(explorer.config).mechanism))
+
+
+@pytest.mark.parametrize("name", WITH_CONTROL)
+def test_every_control_has_the_labels_and_values_of_the_table(name: str):
+    setting = SETTINGS[name]
+    control = control_of(name, RunConfig())
+    assert control.description == setting.label
+    assert control.value == setting.default
+    assert control.tooltip
+    for value in stops(control):
+        setting.check(name, value)
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_a_slider_stops_where_the_pages_slider_stops(name: str):
+    page, default = quantity_of(name), SETTINGS[name].default
+    wanted = page.stops or grid(page.low, page.high, page.whole, page.coarse)
+    assert stops(control_of(name, RunConfig())) == sorted({*wanted, default})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"controls": ["seed"]}, "setting='seed'"),
+        ({"controls": ["nonsense"]}, "setting='nonsense'"),
+        ({"accountants": ["nonsense"]}, "accountant='nonsense'"),
+    ],
+)
+def test_what_is_not_known_is_refused_by_name(given: dict[str, Any], said: str):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        explore(**given)
+
+
+def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
+    shown = go.FigureWidget(figures.epsilon_figure(MECHANISM))
+    kept = shown.data
+    redraw(shown, figures.epsilon_figure(Mechanism.constant(0.02, 2.0, 100)))
+    assert all(now is before for now, before in zip(shown.data, kept, strict=True))
+    fewer = figures.epsilon_figure(MECHANISM, accountants=["rdp"])
+    redraw(shown, fewer)
+    assert_shows(shown, fewer)
+
+
+def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "anywidget" else object())
+    monkeypatch.delitem(sys.modules, "dpcore.notebook")
+    with pytest.raises(ImportError, match=r"Expected anywidget for notebooks: pip install -r requirements-notebook"):
+        importlib.import_module("dpcore.notebook")

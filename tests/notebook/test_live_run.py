@@ -1,0 +1,143 @@
+"""A run drawn in a notebook: its figures say what its events said, and an interrupt ends it."""
+
+import re
+from collections.abc import Generator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpcore.figures.training import accuracy_figure
+from dpcore.notebook import LiveRun, live
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.numbers import percent
+from dpcore.training import loop
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import plan
+from tests.training.small_runs import SMALL
+
+LONGER = replace(SMALL, epochs=5.0)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was displayed."""
+    found: list[object] = []
+    monkeypatch.setattr("IPython.display.display", found.append)
+    return found
+
+
+def stepped(step: int) -> Stepped:
+    return Stepped(step, step * LONGER.q, 2.3, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 40.0)
+
+
+def evaluated(step: int, accuracy: float) -> Evaluated:
+    return Evaluated(step, step * LONGER.q, accuracy, 2.0, (accuracy,) * 10)
+
+
+def told(run: LiveRun) -> str:
+    return re.sub(r"<.*?>", "", run.words.value)
+
+
+def test_a_real_run_is_drawn_as_its_events_say(shown: list[object]):
+    run = live(SMALL)
+    assert shown == [run.widget]
+    assert isinstance(run.events[0], Started)
+    assert isinstance(run.events[-1], Finished)
+    (line,) = run.accuracy.data
+    assert list(line.x) == [each.epoch for each in run.evaluated]
+    assert list(line.y) == [100 * each.accuracy for each in run.evaluated]
+    assert run.step == plan(SMALL).steps
+    assert f"the test accuracy is {percent(run.events[-1].accuracy)}" in told(run)
+    assert run.statement.facts
+
+
+def test_the_run_is_the_one_that_the_library_trains(shown: list[object]):
+    drawn, plain = live(SMALL), list(loop.train(SMALL))
+    assert drawn.events[-1].accuracy == plain[-1].accuracy
+    assert drawn.evaluated[-1] == plain[-2]
+
+
+def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
+    run = LiveRun(LONGER, ["rdp"])
+    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
+    spent = ACCOUNTANTS[CERTIFIED].curve(plan(LONGER).mechanism, [3], LONGER.delta).last.value
+    (said,) = re.findall(r"epsilon ≤ ([\d.]+)", told(run))
+    assert spent <= float(said) <= 1.01 * spent
+    assert told(run).startswith(f"Step 5 of {plan(LONGER).steps:,}.")
+    (mark,) = run.epsilon.layout.shapes
+    assert mark.x0 == 3 * LONGER.q
+    assert {line.name for line in run.epsilon.data} == {"Rényi DP", "Proven lower bound", "Proven upper bound"}
+
+
+def test_the_accuracy_is_drawn_as_on_the_page():
+    run = LiveRun(LONGER, ["rdp"])
+    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.6)])
+    (line,) = run.accuracy.data
+    np.testing.assert_allclose(line.y, [40, 60])
+    assert run.accuracy.layout.xaxis.title.text == "epoch"
+    assert run.accuracy.layout.yaxis.title.text == accuracy_figure([], "epoch").layout.yaxis.title.text
+
+
+def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():
+    closed: list[bool] = []
+
+    def events() -> Generator[Event, None, None]:
+        try:
+            yield stepped(1)
+            yield evaluated(1, 0.2)
+            yield stepped(2)
+        finally:
+            closed.append(True)
+
+    run = LiveRun(LONGER, ["rdp"])
+    run._take = interrupted_at(2, run._take)  # the button was pressed while the second event was drawn
+    with pytest.raises(KeyboardInterrupt):
+        run.follow(events())
+    assert closed == [True]
+    assert told(run).startswith(f"Stopped soon after step 1 of {plan(LONGER).steps:,}.")
+    whole = ACCOUNTANTS[CERTIFIED].curve(plan(LONGER).mechanism, [plan(LONGER).steps], LONGER.delta).last.value
+    assert float(re.findall(r"epsilon ≤ ([\d.]+)", told(run))[0]) >= whole
+
+
+def interrupted_at(count, take):
+    seen = []
+
+    def taking(event):
+        seen.append(event)
+        if len(seen) == count:
+            raise KeyboardInterrupt
+        take(event)
+
+    return taking
+
+
+def test_an_interrupt_within_a_step_ends_real_training(monkeypatch: pytest.MonkeyPatch, shown: list[object]):
+    from dpcore.training.training_run import TrainingRun
+
+    steps, step = [], TrainingRun.step
+
+    def pressed(self: TrainingRun, number: int) -> None:
+        steps.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        step(self, number)
+
+    monkeypatch.setattr(TrainingRun, "step", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        live(LONGER)
+    assert steps == [1, 2, 3]
+
+
+def test_a_run_without_privacy_shows_no_epsilon(shown: list[object]):
+    run = live(replace(SMALL, private=False, lr=0.05))
+    assert run.epsilon not in run.widget.children
+    assert "Not private" in told(run)
+    assert "≤" not in told(run)
+
+
+def test_bad_settings_are_refused_before_anything_is_shown(shown: list[object]):
+    with pytest.raises(ValueError, match="accountant='nonsense'"):
+        live(RunConfig(), ["nonsense"])
+    assert shown == []

@@ -1,0 +1,113 @@
+"""The tour runs from its first cell to its last, says what the pages say, and holds nothing that could grow old."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+
+from dpcore.notebook import statement_of
+from dpcore.privacy.report.numbers import outward
+from dpcore.training.defaults import defaults
+from dpcore.training.plan import plan
+from pages.parts.results import cache
+
+TOUR = Path(__file__).parents[2] / "docs" / "tour.ipynb"
+CONFIG = defaults("mnist", "cnn", "sgd")
+WIDGETS = "application/vnd.jupyter.widget-state+json"
+PLOTLY = "application/vnd.plotly.v1+json"
+LONG = """
+import sys
+sys.path.insert(0, "..")
+from dpcore.notebook import live
+from dpcore.training.config import RunConfig
+live(RunConfig(model="mlp", epochs=1000.0, device="cpu"))
+"""
+
+
+def cells(notebook: Any, kind: str) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == kind]
+
+
+@pytest.fixture(scope="module")
+def executed() -> Any:
+    """The tour after all of its cells were run where it stands."""
+    notebook = nbformat.read(TOUR, as_version=4)
+    folder = {"metadata": {"path": str(TOUR.parent)}}
+    return NotebookClient(notebook, timeout=240, kernel_name="python3", resources=folder).execute()
+
+
+def outputs(notebook: Any, kind: str) -> list[Any]:
+    """What the cells show in one MIME type, in their order."""
+    found = [output.get("data", {}).get(kind) for cell in cells(notebook, "code") for output in cell.outputs]
+    return [each for each in found if each is not None]
+
+
+def test_nothing_is_stored_that_a_cell_put_out():
+    # It would grow old: git would keep every run's, and a reader could not tell a figure of today from one of before.
+    notebook = nbformat.read(TOUR, as_version=4)
+    assert {(len(cell.outputs), cell.execution_count) for cell in cells(notebook, "code")} == {(0, None)}
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    nbformat.validate(notebook)
+
+
+def test_every_number_is_computed():
+    texts = [cell.source for cell in cells(nbformat.read(TOUR, as_version=4), "markdown")]
+    assert len(texts) > 5
+    assert [text for text in texts if re.search(r"\d", text)] == []
+
+
+@pytest.mark.slow
+def test_it_runs_from_top_to_bottom_without_a_warning(executed: Any):
+    assert all(cell.execution_count for cell in cells(executed, "code"))
+    assert [each for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stderr"] == []
+
+
+@pytest.mark.slow
+def test_it_says_the_epsilon_of_the_page(executed: Any):
+    end = cache.final("pld", plan(CONFIG).mechanism, CONFIG.delta)
+    (said,) = [text for text in outputs(executed, "text/plain") if text.startswith("'Certified:")]
+    assert outward(float(end.epsilon[-1]), math.ceil) in said
+
+
+@pytest.mark.slow
+def test_it_shows_the_figures_the_sliders_and_the_statement(executed: Any):
+    assert len(outputs(executed, PLOTLY)) == 2
+    assert len(outputs(executed, "application/vnd.jupyter.widget-view+json")) == 2
+    assert outputs(executed, "text/markdown") == [statement_of(CONFIG).markdown()]
+
+
+@pytest.mark.slow
+def test_the_run_of_the_tour_is_trained_to_its_end(executed: Any):
+    states = [model["state"] for model in executed.metadata.widgets[WIDGETS]["state"].values()]
+    told = [re.sub(r"<.*?>", "", state["value"]) for state in states if "Finished in" in str(state.get("value"))]
+    assert len(told) == 1
+    (accuracy,) = re.findall(r"the test accuracy is ([\d.]+) %", told[0])
+    assert float(accuracy) > 60
+
+
+@pytest.fixture
+def kernel() -> Iterator[Any]:
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(TOUR.parent), startup_timeout=120)
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.slow
+def test_stopping_the_cell_stops_the_run(kernel: Any):
+    manager, client = kernel
+    asked = client.execute(LONG)
+    while True:  # until the run has taken steps
+        message = client.get_iopub_msg(timeout=120)
+        if "Step " in str(message["content"].get("data", {})):
+            break
+    manager.interrupt_kernel()
+    reply = client.get_shell_msg(timeout=60)
+    assert reply["parent_header"]["msg_id"] == asked
+    assert reply["content"]["ename"] == "KeyboardInterrupt"
