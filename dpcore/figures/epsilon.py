@@ -11,11 +11,23 @@ import plotly.graph_objects as go
 from dpcore import check
 from dpcore.figures.ghost import Ghost, ghost_end, ghost_trace
 from dpcore.figures.labels import End, labelled
-from dpcore.figures.style import BAND, DEFAULT_ACCOUNTANTS, NORMAL, Size, drawn, layout, line, style_of, told
+from dpcore.figures.style import (
+    BAND,
+    BELOW_BAND,
+    DEFAULT_ACCOUNTANTS,
+    NORMAL,
+    Size,
+    drawn,
+    layout,
+    line,
+    style_of,
+    told,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.verdict import SIGNS, verdict
 from dpcore.privacy.types import FloatArray, IntArray
 
 POINTS = 100
@@ -23,6 +35,8 @@ DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
 RIGHT = 172  # pixels: the longest of the accountants' names
+LIE = "more private than there is"
+ROOM = 0.12  # of the axis that is needed to write it
 
 
 def at_least(bound: float) -> str:
@@ -108,6 +122,7 @@ def curves_figure(
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
+    traces += _lie(curves, epochs, bounds, log)
     ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
     shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if log else "linear"}
@@ -134,6 +149,7 @@ def profile_figure(
         hover = "%{x:.3g}"
         if curve.lower is not None:
             lower = line(curve.lower, curve.delta, style, name="Proven lower bound")
+            lower |= {"fill": "tozerox", "fillpattern": BELOW_BAND}
             traces.append(lower | told(curve.lower, at_least))
             traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | told(seen, at_most))
         else:
@@ -153,9 +169,23 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
         return []
     if curve.lower is None:
         return [line(epochs, seen, style) | _told(seen, curve, "%{y:.3g}")]
-    lower = line(epochs, curve.lower, style, name="Proven lower bound") | told(curve.lower, at_least)
-    upper = line(epochs, seen, style, name="Proven upper bound") | told(seen, at_most)
-    return [lower, upper | {"fill": "tonexty", "fillcolor": BAND}]
+    lower = line(epochs, curve.lower, style, name="Proven lower bound", fill="tozeroy", fillpattern=BELOW_BAND)
+    upper = line(epochs, seen, style, name="Proven upper bound", fill="tonexty", fillcolor=BAND)
+    return [lower | told(curve.lower, at_least), upper | told(seen, at_most)]
+
+
+def _lie(
+    curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
+) -> list[dict[str, Any]]:
+    """What it means to lie below the certified band, written there, in the lower right corner, where it has room."""
+    lower = curves[CERTIFIED].lower if CERTIFIED in curves else None
+    low, high = bounds
+    end = 0.0 if lower is None else float(lower[-1])
+    if end <= 0 or ((np.log10(end) if log else end) - low) < ROOM * (high - low):
+        return []
+    height = low + 0.01 * (high - low)
+    words = {"type": "scatter", "mode": "text", "x": [float(epochs[-1])], "y": [10**height if log else height]}
+    return [words | {"text": [LIE], "textposition": "top left", "hoverinfo": "skip", "name": LIE}]
 
 
 def _told(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
@@ -164,13 +194,14 @@ def _told(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
-    """Labels at the ends: the value with the mark of its kind, an arrow where it lies above `top`, and the name."""
-    found = []
+    """Labels at the ends: the value between the marks of its kind and worth, ↑ where it lies above `top`, the name."""
+    found, band = [], curves.get(CERTIFIED)
     for name, curve in curves.items():
         value, style = float(curve.epsilon[-1]), style_of(name)
         if np.isfinite(value) and value > 0:
             above = " ↑" if top is not None and value > top else ""
-            found.append(End(style, value, f"{marked(value, curve.kind)}{above}", style.label))
+            worth = f" {SIGNS[verdict(curve, band).worth]}" if band and band.lower is not None else ""
+            found.append(End(style, value, f"{marked(value, curve.kind)}{worth}{above}", style.label))
     return found
 
 

@@ -54,6 +54,13 @@ LOOKS = (  # colour, dash, glyph of the accountants but the certified one, in th
 )
 CERTIFIED_LOOK = ("#808080", "solid", "━━")
 BAND = "rgba(128,128,128,0.35)"
+BELOW_BAND = {
+    "shape": "/",
+    "size": 12,
+    "solidity": 0.1,
+    "fgcolor": "rgba(214,34,74,0.3)",
+    "bgcolor": "rgba(214,34,74,0.04)",
+}
 RUNS = ("#2469a6", "#ce7a4a", "#64790e", "#b45883", "#815be7", "#108b9e")  # overlaid runs, in order
 LENGTHS = (  # the same of certified curves of growing lengths T, in order
     ("#585dbf", "solid", "━━"),

@@ -23,11 +23,13 @@ from dpcore.figures import (
     schedule_figure,
     track_figure,
 )
+from dpcore.figures.epsilon import LIE
 from dpcore.figures.labels import moved_apart
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.figures.training import MOST, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.verdict import SIGNS, verdict
 from dpcore.privacy.schedule import scheduled
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +44,7 @@ def test_what_the_hover_says_of_a_bound_is_rounded_outwards(name: str):
     )
     drawn = curves_figure({name: curve}, np.array([0.1, 50.0])).data, profile_figure({name: profile}).data
     for axis, traces in zip("yx", drawn, strict=True):
-        for trace in traces:
+        for trace in [each for each in traces if each.mode == "lines"]:
             if not curve.kind.is_bound:
                 assert trace.text is None
                 continue
@@ -54,8 +56,8 @@ def test_what_the_hover_says_of_a_bound_is_rounded_outwards(name: str):
 
 def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
     figure = epsilon_figure(HEADLINE, delta=1e-5)
-    assert [trace.name for trace in figure.data][2:] == [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
-    for trace, name in zip(figure.data[2:], DEFAULT_ACCOUNTANTS, strict=True):
+    assert [trace.name for trace in figure.data][2:-1] == [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
+    for trace, name in zip(figure.data[2:-1], DEFAULT_ACCOUNTANTS, strict=True):
         assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
         assert trace.x[-1] == pytest.approx(100)
     lower, upper = figure.data[:2]
@@ -107,8 +109,8 @@ def test_what_is_released_before_the_sampled_steps_costs_at_epoch_zero():
     assert epochs_at(mechanism, np.array([0, 1, 2, 3, 12, 14])).tolist() == [0.0, 0.0, 0.0, 0.5, 5.0, 7.0]
     assert epochs_at(Mechanism.constant(1.0, 4.0, 3), np.array([1, 3])).tolist() == [1.0, 3.0]  # full batches
     figure = epsilon_figure(Mechanism((before, Release(0.01, 4.0, 100))), accountants=["rdp"])
-    assert (figure.data[-1].x[0], figure.data[-1].x[-1]) == (0.0, pytest.approx(1.0))
-    assert figure.data[-1].y[0] == ACCOUNTANTS["rdp"].curve(Mechanism((before,)), [1], 1e-5).epsilon[0]
+    assert (figure.data[2].x[0], figure.data[2].x[-1]) == (0.0, pytest.approx(1.0))
+    assert figure.data[2].y[0] == ACCOUNTANTS["rdp"].curve(Mechanism((before,)), [1], 1e-5).epsilon[0]
 
 
 def test_an_infinite_epsilon_leaves_a_gap_and_no_label():
@@ -136,7 +138,8 @@ def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: f
     assert figure.layout.yaxis.range[1] == pytest.approx(1.05 * 3)
     assert style_of("naive").label in [trace.name for trace in figure.data]  # still drawn
     (label,) = [each.text for each in figure.layout.annotations if style_of("naive").label in each.text]
-    assert "≤ 1e170 ↑<br>" in label
+    assert "≤ 1e170 " in label
+    assert " ↑<br>" in label
     assert profile_figure(curves).layout.xaxis.range[1] == pytest.approx(1.05 * 3)
     assert 10 ** curves_figure(curves, np.array([0.1, 0.2]), log=True).layout.yaxis.range[1] > 1e170
 
@@ -146,6 +149,40 @@ def test_each_label_says_what_kind_of_number_it_ends():
     for name, mark in (("moments", "≤"), ("mma", "claims"), ("gdp", "≈"), ("pld", "≤")):
         (text,) = [each for each in texts if style_of(name).label in each]
         assert f"</span> {mark} " in text
+
+
+def test_a_label_carries_the_sign_of_its_verdict():
+    curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ACCOUNTANTS}
+    texts = [each.text for each in curves_figure(curves, np.array([0.01, 100.0]), log=True).layout.annotations]
+    for name, curve in curves.items():
+        (text,) = [each for each in texts if style_of(name).label in each]
+        assert f" {SIGNS[verdict(curve, curves['pld']).worth]}" in text.split("<br>")[0]
+    alone = curves_figure({"rdp": curves["rdp"]}, np.array([0.01, 100.0])).layout.annotations[0].text
+    assert not set(SIGNS.values()) & set(alone)  # nothing to judge it by
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_what_lies_below_the_certified_band_is_marked_as_a_lie(log: bool):
+    figure = epsilon_figure(HEADLINE, log=log)
+    lower, upper = figure.data[:2]
+    assert (lower.name, lower.fill, upper.fill) == ("Proven lower bound", "tozeroy", "tonexty")
+    assert lower.fillpattern.shape == "/"
+    words = figure.data[-1]
+    assert (words.text[0], words.mode, words.x[0]) == (LIE, "text", lower.x[-1])
+    assert words.y[0] < lower.y[-1]
+    low, high = figure.layout.yaxis.range
+    assert low <= (math.log10(words.y[0]) if log else words.y[0]) <= high
+    gdp = next(trace for trace in figure.data if trace.name == style_of("gdp").label)
+    assert gdp.y[-1] < lower.y[-1]  # the one that lies is in it
+    profile = profile_figure({"pld": ACCOUNTANTS["pld"].profile(HEADLINE, [1e-7, 1e-5])})
+    assert (profile.data[0].fill, profile.data[0].fillpattern.shape) == ("tozerox", "/")
+
+
+def test_where_the_band_is_low_nothing_is_written_below_it():
+    figure = curves_figure(wild(0.05, 1.0), np.array([0.1, 0.2]))
+    assert LIE not in [trace.name for trace in figure.data]
+    uncertified = {name: curve for name, curve in wild(0.9, 1.0).items() if name != "pld"}
+    assert LIE not in [trace.name for trace in curves_figure(uncertified, np.array([0.1, 0.2])).data]
 
 
 def test_no_curve_at_all_is_an_empty_chart():

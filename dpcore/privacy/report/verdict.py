@@ -26,6 +26,16 @@ class Worth(StrEnum):
     NOT_AVAILABLE = "not_available"  # the accountant gives no finite number
 
 
+SIGNS = {  # of a verdict, where there is no room for words
+    Worth.SOUND_AND_TIGHT: "✓",
+    Worth.LOOSE: "↕",
+    Worth.CLAIMS_LESS: "✕",
+    Worth.OUTSIDE: "!",
+    Worth.UNDECIDED: "?",
+    Worth.NOT_AVAILABLE: "–",
+}
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a number is worth, a sentence that says it, and the number over the certified upper bound.

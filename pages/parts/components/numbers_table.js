@@ -16,6 +16,7 @@ export function table(figure, { alt, following }) {
   });
   const body = made.createTBody();
   figure.data.forEach((trace, place) => {
+    if (trace.hoverinfo === "skip") return; // it has no numbers of its own
     const count = trace.x?.length ?? 0;
     for (let i = Math.max(0, count - MOST); i < count; i++) {
       if (trace.y[i] === null) continue;

@@ -7,16 +7,16 @@ from typing import NamedTuple
 from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.verdict import Worth
+from dpcore.privacy.report.verdict import SIGNS, Worth
 from pages.parts.explain.terms import head, term
 
-MARKS = {  # sign and colour, both: neither speaks alone
-    Worth.SOUND_AND_TIGHT: ("✓", "#2e9150"),
-    Worth.LOOSE: ("↕", "#2b7bd3"),
-    Worth.CLAIMS_LESS: ("✕", "#cf4a5a"),
-    Worth.OUTSIDE: ("!", "#c9741a"),
-    Worth.UNDECIDED: ("?", "#808080"),
-    Worth.NOT_AVAILABLE: ("–", "#808080"),
+COLORS = {  # of the signs of verdicts: neither speaks alone
+    Worth.SOUND_AND_TIGHT: "#2e9150",
+    Worth.LOOSE: "#2b7bd3",
+    Worth.CLAIMS_LESS: "#cf4a5a",
+    Worth.OUTSIDE: "#c9741a",
+    Worth.UNDECIDED: "#808080",
+    Worth.NOT_AVAILABLE: "#808080",
 }
 
 
@@ -54,8 +54,7 @@ def scrolling(name: str, table: str) -> str:
 
 def sign(worth: Worth) -> str:
     """The mark of a verdict, in its colour."""
-    mark, color = MARKS[worth]
-    return f'<b class=sign style="color:{color}">{mark}</b>'
+    return f'<b class=sign style="color:{COLORS[worth]}">{SIGNS[worth]}</b>'
 
 
 def drawn_line(style: Style) -> str:
