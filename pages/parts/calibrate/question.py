@@ -18,6 +18,7 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
+from pages.parts.components.history import LEAVING
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import Quantity, epochs_text, number, show
@@ -214,7 +215,7 @@ def load(fields: Mapping[str, str], go: str = "") -> None:
 def move_on() -> None:
     """Go where `load` was told to."""
     if go := st.session_state.pop(GO, ""):
-        st.switch_page(go, query_params={})  # None would be refused: the controls hold on to the address
+        st.switch_page(go, query_params={LEAVING: "1"})  # None would be refused: the controls hold on to the address
 
 
 def _beyond(found: Answer) -> str:

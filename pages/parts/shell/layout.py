@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.parts.components.history import one_entry_a_page
 from pages.parts.controls.url_state import note_arrival
 from pages.parts.shell.menu import through_the_app
 from pages.parts.shell.style import style_sheet
@@ -16,6 +17,7 @@ def page_columns(question: str) -> list[Any]:
     """The page's question as its title, close to the top; the column of its controls and that of its answers."""
     one_thread_for_products()
     through_the_app()
+    one_entry_a_page()
     note_arrival(question)
     st.html(style_sheet())
     st.title(question, anchor=False)

@@ -14,6 +14,7 @@ PAGE = """
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
 .st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
 .stHorizontalBlock.st-key-choices {row-gap: 1rem}  /* as between all other rows, where it wraps */
+.stElementContainer.st-key-history {position: absolute}  /* nothing is seen of it: it takes no row */
 .st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 @media (max-width: 1100px) {.st-key-page > INNER {min-width: 100%}}
 """

@@ -11,6 +11,7 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.controls.url_state import restoring
 from pages.parts.train.run_labels import described, numbered
 
 MOST = 6
@@ -97,8 +98,8 @@ def choose(past: Sequence[Run]) -> list[str]:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(problem)
     known = {run.id: run for run in past if _readable(run)}
-    if SHOWN not in st.session_state:  # the first look at this page
-        st.session_state[SHOWN] = _from_address(known)
+    if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
+        _show(_from_address(known))
     if gone := [run for run in shown_runs() if run not in known]:
         st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
         _show([run for run in shown_runs() if run in known])
