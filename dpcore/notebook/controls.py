@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import ipywidgets as widgets  # pyright: ignore[reportMissingImports]  # of the notebook extra
+import ipywidgets as widgets
 
 from dpcore import check
 from dpcore.training.config import RunConfig

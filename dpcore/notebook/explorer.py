@@ -5,7 +5,7 @@ from dataclasses import replace
 from html import escape
 from typing import Any, final
 
-import ipywidgets as widgets  # pyright: ignore[reportMissingImports]  # of the notebook extra
+import ipywidgets as widgets
 import plotly.graph_objects as go
 
 from dpcore import check
@@ -90,7 +90,7 @@ class Explorer:
         self.words.value = f"<p>{after}</p><table>{HEADS}{rows}</table>"
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display  # pyright: ignore[reportMissingImports]  # there wherever this is called
+        from IPython.display import display
 
         display(self.widget)
 

@@ -5,7 +5,7 @@ from contextlib import closing
 from html import escape
 from typing import final
 
-import ipywidgets as widgets  # pyright: ignore[reportMissingImports]  # of the notebook extra
+import ipywidgets as widgets
 import plotly.graph_objects as go
 
 from dpcore.figures import Track, accuracy_figure
@@ -117,7 +117,7 @@ class LiveRun:
         self.words.value = f"<p>{escape(words)}</p>"
 
     def _ipython_display_(self) -> None:
-        from IPython.display import display  # pyright: ignore[reportMissingImports]  # there wherever this is called
+        from IPython.display import display
 
         display(self.widget)
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore import figures
 from dpcore.notebook import explore
 from dpcore.notebook.controls import control_of
-from dpcore.notebook.redrawing import redraw
+from dpcore.notebook.redrawing import lines_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
@@ -35,7 +35,7 @@ WITH_CONTROL = [name for name, each in SETTINGS.items() if isinstance(each, Choi
 SLIDERS = [name for name in WITH_CONTROL if not isinstance(SETTINGS[name], Choice)]
 
 
-def assert_shows(shown: go.FigureWidget, figure: go.Figure) -> None:
+def assert_shows(shown: Any, figure: Any) -> None:
     """The widget's figure is this one, line by line."""
     assert len(shown.data) == len(figure.data) > 0
     for line, wanted in zip(shown.data, figure.data, strict=True):
@@ -43,6 +43,12 @@ def assert_shows(shown: go.FigureWidget, figure: go.Figure) -> None:
         assert str({key: each for key, each in values.items() if key != uid}) == str(wanted.to_plotly_json())
         np.testing.assert_array_equal(line.y, wanted.y)
     assert shown.layout.to_plotly_json() == figure.layout.to_plotly_json()
+
+
+def mechanism_of(config: RunConfig) -> Mechanism:
+    found = plan(config).mechanism
+    assert found is not None
+    return found
 
 
 def stops(control: Any) -> list[float]:
@@ -112,7 +118,7 @@ def test_a_value_between_two_stops_is_taken_exactly_and_shown():
     explorer.set(sigma=1.2345, momentum=0.5)
     assert explorer.config.sigma == explorer.controls["sigma"].value == 1.2345
     assert explorer.config.momentum == 0.5
-    assert_shows(explorer.figure, figures.epsilon_figure(plan(explorer.config).mechanism))
+    assert_shows(explorer.figure, figures.epsilon_figure(mechanism_of(explorer.config)))
     with pytest.raises(ValueError, match="Expected sigma=-1"):
         explorer.set(sigma=-1)
     with pytest.raises(ValueError, match="Expected setting='noise'"):
@@ -124,9 +130,9 @@ def test_a_run_without_privacy_says_so_and_draws_nothing():
     explorer = explore(controls=["private", "sigma"])
     explorer.controls["private"].value = False
     assert "Not private: no gradient is clipped" in explorer.words.value
-    assert len(explorer.figure.data) == 0
+    assert lines_of(explorer.figure) == []
     explorer.controls["private"].value = True
-    assert_shows(explorer.figure, figures.epsilon_figure(plan(explorer.config).mechanism))
+    assert_shows(explorer.figure, figures.epsilon_figure(mechanism_of(explorer.config)))
 
 
 @pytest.mark.parametrize("name", WITH_CONTROL)
@@ -162,9 +168,9 @@ def test_what_is_not_known_is_refused_by_name(given: dict[str, Any], said: str):
 
 def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
     shown = go.FigureWidget(figures.epsilon_figure(MECHANISM))
-    kept = shown.data
+    kept = lines_of(shown)
     redraw(shown, figures.epsilon_figure(Mechanism.constant(0.02, 2.0, 100)))
-    assert all(now is before for now, before in zip(shown.data, kept, strict=True))
+    assert all(now is before for now, before in zip(lines_of(shown), kept, strict=True))
     fewer = figures.epsilon_figure(MECHANISM, accountants=["rdp"])
     redraw(shown, fewer)
     assert_shows(shown, fewer)

@@ -71,7 +71,8 @@ def test_it_runs_from_top_to_bottom_without_a_warning(executed: Any):
 @pytest.mark.slow
 def test_it_says_the_epsilon_of_the_page(executed: Any):
     end = cache.final("pld", plan(CONFIG).mechanism, CONFIG.delta)
-    (said,) = [text for text in outputs(executed, "text/plain") if text.startswith("'Certified:")]
+    streams = [each.text for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stdout"]
+    (said,) = [text for text in streams if text.startswith("Certified:")]
     assert outward(float(end.epsilon[-1]), math.ceil) in said
 
 
