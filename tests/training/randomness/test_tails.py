@@ -10,16 +10,12 @@ import torch
 from scipy import stats
 
 from dpcore.training.randomness import box_muller
-from dpcore.training.randomness.box_muller import (
-    NEAR,
-    continued_directions,
-    continued_logarithms,
-    normals,
-)
+from dpcore.training.randomness.box_muller import continued_directions, continued_logarithms, normals
 from dpcore.training.randomness.gaussian_noise import device_words
 from dpcore.training.randomness.random_words import AesWords, RandomWords
 
 SECRET = bytes(range(32))
+NEAR = 2**40  # what is not this near to an end, or to an axis, need not be continued: the README's number
 LEVEL = 5e-4  # of each count, on either side
 KINDS = {"aes": AesWords, "device": lambda secret: device_words(secret, torch.device("cpu"))}
 
