@@ -1,6 +1,6 @@
 """The mutation run: how many small faults, planted one at a time, the tests notice.
 
-    python tests/benchmarks/mutation.py --room accountants [--only strong.py] [--minutes 30] [--survivors]
+    python tests/benchmarks/mutation.py --room accountants [--only strong.py] [--minutes 30] [--tests FOLDER ...]
     python tests/benchmarks/mutation.py --named
 
 For each fault a fresh process imports the code with it and runs the tests that reach its lines, quickest first, until
@@ -60,9 +60,8 @@ def is_explained(name: str, reasons: dict[str, str]) -> bool:
     return name in reasons or any(key.endswith("*") and name.startswith(key[:-1]) for key in reasons)
 
 
-def covered(room: str) -> dict[str, Covered]:
-    """The tests of a room, their seconds and lines; measured anew where a file of tests or the code has changed."""
-    tests = ROOMS[room][1]
+def covered(tests: tuple[str, ...]) -> dict[str, Covered]:
+    """These tests, their seconds and lines; measured anew where a file of tests or the code has changed."""
     path = STORE / f"reached-{Path(tests[0]).name}.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
     state = {file: _state(file) for file in _test_files(tests)}
@@ -103,8 +102,9 @@ def mutants_in(room: str) -> tuple[Mutant, ...]:
 
 def run(room: str, arguments: argparse.Namespace) -> None:
     """Try the room's mutants and print the score and the survivors."""
-    warm(ROOT, ROOMS[room][1])
-    session = Session(ROOT, covered(room), arguments.seconds)
+    tests = tuple(arguments.tests) or ROOMS[room][1]
+    warm(ROOT, tests)
+    session = Session(ROOT, covered(tests), arguments.seconds)
     mutants = [m for m in mutants_in(room) if arguments.only in m.path]
     kept = STORE / f"results-{room}.json"
     results: dict[str, str] = json.loads(kept.read_text()) if kept.exists() else {}
@@ -152,7 +152,7 @@ def run_named(arguments: argparse.Namespace) -> bool:
             raise SystemExit(f"{path} should hold once: {text}")
         line = source[: source.index(text)].count("\n") + 1
         mutant = Mutant(path, "", text, other, 0, (line, line + text.count("\n")), -1)
-        session = Session(ROOT, covered(room), arguments.seconds)
+        session = Session(ROOT, covered(ROOMS[room][1]), arguments.seconds)
         verdict = session.verdict(mutant, ast.parse(source.replace(text, other)))
         noticed.append(verdict.startswith("killed"))
         print(f"{path}: {text} -> {other}: {verdict}", flush=True)
@@ -165,6 +165,7 @@ def main() -> None:
     parser.add_argument("--room", choices=ROOMS, action="append", default=[])
     parser.add_argument("--named", action="store_true", help="only the faults that once went unnoticed")
     parser.add_argument("--only", default="", help="only files whose path holds this text")
+    parser.add_argument("--tests", nargs="+", default=[], help="run these tests alone, not all of the room's")
     parser.add_argument("--survivors", action="store_true", help="skip what the last run has seen killed")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop trying mutants of a room after this time")
     parser.add_argument("--seconds", type=float, default=20.0, help="of tests, at most, for one mutant")

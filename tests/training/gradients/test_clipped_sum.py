@@ -2,6 +2,7 @@
 
 import copy
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -188,13 +189,15 @@ def short_of_memory(engine, monkeypatch, most):
     return engine
 
 
+@pytest.mark.parametrize("most", [7, 1])
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(kind, monkeypatch):
+def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(kind, most, monkeypatch):
     x, y = batch((1, 28, 28), 60)
     whole = engine_on(kind, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(0.1))
-    engine = short_of_memory(engine_on(kind, build("cnn", "tanh", 0)), monkeypatch, 7)
+    engine = short_of_memory(engine_on(kind, build("cnn", "tanh", 0)), monkeypatch, most)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)  # somebody else's recording
     found = engine.clipped_sum(x, y, Flat(0.1))
-    assert 1 <= engine.chunk <= 7
+    assert 1 <= engine.chunk <= most
     torch.testing.assert_close(found.total, whole.total, rtol=1e-4, atol=1e-6)
     torch.testing.assert_close(found.norms, whole.norms)
     torch.testing.assert_close(engine.logits(x), engine.module(x))
@@ -204,3 +207,12 @@ def test_memory_that_does_not_hold_one_example_is_an_error(monkeypatch):
     engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0)), monkeypatch, 0)
     with pytest.raises(torch.OutOfMemoryError):
         engine.clipped_sum(*batch((1, 28, 28), 6), Flat(0.1))
+
+
+def test_a_recording_that_memory_does_not_hold_is_an_error_since_it_cannot_begin_again(monkeypatch):
+    engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0), chunk=8), monkeypatch, 5)
+    engine.parameters = SimpleNamespace(is_cuda=True)  # type: ignore[assignment]
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
+    with pytest.raises(torch.OutOfMemoryError):
+        engine.clipped_sum(*batch((1, 28, 28), 60), Flat(0.1))
+    assert engine.chunk == 8

@@ -10,7 +10,7 @@ from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.gradients.engine_choice import engine_of, unknown
 from dpcore.training.gradients.per_example import PerExample
-from tests.training.oracles import CORES, batch, one_at_a_time
+from tests.training.oracles import CORES, SHAPES, batch, one_at_a_time
 
 
 class Residual(nn.Module):
@@ -70,12 +70,24 @@ def test_dropout_is_for_training_only():
         (nn.Sequential(nn.Conv2d(2, 2, 3, dilation=2)), "dilated"),
         (nn.Sequential(nn.Conv2d(2, 2, 3, padding="same")), "padded"),
         (nn.Sequential(nn.Conv2d(2, 2, 3, padding=1, padding_mode="reflect")), "padded"),
+        (nn.Sequential(nn.Conv2d(2, 2, 3, dilation=(1, 2))), "dilated"),
+        (nn.Sequential(nn.Conv2d(2, 2, 3, dilation=(2, 1))), "dilated"),
         (nn.Sequential(nn.MaxPool2d(2, ceil_mode=True)), "MaxPool2d"),
+        (nn.Sequential(nn.MaxPool2d(2, dilation=2)), "MaxPool2d"),
+        (nn.Sequential(nn.MaxPool2d(2, dilation=(1, 2))), "MaxPool2d"),
+        (nn.Sequential(nn.MaxPool2d(2, dilation=(2, 1))), "MaxPool2d"),
         (nn.Sequential(nn.Flatten(2)), "Flatten"),
+        (nn.Sequential(nn.Flatten(0)), "Flatten"),
+        (nn.Sequential(nn.Flatten(1, 2)), "Flatten"),
     ],
 )
 def test_what_book_keeping_cannot_do_is_said(module, phrase):
     assert phrase in unknown(module)
+
+
+@pytest.mark.parametrize(("make", "shape"), SHAPES.values(), ids=SHAPES)
+def test_what_book_keeping_can_do_it_is_given(make, shape):
+    assert unknown(make()) == ""
 
 
 @pytest.mark.parametrize("norm", [nn.BatchNorm2d(2), nn.BatchNorm1d(2), nn.SyncBatchNorm(2)])

@@ -32,3 +32,26 @@ def test_the_clipped_sum_is_the_same_on_any_number_of_cores(cores, monkeypatch):
     found = BookKeeping(module, Cores(cores)).clipped_sum(x, y, Flat(bound))
     assert len(found.shares) == cores
     torch.testing.assert_close(found.total, expected, rtol=1e-4, atol=3e-5 * bound)
+
+
+@pytest.mark.parametrize("size", [1, 10, 11, 20, 21, 30, 31, 47, 100, 1000])
+@pytest.mark.parametrize("chunk", [1, 7, 10, 400])
+def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(size, chunk, monkeypatch):
+    monkeypatch.setattr(clipped_sum, "FEWEST", 10)
+    engine = BookKeeping(build("mlp", "relu", 3), Cores(3))
+    engine.chunk = chunk
+    busy, parts = engine._parts(size)
+    lengths = [part.stop - part.start for part in parts]
+    assert busy == (1 if size <= 10 else 2 if size <= 20 else 3)
+    assert [at for part in parts for at in range(size)[part]] == list(range(size))
+    assert max(lengths) <= chunk
+    assert max(lengths) - min(lengths) <= 1
+    assert len(parts) % busy == 0
+    assert (len(parts) - busy) * chunk < size
+
+
+def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_none():
+    engine = BookKeeping(build("mlp", "relu", 3), Cores(3))
+    assert engine._parts(0) == (0, [])
+    for size, shares in ((0, 1), (1, 1), (64, 1), (65, 2), (129, 3), (300, 3)):
+        assert len(engine.clipped_sum(*batch((1, 28, 28), size), Flat(1.0)).shares) == shares
