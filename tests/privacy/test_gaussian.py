@@ -23,7 +23,8 @@ def test_epsilon_has_exactly_the_delta_it_was_asked_for(mu: float, delta: float)
 def test_the_series_for_small_mu_meets_the_closed_form() -> None:
     for x in (0.0, 0.5, 4.0, 8.0):
         below, above = gaussian.SMALL * (1 - 1e-9), gaussian.SMALL * (1 + 1e-9)
-        assert gaussian.delta_of(x * below, below) == pytest.approx(gaussian.delta_of(x * above, above), rel=1e-7, abs=0)
+        after = gaussian.delta_of(x * above, above)
+        assert gaussian.delta_of(x * below, below) == pytest.approx(after, rel=1e-7, abs=0)
 
 
 def test_delta_falls_with_epsilon_and_rises_with_mu() -> None:

@@ -1,4 +1,4 @@
-"""The memory that a thread draws in again and again: no size of a draw, and no change of sizes, shows in the numbers."""
+"""The memory that a thread draws in again and again: neither the size of a draw nor a change of sizes shows."""
 
 import numpy as np
 import pytest
