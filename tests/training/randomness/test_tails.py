@@ -57,8 +57,8 @@ def exactly(uniform: Fraction, turns: Fraction) -> tuple[float, float]:
 
 
 FIRST = [2**62, 2**61 + 5, 2**63 - 2**50, NEAR, NEAR - 1, 12345, 1, 0, 2**63 - NEAR - 1, 2**63 - NEAR, 2**63 - 1]
-AXES = [axis + offset for axis in (2**61, 2**62, 3 * 2**61) for offset in (-(2**40), -1, 0, 1, 2**30)]
-ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + NEAR]
+AXES = [axis + offset for axis in (2**61, 2**62, 3 * 2**61) for offset in (-NEAR - 1, -NEAR, -1, 0, 1, 2**30)]
+ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + NEAR, 2**62 + NEAR - 1]
 
 
 @pytest.mark.parametrize("on_host", [True, False])
@@ -74,6 +74,23 @@ def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_ne
     uniform = (first + (fraction(of_radius) if continued else Fraction(0))) / 2**63
     expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
     assert drawn == pytest.approx(expected, rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize("place", [0, 1, 3])
+@pytest.mark.parametrize("angle", [2**60, 2**62 + 5, 2**61 - 5])
+@pytest.mark.parametrize("first", [2**62, 12345, 2**63 - 5])
+def test_of_many_pairs_those_next_to_an_end_or_an_axis_are_continued_and_no_others(first, angle, place):
+    firsts, angles, further = [2**62] * 4, [2**60 + 7] * 4, [2**61 + 3, 9, 2**62 + 5]
+    firsts[place], angles[place] = first, angle
+    near_end, near_axis = first != 2**62, angle != 2**60
+    words = Scripted([*firsts, *angles, *further * near_end, *further[::-1] * near_axis], 3, on_host=True)
+    drawn = normals(words, 8).reshape(2, 4).T.tolist()
+    assert words.words == []
+    usual = exactly(Fraction(firsts[place - 1], 2**63), Fraction(angles[place - 1], 2**63))
+    uniform = first + (fraction(further) if near_end else Fraction(0))
+    special = exactly(uniform / 2**63, (angle + (fraction(further[::-1]) if near_axis else Fraction(0))) / 2**63)
+    for at, pair in enumerate(drawn):
+        assert pair == pytest.approx(special if at == place else usual, rel=1e-8, abs=0)
 
 
 def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():
