@@ -52,7 +52,8 @@ STORE = ROOT / ".mutation"  # what the tests reach, and the last results; safe t
 def explained() -> dict[str, str]:
     """Why a mutant cannot be noticed or does no harm, by its name; a name may end in * for all that begin so."""
     lines = [line for line in EXPLAINED.read_text().splitlines() if line.strip() and not line.startswith("#")]
-    return dict((part.strip() for part in line.rsplit(" :: ", 1)) for line in lines)
+    parts = (line.rsplit(" :: ", 1) for line in lines)
+    return {name.strip(): why.strip() for name, why in parts}
 
 
 def is_explained(name: str, reasons: dict[str, str]) -> bool:

@@ -68,7 +68,7 @@ def test_the_gdp_paper_s_tables_are_reproduced(row: Experiment) -> None:
 
 @pytest.mark.parametrize("row", golden.EXPERIMENTS, ids=lambda row: row.name)
 def test_the_gdp_paper_s_moments_column_is_the_classic_conversion_on_its_orders(row: Experiment) -> None:
-    orders = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60, 100)])
+    orders = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)])
     steps = row.epochs * row.examples / row.batch
     total = steps * renyi.log_moments_at(row.batch / row.examples, row.sigma, orders)
     value = renyi.epsilon_classic(total[None], orders, np.array([row.delta]))[0]

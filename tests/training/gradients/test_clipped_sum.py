@@ -54,7 +54,7 @@ def test_an_infinite_bound_gives_the_plain_gradient(kind):
     module = build("cnn", "tanh", 0)
     x, y = batch((1, 28, 28), 9)
     F.cross_entropy(module(x), y, reduction="sum").backward()
-    plain = torch.cat([weight.grad.flatten() for weight in module.parameters()])
+    plain = torch.cat([weight.grad.flatten() for weight in module.parameters()])  # type: ignore[union-attr]
     torch.testing.assert_close(
         engine_on(kind, module).clipped_sum(x, y, Flat(math.inf)).total, plain, rtol=1e-4, atol=1e-5
     )
@@ -158,7 +158,7 @@ def test_norms_and_clipped_sums_equal_opacus(make, shape):
     x, y = batch(shape, 12)
     peer = GradSampleModule(copy.deepcopy(module), loss_reduction="sum")
     F.cross_entropy(peer(x), y, reduction="sum").backward()
-    rows = torch.cat([weight.grad_sample.flatten(1) for weight in peer.parameters()], 1)
+    rows = torch.cat([weight.grad_sample.flatten(1) for weight in peer.parameters()], 1)  # type: ignore[union-attr]
     norms = rows.norm(dim=1)
     clip_norm = float(np.median(norms))
     found = engine_on(BookKeeping, module).clipped_sum(x, y, Flat(clip_norm))

@@ -171,7 +171,7 @@ def test_a_count_beyond_four_and_more_standard_deviations_agrees_with_the_normal
         assert not plausible(count // 3, draws * 2 * stats.norm.sf(threshold))
 
 
-def plausible(count: int, expected: float) -> bool:
+def plausible(count: int, expected: float | np.ndarray) -> bool:
     """Whether a Poisson count of this mean is as low or as high more often than once in 2,000 times."""
     return bool(min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL)
 
