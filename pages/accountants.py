@@ -15,6 +15,7 @@ from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.number import show
+from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
 from pages.parts.explain.visitor import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import band_and_clt
@@ -26,6 +27,9 @@ from pages.parts.shell.menu import link
 
 left, right = page_columns("How much privacy do I spend?")
 
+with right:
+    lesson_menu()
+    lesson_panel()
 setting = setting_in(left, right)
 mechanism, delta = setting.mechanism, setting.delta
 

@@ -15,6 +15,7 @@ EVERYDAY = {
     "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_adam", "pi_rmsprop", "pi_adagrad", "adadp"]),
     "A clipping": ("NAME", ["auto_s", "per_layer"]),
     "A model": ("NAME", ["cnn9", "abadi"]),
+    "A lesson": ("NAME", ["disagreement", "not_units", "more_steps"]),
     "A schedule": ("NAME", ["time", "polynomial", "delayed"]),
     "A data set": ("NAME", ["cifar10"]),
 }

@@ -64,6 +64,16 @@ def keep(key: str, value: object) -> None:
     st.session_state[f"{key}_kept"] = value
 
 
+def put(key: str, value: object, default: object) -> None:
+    """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
+    st.session_state[key] = value
+    with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
+        if value == default:
+            st.query_params.pop(key, None)
+        else:
+            st.query_params[key] = [*value] if isinstance(value, list | tuple) else str(value)
+
+
 def recall_ids(key: str, options: Sequence[str], default: Sequence[str], *, several: bool = False) -> None:
     """Give the widget that comes next its first value, for options whose ids stand in the address.
 

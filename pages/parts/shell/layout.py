@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts.components.history import one_entry_a_page
 from pages.parts.controls.url_state import note_arrival
 from pages.parts.shell.menu import through_the_app
+from pages.parts.shell.present import present_control, presenting
 from pages.parts.shell.style import style_sheet
 from pages.parts.shell.threads import one_thread_for_products
 
@@ -19,6 +20,7 @@ def page_columns(question: str) -> list[Any]:
     through_the_app()
     one_entry_a_page()
     note_arrival(question)
-    st.html(style_sheet())
+    present_control()
+    st.html(style_sheet(present=presenting()))
     st.title(question, anchor=False)
     return st.container(key="page").columns([1, 3], gap="medium")

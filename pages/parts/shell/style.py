@@ -74,11 +74,24 @@ WORDS = """
 .promise summary {cursor: pointer}
 .promise ul {margin: .3rem 0 0; padding-left: 1.3rem}
 """
+# In the row of the menu: what stands there is out of the page's flow, and leaves no gap in it.
+MENU_ROW = """
+:has(> .st-key-present_place), :has(> .st-key-lesson_menu) {position: absolute}
+.st-key-present_place, .st-key-lesson_menu {position: fixed; z-index: 999991; width: auto}
+.st-key-present_place {top: .8rem; right: 4.5rem}
+.st-key-lesson_menu {top: .6rem; right: 10rem}
+.st-key-lesson_panel {border-color: #808080}
+@media (max-width: 640px) {[data-testid="stColumn"]:has(.st-key-lesson_panel) {order: -1}}
+"""
+LARGE = """
+html {font-size: 18px !important}
+.stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
+"""
 
 
-def style_sheet() -> str:
+def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + TABLES + RUNS + WORDS
+    css = PAGE + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

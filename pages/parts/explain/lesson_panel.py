@@ -1,0 +1,137 @@
+"""A guided lesson on the page: it moves the controls, says what to look at, and checks the answer by computing it."""
+
+import streamlit as st
+
+from dpcore.training.setting_kinds import Choice
+from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
+from pages.parts.controls.url_state import put, restoring
+from pages.parts.explain.lesson import Lesson, Question, Scene
+from pages.parts.explain.lessons import LESSONS
+
+LESSON, STEP = "lesson", "step"  # names in the session, and in the address
+OWN = "own_settings"  # of the visitor, before the first lesson was opened
+HOME = Scene()  # what the controls are set to where nothing was chosen
+FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
+LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: what a lesson shows has neither
+RESET = "Ends the lesson; your own settings come back."
+CLOSE = "Ends the lesson; the settings on the screen stay."
+
+
+def lesson_menu() -> None:
+    """Draw the list of lessons to choose from."""
+    with st.container(key="lesson_menu"), st.popover("Lessons", icon=":material/school:", type="tertiary"):
+        for each in LESSONS.values():
+            st.button(each.title, key=f"open_{each.name}", on_click=go_to, args=(each.name, 1), width="stretch")
+
+
+def lesson_panel() -> None:
+    """Draw the lesson that is open, if one is; it moves the controls, so it stands before them in the script."""
+    _follow_address()
+    if lesson := LESSONS.get(st.session_state[LESSON]):
+        _draw(lesson, st.session_state[STEP])
+    _write_address()
+
+
+def go_to(name: str, step: int) -> None:
+    """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
+    scene = LESSONS[name].scene(step)
+    st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
+    st.session_state.update({LESSON: name, STEP: step})
+    st.session_state.pop(_answer_key(name), None)
+    for key, value in _fields(scene).items():
+        put(key, value, FIELDS.get(key, value))
+
+
+def close(*, restore: bool = False) -> None:
+    """End the lesson, with or without the visitor's own settings coming back. As a callback."""
+    own = st.session_state.pop(OWN, {})
+    st.session_state.update({LESSON: "", STEP: 1})
+    if restore:
+        for key, value in _fields(HOME).items():
+            put(key, own.get(key, value), FIELDS.get(key, value))
+
+
+def _fields(scene: Scene) -> dict[str, object]:
+    """All that a lesson sets: what a scene says, and no unusual method of training."""
+    usual = {name: setting for name, setting in SETTINGS.items() if setting.unusual or name in LEFT_OUT}
+    plain = {
+        name: each.default if isinstance(each, Choice) else show(each.default or 0) for name, each in usual.items()
+    }
+    return FIELDS | plain | {"seed": ""} | scene.fields
+
+
+def _follow_address() -> None:
+    """Where the page is new to this session, or the reader went back in the history, do as the address says."""
+    if LESSON in st.session_state and not restoring():
+        return
+    name, asked = st.query_params.get(LESSON, ""), st.query_params.get(STEP, "1")
+    lesson = LESSONS.get(name)
+    st.session_state.update({LESSON: name if lesson else "", STEP: 1})
+    if lesson is None:
+        if name:
+            st.warning(f"There is no lesson “{name[:40]}”. The lessons are in the menu above.")
+        return
+    step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() else 1
+    named = {key: st.query_params.get_all(key) for key in st.query_params}
+    go_to(name, step)
+    for key, value in named.items():  # what the address says goes before the scene
+        if key in _fields(HOME):
+            st.session_state.pop(key, None)
+            st.query_params[key] = value
+
+
+def _write_address() -> None:
+    shown = {LESSON: st.session_state[LESSON], STEP: str(st.session_state[STEP])}
+    for key, value in shown.items():
+        if not shown[LESSON]:
+            st.query_params.pop(key, None)
+        elif st.query_params.get(key) != value:
+            st.query_params[key] = value
+
+
+def _draw(lesson: Lesson, step: int) -> None:
+    with st.container(border=True, key="lesson_panel", gap="xsmall"):
+        place = f"**{lesson.title}**, step {step} of {lesson.length}."
+        if step < lesson.length:
+            shown = lesson.steps[step - 1]
+            st.markdown(f"{place} {shown.look(shown.scene)}")
+        else:
+            st.markdown(place)
+            _ask(lesson.name, lesson.question)
+        row = st.container(horizontal=True, gap="small")
+        back = {"icon": ":material/arrow_back:", "args": (lesson.name, step - 1), "disabled": step == 1}
+        row.button("Back", key="lesson_back", on_click=go_to, **back)
+        following = _following(lesson, step)
+        on = {"icon": ":material/arrow_forward:", "args": following, "disabled": not following}
+        label = "Next lesson" if step == lesson.length else "Next"
+        row.button(label, key="lesson_next", type="primary", on_click=go_to, **on)
+        row.button("Reset", key="lesson_reset", help=RESET, on_click=close, kwargs={"restore": True})
+        row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
+
+
+def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
+    """The step after this one, the first of the next lesson after the last; none after the last lesson."""
+    if step < lesson.length:
+        return lesson.name, step + 1
+    names = [*LESSONS]
+    place = names.index(lesson.name) + 1
+    return (names[place], 1) if place < len(names) else ()
+
+
+def _ask(name: str, question: Question) -> None:
+    """Draw the question, and what is true of the answer that was chosen."""
+    titles = [answer.text for answer in question.answers]
+    chosen = st.radio(question.asks(), titles, index=None, key=_answer_key(name))
+    for answer in question.answers:
+        if answer.text == chosen:
+            right = answer.right()
+            told = st.success if right else st.error
+            told(
+                f"**{'Right.' if right else 'Not so.'}** {answer.why()}",
+                icon=f":material/{'check' if right else 'close'}:",
+            )
+
+
+def _answer_key(name: str) -> str:
+    return f"answer_{name}"

@@ -1,0 +1,213 @@
+"""Every lesson, driven from its first step to its last: it moves the controls, and checks answers by computing them."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
+from pages.parts.explain import lesson_panel, lessons
+from pages.parts.explain.lesson import Answer, Lesson, Question, Scene, Step
+from pages.parts.explain.lessons import LESSONS
+
+PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
+TYPED = ("sigma", "batch", "epochs", "steps", "clip_norm", "delta", "n")  # fields of numbers
+each_lesson = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
+
+
+def opened(**query: str) -> AppTest:
+    """The home page under an address."""
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in query.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def press(page: AppTest, key: str) -> AppTest:
+    page.button(key=key).click().run()
+    assert not page.exception
+    assert not [each.value for each in page.error if "Not so" not in each.value]
+    return page
+
+
+def settings(page: AppTest) -> dict[str, str]:
+    """What the fields of numbers say; which of them are there depends on the choices."""
+    return {str(each.key): str(each.value) for each in page.text_input if each.key in TYPED}
+
+
+def address(page: AppTest) -> dict[str, str]:
+    """What the address bar says, without what stands there several times."""
+    values = {key: page.query_params[key] for key in page.query_params}
+    return {key: value if isinstance(value, str) else value[0] for key, value in values.items()}
+
+
+def panel(page: AppTest) -> str:
+    """The words of the lesson."""
+    return next((each.value for each in page.markdown if re.search(r"\*\*, step \d", each.value)), "")
+
+
+def shows(page: AppTest, scene: Scene) -> None:
+    """Whether the controls say what the scene does."""
+    for key, value in settings(page).items():
+        assert value == scene.fields[key], key
+    assert page.pills(key="accountants").value == list(scene.accountants)
+
+
+@each_lesson
+def test_it_runs_from_the_first_step_to_the_last_and_back(lesson: Lesson):
+    assert 3 <= len(lesson.steps) <= 5
+    page = press(opened(), f"open_{lesson.name}")
+    for step in range(1, lesson.length + 1):
+        assert f"step {step} of {lesson.length}" in panel(page)
+        assert address(page) | {"lesson": lesson.name, "step": str(step)} == address(page)
+        shows(page, lesson.scene(step))
+        if step < lesson.length:
+            press(page, "lesson_next")
+    assert lesson.question.asks() in page.radio[0].label
+    press(page, "lesson_back")
+    assert f"step {lesson.length - 1} of" in panel(page)
+    shows(page, lesson.scene(lesson.length - 1))
+
+
+@each_lesson
+def test_exactly_one_answer_is_right_and_each_is_answered_to(lesson: Lesson):
+    assert [answer.right() for answer in lesson.question.answers].count(True) == 1
+    page = opened(lesson=lesson.name, step=str(lesson.length))
+    assert not page.success
+    for answer in lesson.question.answers:
+        page.radio[0].set_value(answer.text).run()
+        told = page.success if answer.right() else page.error
+        assert answer.why() in told[0].value
+        assert len(page.success) + len(page.error) == 1
+
+
+@each_lesson
+def test_a_text_is_one_or_a_few_sentences_and_says_what_the_page_shows(lesson: Lesson):
+    for number, step in enumerate(lesson.steps, 1):
+        text = step.look(step.scene)
+        assert 60 <= len(text) <= 330
+        told = re.findall(r"\*\*((?:≤|≈|claims) [\d.]+)\*\*", text)
+        table = next(each.proto.body for each in opened(lesson=lesson.name, step=str(number)).get("html")
+                     if "<table" in each.proto.body)  # fmt: skip
+        own = [each for each in told if f'data-label="Epsilon">{each}</td>' in table]
+        assert own
+        assert {f"**{each}**" for each in own} >= {step.scene.told(name) for name in step.scene.accountants} & {*told}
+
+
+@each_lesson
+def test_no_number_is_typed_into_the_texts_of_a_lesson(lesson: Lesson):
+    source = Path(lessons.__file__).parent / f"{lesson.name}.py"
+    code = source.read_text(encoding="utf-8").split('"""', 2)[2]
+    words = re.findall(r'f?"((?:[^"\\]|\\.)*)"', code)
+    plain = [re.sub(r"\{[^{}]*\}", "", each) for each in words]
+    assert [each for each in plain if re.search(r"\d", each) and each != lesson.title] == []
+
+
+@each_lesson
+def test_what_it_charges_is_the_plan_of_a_run_that_can_be_trained(lesson: Lesson):
+    for step in range(1, lesson.length + 1):
+        scene = lesson.scene(step)
+        length = scene.steps * scene.batch / 10_000 if scene.steps else scene.epochs
+        config = RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length)
+        assert scene.mechanism == plan(config).mechanism
+        assert scene.mechanism == Mechanism.constant(scene.batch / 10_000, scene.sigma, plan(config).steps)
+
+
+def test_every_lesson_file_has_its_line_in_the_registry():
+    files = {path.stem for path in Path(lessons.__file__).parent.glob("*.py")} - {"__init__"}
+    assert {*LESSONS} == files
+    assert all(lesson.name == name for name, lesson in LESSONS.items())
+
+
+def test_a_link_opens_the_middle_of_a_lesson_and_a_wild_step_the_nearest():
+    lesson = LESSONS["more_steps"]
+    for asked, step in (("2", 2), ("99", lesson.length), ("0", 1), ("-3", 1), ("x", 1), ("²", 1)):
+        page = opened(lesson=lesson.name, step=asked)
+        assert f"step {step} of" in panel(page)
+        shows(page, lesson.scene(step))
+
+
+def test_an_unknown_lesson_is_a_sentence():
+    page = opened(lesson="<b>none</b>", step="2")
+    assert "There is no lesson" in page.warning[0].value
+    assert panel(page) == ""
+    assert "lesson" not in page.query_params
+
+
+def test_what_the_address_says_beside_the_lesson_goes_first():
+    page = opened(lesson="more_steps", step="2", sigma="3")
+    assert settings(page)["sigma"] == "3"
+    assert settings(page)["epochs"] == LESSONS["more_steps"].scene(2).fields["epochs"]
+
+
+def test_reset_brings_the_visitors_own_settings_back():
+    page = opened(sigma="2.5", sampling="q", q="0.01", accountants="rdp", clipping="auto_s")
+    own = {each.key: each.value for each in page.text_input}
+    for name in ("sampling", "clipping"):
+        press(page, f"open_{name}")
+        press(page, "lesson_next")
+    assert {each.key: each.value for each in page.text_input} != own
+    press(page, "lesson_reset")
+    assert {each.key: each.value for each in page.text_input} == own
+    assert page.pills(key="accountants").value == ["rdp"]
+    assert address(page)["sigma"] == "2.5"
+    assert panel(page) == ""
+    assert "lesson" not in page.query_params
+
+
+def test_reset_after_a_link_leaves_the_settings_that_the_page_opens_with():
+    usual = settings(opened())
+    page = press(opened(lesson="sampling", step="3"), "lesson_reset")
+    assert settings(page) == usual
+    assert {"lesson", "step", "sigma", "batch"}.isdisjoint(page.query_params)
+
+
+def test_close_keeps_what_is_on_the_screen():
+    page = opened(lesson="sampling", step="1")
+    shown = settings(page)
+    press(page, "lesson_close")
+    assert settings(page) == shown
+    assert panel(page) == ""
+
+
+def test_moving_a_control_within_a_lesson_is_free_and_the_next_step_moves_it_again():
+    page = opened(lesson="more_steps", step="1")
+    page.text_input(key="sigma").set_value("5").run()
+    assert "step 1 of" in panel(page)
+    assert settings(page)["sigma"] == "5"
+    shows(press(page, "lesson_next"), LESSONS["more_steps"].scene(2))
+
+
+def test_after_the_question_the_next_lesson_follows_and_after_the_last_none():
+    for name, following in pairwise(LESSONS):
+        page = opened(lesson=name, step=str(LESSONS[name].length))
+        assert f"step 1 of {LESSONS[following].length}" in panel(press(page, "lesson_next"))
+    last = [*LESSONS][-1]
+    assert opened(lesson=last, step=str(LESSONS[last].length)).button(key="lesson_next").disabled
+
+
+def test_the_right_answer_follows_the_accountants(monkeypatch: pytest.MonkeyPatch):
+    question = LESSONS["more_steps"].question
+    assert [answer.right() for answer in question.answers] == [False, True, False]
+    monkeypatch.setattr(Scene, "epsilon", lambda scene, name="pld": float(scene.mechanism.steps))
+    assert [answer.right() for answer in question.answers] == [True, False, False]
+    question = LESSONS["disagreement"].question
+    monkeypatch.setattr(Scene, "epsilon", lambda scene, name="pld": 1.0 + [*ACCOUNTANTS].index(name))
+    assert [answer.right() for answer in question.answers] == [True, False, False, False]
+
+
+def test_a_lesson_of_ones_own_is_driven_like_the_others(monkeypatch: pytest.MonkeyPatch):
+    scene = Scene(batch=500, sigma=3.0)
+    steps = tuple(Step(scene, lambda scene: f"Look: {scene.told()}") for _ in range(3))
+    answers = (Answer("Yes", lambda: scene.epsilon() > 0, lambda: "So."), Answer("No", lambda: False, lambda: "Why?"))
+    own = Lesson("own", "A lesson of one's own", steps, Question(scene, lambda: "Does it cost?", answers))
+    monkeypatch.setitem(lesson_panel.LESSONS, "own", own)
+    test_it_runs_from_the_first_step_to_the_last_and_back(own)
+    test_exactly_one_answer_is_right_and_each_is_answered_to(own)
