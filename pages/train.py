@@ -45,7 +45,7 @@ with right:
     x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
     with row.container(width=250):
         accountant = accountant_choice("Epsilon by", "by")
-    ids = run_picker.choose(past)
+    ids = run_picker.choose(past, pool.store)
     if ids:
         watch(pool.store, ids, accountant, x)
     else:
