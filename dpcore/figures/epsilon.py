@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -118,19 +118,45 @@ def curves_figure(
 
     A `ghost` is the curve of another setting, over epochs of its own.
     """
-    bounds = _bounds({**curves, "ghost": ghost.curve} if ghost else curves, log)
+    content = curves_content(curves, epochs, log=log, ghost=ghost)
+    shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
+    shape["yaxis"] |= content.axis(log)
+    shape = labelled(shape, content.ends, content.bounds, size, log=log)
+    if now is not None:
+        mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
+        shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
+    return drawn(content.traces, shape, size)
+
+
+class Content(NamedTuple):
+    """What a plot of epsilon over epochs holds: traces, what stands at their ends, and the bounds of its y axis."""
+
+    traces: list[dict[str, Any]]
+    ends: list[End]
+    bounds: tuple[float, float]
+
+    def axis(self, log: bool) -> dict[str, Any]:
+        """The y axis."""
+        return {"range": list(self.bounds), "type": "log" if log else "linear"}
+
+
+def curves_content(
+    curves: Mapping[str, Curve],
+    epochs: FloatArray,
+    *,
+    log: bool = False,
+    ghost: Ghost | None = None,
+    beside: Mapping[str, Curve] | None = None,
+) -> Content:
+    """The content of `curves_figure`, with room for other curves that are drawn beside."""
+    others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
+    bounds = _bounds({**curves, **others}, log)
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
     traces += _lie(curves, epochs, bounds, log)
     ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
-    shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
-    shape["yaxis"] |= {"range": list(bounds), "type": "log" if log else "linear"}
-    shape = labelled(shape, ends, bounds, size, log=log)
-    if now is not None:
-        mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
-        shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
-    return drawn(traces, shape, size)
+    return Content(traces, ends, bounds)
 
 
 def profile_figure(

@@ -125,7 +125,7 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(browser, tmp_p
     with serving(tmp_path) as server:
         page = browser.new_page()
         opened(page, server.url + "/train?sigma=2")
-        expect(page.get_by_role("link", name="Accountants")).to_be_visible()
+        expect(page.get_by_role("link", name="Lab")).to_be_visible()
         expect(page.get_by_text("Page not found")).to_have_count(0)
         expect(exact_sigma(page)).to_have_value("2")
         page.close()
@@ -140,7 +140,7 @@ def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     start(page)
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_test_id("stProgress").first).to_contain_text("cancelled")
-    page.get_by_role("link", name="Accountants").click()
+    page.get_by_role("link", name="Lab").click()
     labels(page)
     expect(exact_sigma(page)).to_have_value("3")
     page.get_by_role("link", name="Train").click()

@@ -1,8 +1,6 @@
 """The home page, driven as a reader would: through its widgets and its address."""
 
 import base64
-import csv
-import io
 import json
 import re
 from pathlib import Path
@@ -11,19 +9,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore import figures
 from dpcore.figures.epsilon import LIE
+from dpcore.figures.lab import NO_RUN
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.schedule import SCHEDULES
 from pages.parts.controls.mechanism import UNCHANGED
-from pages.parts.results import cache
-from pages.parts.results.downloads import csv_of, curves_columns
+from pages.parts.lab import chart
+from pages.parts.train.form import MORE
 from tests.pages.explained_html import sure, unexplained
 from tests.pages.sliders import slide, told
 
+pytestmark = pytest.mark.usefixtures("store")
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
 NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 400, "1e-400", "0x10"]
 
@@ -74,8 +73,9 @@ def test_it_opens_on_four_accountants_the_certified_band_and_the_tradeoff_chart(
     page = opened()
     epsilon, tradeoff = charts(page)
     assert sentences(page) == []
+    drawn = [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
     assert [each["name"] for each in epsilon["data"]] == [
-        "Proven lower bound", "Proven upper bound", *(style_of(name).label for name in DEFAULT_ACCOUNTANTS), LIE,
+        "Proven lower bound", "Proven upper bound", *drawn, LIE, NO_RUN
     ]  # fmt: skip
     assert [each["name"] for each in tradeoff["data"]] == [
         "Blind guessing", "Certified, at least", "Certified, at most", "G_mu (CLT), mu = 0.347",
@@ -119,6 +119,7 @@ def test_more_noise_means_less_epsilon():
     values = []
     for sigma in ("1", "2", "4"):
         found = re.search(r'Certified band.*?data-label="Epsilon">≤ ([\d.]+)</td>', table(opened(sigma=sigma)))
+        assert found
         values.append(float(found[1]))
     assert values[0] > values[1] > values[2]
 
@@ -200,10 +201,10 @@ def test_a_schedule_that_runs_out_of_noise_says_so():
     assert "keep sigma from" in sentences(page)[0]
     assert sentences(page)[0].startswith("Expected rate k=0.5 ")
     assert sentences(page)[0].endswith("Lower k or the epochs.")
-    assert [each.proto.expanded for each in page.expander if each.label.startswith("Schedule")] == [True]
+    assert [each.proto.expanded for each in page.expander if each.label == MORE] == [True]
     page.text_input(key="rate_linear").set_value("0.01").run()
     assert sentences(page) == []
-    assert [each.proto.expanded for each in page.expander if each.label.startswith("Schedule")] == [True]
+    assert [each.proto.expanded for each in page.expander if each.label == MORE] == [True]
 
 
 def test_a_schedule_with_too_many_levels_says_how_many_fit():
@@ -213,9 +214,9 @@ def test_a_schedule_with_too_many_levels_says_how_many_fit():
 
 def test_where_the_band_is_slow_the_cheap_curves_are_painted_first(monkeypatch: pytest.MonkeyPatch):
     painted: list[set[str]] = []
-    draw = figures.curves_figure
+    draw = chart.lab_figure
     monkeypatch.setattr(
-        figures, "curves_figure", lambda curves, *_, **more: painted.append({*curves}) or draw(curves, *_, **more)
+        chart, "lab_figure", lambda curves, *_, **more: painted.append({*curves}) or draw(curves, *_, **more)
     )
     opened(schedule="exponential", epochs="20", accountants="rdp")
     assert painted == [{"rdp"}, {"rdp", "pld"}]
@@ -258,7 +259,8 @@ def test_no_accountant_chosen_leaves_the_band():
     page = opened()
     page.pills(key="accountants").set_value([]).run()
     assert sentences(page) == []
-    assert [each["name"] for each in charts(page)[0]["data"]] == ["Proven lower bound", "Proven upper bound", LIE]
+    drawn = [each["name"] for each in charts(page)[0]["data"]]
+    assert drawn == ["Proven lower bound", "Proven upper bound", LIE, NO_RUN]
     assert page.query_params["accountants"] == ""
 
 
@@ -283,15 +285,3 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()
     assert f"| Epsilon, delta | epsilon between {low} and {high}" in page.code[0].value
-
-
-def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
-    mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    rows = list(csv.DictReader(io.StringIO(csv_of(curves_columns(mechanism, curves)))))
-    assert {row["accountant"] for row in rows} == set(ACCOUNTANTS)
-    assert len(rows) == 100 * len(ACCOUNTANTS)
-    band = [row for row in rows if row["accountant"] == "pld"]
-    assert all(float(row["lower"]) <= float(row["epsilon"]) for row in band)
-    assert {row["kind"] for row in band} == {"certified"}
-    assert float(band[-1]["epoch"]) == pytest.approx(10.0)

@@ -11,6 +11,8 @@ from pages.parts.results.attack_curves import growing_curves
 from tests.pages import test_tradeoff_page as tradeoff
 from tests.pages.test_accountants_page import opened, sentences, table
 
+pytestmark = pytest.mark.usefixtures("store")
+
 
 def test_the_pills_show_titles_and_the_address_holds_ids():
     page = opened(accountants="naive")

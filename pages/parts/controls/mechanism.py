@@ -12,7 +12,7 @@ from dpcore.figures import schedule_figure
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
@@ -123,7 +123,7 @@ def _setting() -> Setting:
     n = int(number(N))
     q = rate_control(n)
     sigma = number(SIGMA)
-    steps = steps_control(q)
+    steps, _ = steps_control(q)
     delta = number(DELTA)
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
@@ -174,36 +174,41 @@ def _schedule_texts() -> dict[str, str]:
 
 def rate_control(n: int) -> float:
     """The sampling rate, given as itself or as an expected batch."""
-    mode = _mode("sampling", ("batch", "q"), lambda: _carry_rate(n))
+    mode, beside = _mode("sampling", ("batch", "q"), lambda: _carry_rate(n))
     if mode == "q":
         q = number(Q, label=False)
-        st.caption(f"Expected batch q·n = {q * n:,.4g} of {n:,} examples", help=Q.help)
+        beside.caption(f"batch {q * n:,.4g} of {n:,}", help=Q.help)
         return q
     batch = number(BATCH, label=False)
     if batch > n:
         raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
-    st.caption(f"Sampling rate q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=Q.help)
+    beside.caption(f"q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=f"{BATCH.help}\n\n{Q.help}")
     return batch / n
 
 
-def steps_control(q: float) -> int:
-    """The number of steps, given as itself or as epochs (rounded up, as training does)."""
-    mode = _mode("length", ("epochs", "steps"), lambda: _carry_length(q))
+def steps_control(q: float) -> tuple[int, float | None]:
+    """The number of steps, and the epochs (rounded up to steps, as training does) where they are given instead."""
+    mode, beside = _mode("length", ("epochs", "steps"), lambda: _carry_length(q))
     if mode == "steps":
         steps = int(number(STEPS, label=False))
-        st.caption(f"{steps * q:,.4g} epochs: each example is used that often, on average", help=STEPS.help)
-        return steps
+        beside.caption(epochs_of(steps * q), help=STEPS.help)
+        return steps, None
     epochs = number(EPOCHS, label=False)
     if epochs > MAX_STEPS * q:
         raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
     steps = math.ceil(epochs / q - 1e-9)
-    st.caption(f"{steps:,} steps of the expected batch", help=STEPS.help)
-    return steps
+    beside.caption(f"{steps:,} steps", help=f"{EPOCHS.help}\n\n{STEPS.help}")
+    return steps, epochs
 
 
-def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> str:
-    """Which of two quantities is given; the other is derived. Changing it carries the value over."""
-    return choice_of(st, f"{options[0]} or {options[1]}".capitalize(), options, key, carry, show_label=False)
+def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> tuple[str, Any]:
+    """Which of two quantities is given, and a place beside the choice for the one that is derived.
+
+    Changing it carries the value over.
+    """
+    row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
+    label = f"{options[0]} or {options[1]}".capitalize()
+    return choice_of(row, label, options, key, carry, show_label=False), row.empty()
 
 
 def _carry_rate(n: int) -> None:

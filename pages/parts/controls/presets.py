@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 CUSTOM = "My own settings"
+SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
 
 
 class Preset(NamedTuple):
@@ -20,6 +21,7 @@ class Preset(NamedTuple):
     delta: str = "1e-5"
     schedule: str = "constant"
     rate: str = ""
+    dataset: str = "mnist"  # empty where none of those that can be trained here is meant
 
 
 ABADI = "Abadi et al. 2016, arXiv:1607.00133"
@@ -37,16 +39,16 @@ PRESETS = {
     "PIGDO, MNIST, sigma 2": Preset("60000", "600", "2", "260", "4", "adam", PIGDO),
     "PIGDO, figure 4": Preset("60000", "600", "2", "400", "4", "adam", PIGDO),
     "SA-DPSGD, MNIST": Preset("60000", "512", "1.23", "40", "0.1", "sgd", SA),
-    "SA-DPSGD, Fashion-MNIST": Preset("60000", "2048", "2.15", "40", "0.1", "sgd", SA),
-    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA),
+    "SA-DPSGD, Fashion-MNIST": Preset("60000", "2048", "2.15", "40", "0.1", "sgd", SA, dataset="fashion_mnist"),
+    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA, dataset="cifar10"),
     "Gaussian DP, MNIST, sigma 1.3": Preset("60000", "256", "1.3", "15", "1.5", "sgd", BU),
     "Gaussian DP, MNIST, sigma 1.1": Preset("60000", "256", "1.1", "60", "1", "sgd", BU),
     "Gaussian DP, MNIST, sigma 0.7": Preset("60000", "256", "0.7", "45", "1.5", "sgd", BU),
     "Gaussian DP, MNIST, sigma 0.6": Preset("60000", "256", "0.6", "62", "1.5", "sgd", BU),
     "Gaussian DP, MNIST, sigma 0.55": Preset("60000", "256", "0.55", "68", "1.5", "sgd", BU),
     "Gaussian DP, MNIST, sigma 0.5": Preset("60000", "256", "0.5", "100", "1.5", "sgd", BU),
-    "Gaussian DP, Adult": Preset("29305", "256", "0.55", "18", "1", "sgd", BU),
-    "Gaussian DP, IMDb": Preset("25000", "512", "0.56", "9", "1", "adam", BU),
+    "Gaussian DP, Adult": Preset("29305", "256", "0.55", "18", "1", "sgd", BU, dataset=""),
+    "Gaussian DP, IMDb": Preset("25000", "512", "0.56", "9", "1", "adam", BU, dataset=""),
     "TensorFlow Privacy tutorial, MNIST": Preset(
         "60000", "256", "1.1", "60", "1", "sgd", "TensorFlow Privacy tutorials"
     ),
@@ -77,7 +79,8 @@ def apply(name: str) -> None:
     if name not in PRESETS:
         return
     preset = PRESETS[name]
-    st.session_state.update(sampling="batch", length="epochs")
+    st.session_state.update(sampling="batch", length="epochs", dataset=preset.dataset)
+    st.session_state[SHOWN] = 0
     for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule"):
         st.session_state[field] = getattr(preset, field)
     if preset.rate:

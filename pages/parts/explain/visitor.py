@@ -9,7 +9,8 @@ from pages.parts.explain.terms import explained, legend
 ON_SCREEN = {  # page -> the one sentence that says what it shows; words in brackets explain themselves
     "accountants": (
         "How much privacy training spends, [epsilon|epsilon], after each [epoch|epoch], as each "
-        "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]."
+        "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]. "
+        "Below it, what that buys: the accuracy of real runs."
     ),
     "tradeoff": (
         "How often an attacker who guesses whether you took part must [err|errors]: the "

@@ -6,7 +6,8 @@ RULE = "1px solid rgba(128,128,128,.3)"
 NARROW = "640px"  # of the screen: below it each row of a table is a block
 
 PAGE = """
-.stMainBlockContainer {padding-top: 4.2rem; padding-bottom: 3rem}
+.stMainBlockContainer {padding: 4rem 2.5rem 3rem}
+.stMainBlockContainer h1 {font-size: 1.45rem; padding: 0}
 [data-stale="true"] {opacity: 1 !important; transition: none !important}  /* fading repaints the whole page */
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
 [data-testid="stBaseButton-primary"]:enabled, [data-testid="stMultiSelect"] [data-tag]
@@ -16,7 +17,28 @@ PAGE = """
 .stHorizontalBlock.st-key-choices {row-gap: 1rem}  /* as between all other rows, where it wraps */
 .stElementContainer.st-key-history {position: absolute}  /* nothing is seen of it: it takes no row */
 .st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
-@media (max-width: 1100px) {.st-key-page > INNER {min-width: 100%}}
+"""
+TWO_COLUMNS = """
+@media (min-width: 900px) {  /* the controls stay in sight, and scroll by themselves where they are taller */
+  .st-key-page > INNER {min-width: 0; flex: 1 1 0}
+  .st-key-page > INNER:first-child {
+    flex: 0 0 clamp(17rem, 23vw, 21rem); position: sticky; top: 4rem; max-height: calc(100vh - 4.2rem);
+    overflow-y: auto; scrollbar-width: thin; padding-bottom: .5rem
+  }
+}
+@media (max-width: 899px) {  /* one column: the chart stays in sight while the controls scroll under it */
+  .stMainBlockContainer {padding: 4rem 1rem 3rem}
+  .st-key-page > INNER {min-width: 100%}
+  .st-key-page [data-testid="stHorizontalBlock"] *:has(.st-key-in_sight) {display: contents}
+  .st-key-page .st-key-in_sight {
+    order: -1; position: sticky; top: 3.75rem; z-index: 5; min-width: 100%; max-height: 55vh; overflow-y: auto;
+    background: light-dark(#fff, #171614)
+  }
+}
+"""
+FORM = """
+.st-key-start {position: sticky; top: 0; z-index: 4; background: light-dark(#fff, #171614); padding-bottom: .2rem}
+.st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
 """
 TABLES = """
 .scrolling {overflow-x: auto}
@@ -91,7 +113,7 @@ html {font-size: 18px !important}
 
 def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
+    css = PAGE + TWO_COLUMNS + FORM + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

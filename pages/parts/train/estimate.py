@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
@@ -12,15 +13,47 @@ from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
+from dpcore.training.setting_kinds import Number
+from dpcore.training.settings import SETTINGS
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
-from pages.parts.results import cache
+from pages.parts.results import cache, chart_texts
+from pages.parts.shell.layout import SMALL
+from pages.parts.train.form import Form
 from pages.parts.train.run_history import duration, seconds_for
+
+EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
+
+
+def expected(form: Form, past: Sequence[Run]) -> None:
+    """Before the first run: what a run of these settings will spend and take, and what each choice does."""
+    st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
+    chart, words = st.container(key="beside").columns([3, 2], gap="medium")
+    if form.mechanism is not None:
+        mechanism, delta = form.mechanism, form.delta
+        names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
+        curves = {name: cache.curve(name, mechanism, delta) for name in names}
+        figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), height=340)
+        chart.markdown("**What these settings will spend**")
+        chart.plotly_chart(figure, key="expected_chart", config=SMALL, alt=chart_texts.ALT_EPSILON)
+    with words:
+        estimate(form.configs, past)
+        st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
+
+
+def _choice(name: str) -> str:
+    """What a setting is, and what it means to move its slider."""
+    setting = SETTINGS[name]
+    slider = setting.slider if isinstance(setting, Number) else None
+    ends = f": to the left {slider.left}, to the right {slider.right}" if slider and slider.left else ""
+    return f"* {setting.label}, {setting.help}{ends}"
 
 
 def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
+    if not configs:
+        return
     config, runs = configs[0], len(configs)
     planned = plan(config)
     steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"

@@ -1,11 +1,14 @@
-"""The form of the training page: what to train, how, and with how much noise."""
+"""The settings of a mechanism and of its run, the same on every page that trains: what one plays with is in sight."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 
 from dpcore import check
-from dpcore.data.catalogue import DATASETS, available
+from dpcore.figures import schedule_figure
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
@@ -14,57 +17,198 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 from dpcore.training.settings import MOST_LR, SETTINGS
+from pages.parts.controls import mechanism as controls
 from pages.parts.controls.choice import choice, choice_by_title
-from pages.parts.controls.mechanism import AFTER, BATCH, CLIP_NORM, DELTA, EPOCHS, OPEN, SIGMA, on_schedule, open_on
-from pages.parts.controls.number import Quantity, number, show
+from pages.parts.controls.data import Data, data_control
+from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
+from pages.parts.shell.layout import SMALL
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
 
-TRAINED_SIGMA = replace(SIGMA, accept=quantity_of("sigma").accept)  # 0: no noise
+MORE = "Delta, schedule, method, model, presets"
+NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 
 SEEDS = Quantity(
     "seeds", "Runs", "1", 1, MOST, lambda seeds: check.whole(1, MOST, seeds=seeds),
     help=f"{help_on('runs')}\n\nEach has a secret seed of its own; a fixed seed is the first of as many.",
     stops=tuple(range(1, MOST + 1)), whole=True,
 )  # fmt: skip
+NOTHING = "Nothing is shown yet: some values do not go together, as the red sentence beside them says."
+GOOD = "form_good"  # the last form whose values went together
+T = TypeVar("T")
 
 
-def config_form(device: str) -> list[RunConfig]:
-    """Draw the form of a run on the device; one configuration a seed.
+@dataclass(frozen=True)
+class Form:
+    """What the controls say: what is released, what is accounted for, and what would be trained."""
 
-    Errors: ValueError says in a sentence what does not go together.
+    data: Data
+    q: float
+    sigma: float
+    steps: int
+    delta: float
+    clip_norm: float
+    optimizer: str
+    mechanism: Mechanism | None = None  # None where `unaccounted` or `problem` says why
+    unaccounted: str = ""
+    problem: str = ""  # which values do not go together; it stands beside its control already
+    configs: tuple[RunConfig, ...] = ()  # what would be trained, one a seed; none where `obstacle` says why
+    obstacle: str = ""
+
+    @property
+    def n(self) -> int:
+        """Training examples, without those held out."""
+        return self.configs[0].examples if self.configs else self.data.n
+
+    @property
+    def after(self) -> str:
+        """The length in words."""
+        return controls.after_training(epochs_text(self.steps, self.q), self.steps)
+
+
+class Chosen(NamedTuple):
+    """What stands behind the expander."""
+
+    delta: float
+    clip_norm: float
+    names: dict[str, Any]  # settings of a run
+    method: dict[str, Any]
+    seeds: int
+    problem: str
+
+
+def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, Any]:
+    """Draw the settings of a run on the device; what they say, and a place under the data for what starts it.
+
+    What does not go together is said beside its control, and all of the controls stay.
     """
-    with st.container(gap="xsmall"):
-        what, how = st.container(key="halves").columns(2, gap="small", wrap=False)
-        with what:
-            names = tuple(name for name in DATASETS if available(name))
-            dataset = choice_by_title(SETTINGS["dataset"].label, names, "dataset", lambda name: DATASETS[name].title)
-            model = choice(SETTINGS["model"].label, tuple(reversed(models_for(dataset))), "model")
-        with how:
-            source = choice(SETTINGS["source"].label, tuple(reversed(available(dataset))), "source")
-            optimizer = choice_by_title(
-                SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title, AFTER
-            )
-        sigma, batch, epochs = number(TRAINED_SIGMA), number(BATCH), number(EPOCHS)
-        above = st.expander("Clipping, learning rate, activation, delta, seeds")
+    with st.container(key="form", gap="xsmall"):
+        data = data_control()
+        start = st.container(key="start", gap="xsmall")
+        q, wrong_rate = _told(lambda: controls.rate_control(data.n), 1.0)
+        noise = number(sigma)
+        (steps, epochs), wrong_length = _told(lambda: controls.steps_control(q), (1, None))
+        clipping = st.container(key="clip_norm_place")
+        optimizer = _optimizer()
+        chosen = _behind(data, optimizer, device, clipping)
+        problem = wrong_rate or wrong_length or chosen.problem
+        form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem)
+        if not problem:
+            form = _accounted(form, chosen, epochs)
+        schedule_chart(form, chosen.method.get("schedule", "constant"))
+    return form, start
+
+
+def last_good(form: Form, place: Any) -> Form:
+    """The form, or the last one whose values went together, which is said in a place."""
+    if not form.problem:
+        st.session_state[GOOD] = form
+        return form
+    good = st.session_state.get(GOOD)
+    if good is None:
+        return replace(form, unaccounted=NOTHING, obstacle=form.problem)
+    place.caption("Values do not go together: what is shown belongs to the last settings that did.")
+    return replace(good, configs=(), obstacle=form.problem)
+
+
+def schedule_chart(form: Form, schedule: str) -> None:
+    """Sigma over the epochs, where it changes."""
+    if schedule == "constant" or form.mechanism is None:
+        return
+    st.plotly_chart(schedule_figure(form.mechanism), key="schedule_chart", config=SMALL, alt=controls.ALT_SCHEDULE)
+    if len(form.mechanism.releases) == 1:
+        st.caption(controls.UNCHANGED)
+
+
+def baseline_of(config: RunConfig) -> RunConfig:
+    """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
+    plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
+    shrunk = min(config.lr_end * plain.lr / config.lr, MOST_LR)
+    epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
+    plainly = {
+        "stop_epsilon": 0.0,
+        "acceptance": "none",
+        "reading": "scaled",
+        "clipping": "flat",
+        "noise_generator": "auto",
+    }
+    return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
+
+
+def _optimizer() -> str:
+    titled = lambda name: OPTIMIZERS[name].title  # noqa: E731
+    return choice_by_title(SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", titled, controls.AFTER)
+
+
+def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
+    """Draw what is behind the expander, and the clipping norm in its place before it."""
+    with st.expander(MORE, expanded=controls.OPEN in st.session_state), st.container(gap="xsmall"):
+        top = st.container()
+        delta = number(controls.DELTA)
+        model = choice(SETTINGS["model"].label, tuple(reversed(models_for(data.dataset))), "model")
+        rate = st.container()
+        activation = choice(SETTINGS["activation"].label, ACTIVATIONS, "activation")
         method = method_controls(model, optimizer) | schedule_controls(device)
-        usual = defaults(dataset, model, optimizer, source, reading=method.get("reading", "scaled"))
-        with above:  # filled last: the method has a say in the learning rate
-            clip_norm, lr = number(_clip_norm(usual)), number(_rate(usual))
-            activation = choice(SETTINGS["activation"].label, ACTIVATIONS, "activation")
-            delta, seeds, seed = number(DELTA), int(number(SEEDS)), fixed_seed()
-    chosen = {"dataset": dataset, "source": source, "model": model, "activation": activation, "optimizer": optimizer}
-    numbers = {"sigma": sigma, "batch": int(batch), "clip_norm": clip_norm, "lr": lr, "epochs": epochs, "delta": delta}
-    numbers |= {"seed": seed}
+        usual = defaults(data.dataset, model, optimizer, data.source, reading=method.get("reading", "scaled"))
+        with clipping:
+            clip_norm = number(_clip_norm(usual))
+        with rate:
+            lr = number(_rate(usual))
+        st.caption(controls.NEUTRAL)
+        seeds = int(number(SEEDS))
+        seed, problem = _told(fixed_seed, None)
+        with top:  # drawn last: what the URL says is known once the fields are there
+            controls.preset_choice()
+    names = {"dataset": data.dataset, "source": data.source, "model": model, "activation": activation}
+    names |= {"optimizer": optimizer, "lr": lr, "seed": seed}
+    return Chosen(delta, clip_norm, names, method, seeds, problem)
+
+
+def _accounted(form: Form, chosen: Chosen, epochs: float | None) -> Form:
+    """The form with its mechanism, and with what would be trained or why that cannot be."""
+    method = chosen.method
+    schedule, rate = method.get("schedule", "constant"), method.get("rate", 0.0)
+    mechanism = None
+    if form.sigma > 0:
+        try:
+            level = method.get("level_steps", 0)
+            mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
+        except ValueError as error:
+            st.error(str(error))
+            return replace(form, problem=str(error))
     try:
-        config = RunConfig(**chosen, **numbers, **method)
-        plan(config)
+        config = _config(form, chosen, epochs)
+        planned = plan(config)
+    except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
+        return replace(form, mechanism=mechanism, obstacle=controls.on_schedule(str(error)))
+    configs = tuple(with_seeds(config, chosen.seeds))
+    settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted, "configs": configs}
+    return replace(form, mechanism=planned.mechanism, **settled)
+
+
+def _config(form: Form, chosen: Chosen, epochs: float | None) -> RunConfig:
+    """What would be trained; ValueError says in a sentence why it cannot be."""
+    n, batch = form.data.n, round(form.q * form.data.n)
+    if not form.data.here:
+        raise ValueError(f"There are no data of {n:,} examples here to train on: choose a data set.")
+    if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
+        raise ValueError(
+            f"q = {form.q:.4g} of {n:,} examples is no whole batch: training takes one, so choose a batch."
+        )
+    epochs = epochs or float(epochs_text(form.steps, batch / n))
+    numbers = {"sigma": form.sigma, "batch": batch, "epochs": epochs, "delta": form.delta, "clip_norm": form.clip_norm}
+    return RunConfig(**numbers, **chosen.names, **chosen.method)
+
+
+def _told(control: Callable[[], T], otherwise: T) -> tuple[T, str]:
+    """What a control says; where its values do not go together that is said under it, and something else returned."""
+    try:
+        return control(), ""
     except ValueError as error:
-        open_on("rate=" in str(error), OPEN)
-        raise ValueError(on_schedule(str(error))) from None
-    return with_seeds(config, seeds)
+        st.error(str(error))
+        return otherwise, str(error)
 
 
 def fixed_seed() -> int | None:
@@ -85,21 +229,6 @@ def fixed_seed() -> int | None:
     return int(text) if text else None
 
 
-def baseline_of(config: RunConfig) -> RunConfig:
-    """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
-    plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
-    shrunk = min(config.lr_end * plain.lr / config.lr, MOST_LR)
-    epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
-    plainly = {
-        "stop_epsilon": 0.0,
-        "acceptance": "none",
-        "reading": "scaled",
-        "clipping": "flat",
-        "noise_generator": "auto",
-    }
-    return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
-
-
 def _rate(usual: RunConfig) -> Quantity:
     """The learning rate, one for each combination: what suits one of them fails with another."""
     reading = "" if usual.reading == "scaled" else "_literal"
@@ -110,7 +239,7 @@ def _rate(usual: RunConfig) -> Quantity:
 def _clip_norm(usual: RunConfig) -> Quantity:
     """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
     default = show(usual.clip_norm)
-    if default == CLIP_NORM.default:
-        return CLIP_NORM
-    key = f"{CLIP_NORM.key}_{usual.dataset}_{usual.model}_{usual.optimizer}"
-    return replace(CLIP_NORM, key=key, default=default)
+    if default == controls.CLIP_NORM.default:
+        return controls.CLIP_NORM
+    key = f"{controls.CLIP_NORM.key}_{usual.dataset}_{usual.model}_{usual.optimizer}"
+    return replace(controls.CLIP_NORM, key=key, default=default)

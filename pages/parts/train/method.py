@@ -13,7 +13,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.settings import NOISE_GENERATORS, SETTINGS
 from pages.parts.controls.choice import accountant_choice, choice
-from pages.parts.controls.mechanism import OPEN, noise_schedule
+from pages.parts.controls.mechanism import noise_schedule
 from pages.parts.controls.number import number
 from pages.parts.controls.run_setting import quantity_of
 
@@ -22,18 +22,18 @@ PUBLIC = 1000  # examples held out to begin with, where some are
 
 def method_controls(model: str, optimizer: str) -> dict[str, Any]:
     """Draw what changes the method, and return the settings that are not to be left as they are."""
-    with st.expander("Method"):
-        st.caption(OPTIMIZERS[optimizer].note)
-        chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
-        if MODELS[model].dense:
-            chosen |= _projection()
-        return chosen | {"ema": number(quantity_of("ema"))}
+    st.markdown("**Method**")
+    st.caption(OPTIMIZERS[optimizer].note)
+    chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
+    if MODELS[model].dense:
+        chosen |= _projection()
+    return chosen | {"ema": number(quantity_of("ema"))}
 
 
 def schedule_controls(device: str) -> dict[str, Any]:
     """Draw the noise schedule and generator, the learning-rate schedule and where to stop."""
-    with st.expander("Noise and learning-rate schedule, stopping", expanded=OPEN in st.session_state):
-        return _noise() | _generator(device) | _learning_rate() | _stopping()
+    st.markdown("**Noise and learning-rate schedule, stopping**")
+    return _noise() | _generator(device) | _learning_rate() | _stopping()
 
 
 def _of_optimizer(optimizer: str) -> dict[str, Any]:

@@ -1,0 +1,163 @@
+"""What privacy costs above what it buys: epsilon by every accountant, the accuracy of real runs, over one x axis."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.epsilon import RIGHT, Content, curves_content
+from dpcore.figures.ghost import Ghost
+from dpcore.figures.labels import End, end_labels, with_labels_below
+from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
+from dpcore.figures.training import run_style
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.types import FloatArray
+
+GAP = 14  # pixels between the two plots
+SHARE = 0.62  # of the rest of the height for epsilon
+CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"  # how traces are told apart, most by a place too
+ACCURACY = (0.0, 102.0)
+INVITATION = "Press Train:<br>what this buys appears here"
+MARK = "rgba(128,128,128,0.9)"
+NO_RUN = "no run yet"
+NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
+FAINT = 0.65  # opacity of what belongs to other settings than those that are chosen
+
+
+class LabRun(NamedTuple):
+    """A run on the lab's chart: equally long epochs, accuracies and certified epsilons of its tests."""
+
+    label: str
+    place: int  # in the order of the runs shown: its colour
+    epochs: Sequence[float]
+    accuracy: Sequence[float]
+    spent: Sequence[float] = ()
+    level: bool = False  # it spends no epsilon, and so has no place on that axis
+    now: float | None = None  # the epoch where it is, while it runs
+    end: float = 0.0  # the epoch where it is to end
+    most: float = 0.0  # the certified epsilon that it is to end with
+    ghost: Ghost | None = None  # the certified epsilon of its settings, where they are no longer those chosen
+
+
+def lab_figure(
+    curves: Mapping[str, Curve],
+    epochs: FloatArray,
+    runs: Sequence[LabRun] = (),
+    *,
+    log: bool = False,
+    across: str = "epoch",
+    ghost: Ghost | None = None,
+    height: int = 500,
+    size: Size = NORMAL,
+) -> go.Figure:
+    """Epsilon above accuracy, both over epochs or both over the certified epsilon.
+
+    `curves` are those of the settings that are chosen, over the same (n,) epochs, `ghost` the curve of others. Without
+    a finite certified epsilon there are only epochs to draw over.
+    """
+    certified = curves[CERTIFIED].epsilon if CERTIFIED in curves else np.full(epochs.shape, np.inf)
+    by_epsilon = across == "epsilon" and bool(np.isfinite(certified).all())
+    x = certified if by_epsilon else epochs
+    ghosts = [] if by_epsilon else [run for run in runs if run.ghost]
+    beside = {run.label: run.ghost.curve for run in ghosts if run.ghost}
+    above = curves_content(curves, x, log=log, ghost=None if by_epsilon else ghost, beside=beside)
+    end = max([float(x[-1]), *(each for run in runs for each in _reach(run, by_epsilon))])
+    walked = {style_of(name).label for name in curves} | {"Proven upper bound"}
+    tagged = [
+        each | {"uid": f"{CURVE}{place}"} if each["name"] in walked else each for place, each in enumerate(above.traces)
+    ]
+    below = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]  # without it no axis would be drawn
+    dots, lines = _now(curves, x, epochs, runs)
+    traces = [*tagged, *(_certified(run) for run in ghosts), *below, *dots]
+    shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
+    shape = _stacked(shape, above, log, end, size)
+    shape = _labelled(shape, above, runs, log, size)
+    return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
+
+
+def _reach(run: LabRun, by_epsilon: bool) -> Sequence[float]:
+    return (*run.spent, run.most) if by_epsilon else (run.end, *run.epochs)
+
+
+def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size: Size) -> dict[str, Any]:
+    """One x axis under two y axes; a line through both follows the cursor."""
+    plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+    low, axis = 1 - SHARE - GAP / plots, shape["yaxis"]
+    spike = {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": MARK}
+    titled = lambda text: {"title": {"text": text, "font": {"size": size.text}}}  # noqa: E731
+    return shape | {
+        "xaxis": shape["xaxis"] | {"anchor": "y2", "range": [0, 1.02 * end or 1.0]} | spike,
+        "yaxis": axis | above.axis(log) | titled("epsilon") | {"domain": [1 - SHARE, 1]},
+        "yaxis2": axis | titled("accuracy, %") | {"range": [*ACCURACY], "domain": [0, low], "dtick": 25},
+    }
+
+
+def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log: bool, size: Size) -> dict[str, Any]:
+    named = [run for run in runs if run.accuracy]
+    ends = [End(run_style(run.place), 100 * run.accuracy[-1], label_of(run, 100 * run.accuracy[-1])) for run in named]
+    if size.narrow:
+        return with_labels_below(shape, [*above.ends, *ends], size)
+    plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+    upper = end_labels(above.ends, above.bounds, round(plots * SHARE), log=log, size=size)
+    lower = end_labels(ends, ACCURACY, round(plots * (1 - SHARE)) - GAP, size=size)
+    lower = [each | {"yref": "y2", "name": f"{RUN}{run.place}"} for each, run in zip(lower, named, strict=True)]
+    return shape | {"annotations": [*upper, *(lower if runs else [_empty(size)])]}
+
+
+def label_of(run: LabRun, accuracy: float | None = None) -> str:
+    """What stands at the end of a run's accuracy, in percent; with {} in its place where none is given.
+
+    >>> label_of(LabRun("private", 0, [], []), 90.91)
+    '90.9 % private'
+    """
+    return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {run.label}"
+
+
+def _empty(size: Size) -> dict[str, Any]:
+    """What stands in the lower plot before there is a run in it."""
+    text = {"text": INVITATION, "showarrow": False, "font": {"size": size.text}}
+    return text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
+
+
+def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
+    style, heights = run_style(run.place, run.label), [100 * each for each in run.accuracy]
+    across: Sequence[float] = run.spent if by_epsilon else run.epochs
+    if by_epsilon and run.level and heights:  # no epsilon is spent: the last accuracy, all along
+        across, heights = [0.0, end], [heights[-1]] * 2
+    faint = FAINT if run.ghost else 1.0
+    more = {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": "%{y:.1f} %", "opacity": faint}
+    return line([*across], heights, style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
+
+
+def _certified(run: LabRun) -> dict[str, Any]:
+    """The certified epsilon of a run whose settings are no longer those chosen, in the run's own look."""
+    if run.ghost is None:
+        raise ValueError("Expected run=... to have a ghost.")
+    curve, style = run.ghost.curve, run_style(run.place, f"{run.label}, certified")
+    told = [marked(each, curve.kind) for each in curve.epsilon.tolist()]
+    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+    more = {"opacity": FAINT, "text": told, "hovertemplate": "%{text}", "uid": f"{GHOST}{run.place}"}
+    return line(run.ghost.epochs, seen, style, **more)
+
+
+def _now(
+    curves: Mapping[str, Curve], x: FloatArray, epochs: FloatArray, runs: Sequence[LabRun]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Where the run is that trains: a point on every curve of its settings, and a line through both plots."""
+    walking = next((run for run in runs if run.now is not None), None)
+    if walking is None:
+        return [], []
+    now = float(walking.now or 0.0)
+    at = float(np.interp(now, epochs, x))
+    pen = {"color": MARK, "width": 1.5}
+    through = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": pen}
+    known = [(epochs, each.epsilon) for each in curves.values()]
+    if walking.ghost:
+        known = [(walking.ghost.epochs, walking.ghost.curve.epsilon)]
+    reached = [float(np.interp(now, over, epsilon)) for over, epsilon in known if over is not None]
+    seen = [each for each in reached if np.isfinite(each)]
+    look = {"size": 9, "color": MARK, "line": {"width": 1, "color": "white"}}
+    dots = {"type": "scatter", "mode": "markers", "x": [at] * len(seen), "y": seen, "name": "now", "marker": look}
+    return [dots | {"hoverinfo": "skip", "uid": NOW}], [through]

@@ -1,0 +1,104 @@
+"""What would be trained on: a data set that is here, or any other number of examples, which is only accounted for."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.training.settings import SETTINGS
+from pages.parts.controls.choice import choice_by_title
+from pages.parts.controls.mechanism import N
+from pages.parts.controls.number import number, read, show
+from pages.parts.controls.presets import SHOWN
+from pages.parts.controls.url_state import keep, restoring
+
+OTHER = "other"
+TITLE_OF_OTHER = "other n"
+
+
+class Data(NamedTuple):
+    """A data set and its source; for other data what settings start from stands in their place."""
+
+    dataset: str
+    source: str
+    n: int
+    here: bool = True  # whether it can be trained on here
+
+
+def data_control() -> Data:
+    """Draw the choice of data.
+
+    The number of examples follows from the data. Where it was asked for instead, by a link, a preset or another page,
+    the data follow from it.
+    """
+    names = (*(name for name in DATASETS if available(name)), OTHER)
+    _follow(names)
+    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
+    with left:
+        dataset = choice_by_title(SETTINGS["dataset"].label, names, "dataset", _title)
+    with right:
+        if dataset == OTHER:
+            n = int(number(N))
+            data = Data(names[0], _sources(names[0])[0], n, here=False)
+        else:
+            sources = _sources(dataset)
+            if st.session_state.get("source", sources[0]) not in sources:  # another data set was chosen
+                st.session_state["source"] = sources[0]
+            counted = lambda source: f"{source}, {DATASETS[dataset].examples(source):,}"  # noqa: E731
+            source = choice_by_title(SETTINGS["source"].label, sources, "source", counted)
+            data = Data(dataset, source, DATASETS[dataset].examples(source))
+    _note(data)
+    return data
+
+
+def data_of(n: int, dataset: str, source: str) -> tuple[str, str]:
+    """The data set and the source that have n examples: of the same data set, or other data.
+
+    >>> data_of(10_000, "mnist", "full"), data_of(123, "mnist", "sample")
+    (('mnist', 'sample'), ('other', 'sample'))
+    """
+    sources = available(dataset) if dataset in DATASETS else ()
+    fitting = [each for each in sources if DATASETS[dataset].examples(each) == n]
+    return (dataset, source if source in fitting else fitting[0]) if fitting else (OTHER, source)
+
+
+def _follow(names: Sequence[str]) -> None:
+    """Choose the data that have as many examples as are asked for, where another number was shown last."""
+    session, address = st.session_state, st.query_params
+    if restoring():  # the address says what all of the controls are
+        for key in ("n", "dataset", SHOWN):
+            session.pop(key, None)
+    first = SHOWN not in session
+    asked = session.get("n", address.get("n"))
+    named = session.get("dataset", address.get("dataset") if first else None)
+    if asked is None or named == OTHER or (first and named in names):
+        return
+    try:
+        n = int(read(N, asked))
+    except ValueError:  # the field says so
+        n = session.get(SHOWN, 0)
+    if n != session.get(SHOWN) or named not in names:
+        dataset = names[0] if named is None else named
+        session["dataset"], session["source"] = data_of(n, dataset, session.get("source", "sample"))
+
+
+def _note(data: Data) -> None:
+    """Let the number of examples say what the data say, here and on pages that ask for the number."""
+    st.session_state[SHOWN] = data.n
+    if data.here:
+        st.session_state["n"] = show(data.n)
+        keep("n", show(data.n))
+        with suppress(StreamlitAPIException):  # where its field was drawn before, the field has to tell the address
+            st.query_params.pop("n", None)
+
+
+def _sources(dataset: str) -> tuple[str, ...]:
+    """The sources that can be loaded, the one to start from first."""
+    return tuple(reversed(available(dataset)))
+
+
+def _title(dataset: str) -> str:
+    return TITLE_OF_OTHER if dataset == OTHER else DATASETS[dataset].title

@@ -1,0 +1,173 @@
+"""The lab's chart: what the chosen settings cost, and what the runs shown have bought, as they train."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpcore.figures import charted, epochs_at
+from dpcore.figures.ghost import Ghost
+from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of
+from dpcore.figures.training import run_style
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.record import Status, StoreError, UnknownRun
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.components.live_chart import Growth, Label, Mark, Table, charts_follow, live_chart
+from pages.parts.results import cache, chart_texts
+from pages.parts.shell.present import chart_size
+from pages.parts.train.form import Form
+from pages.parts.train.live import EVERY
+from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.run_labels import described, labels_of
+from pages.parts.train.run_picker import cancel, outdated
+
+HEIGHT = 470
+ALT = f"{chart_texts.ALT_EPSILON} Below it, over the same axis, the test accuracy of the runs shown."
+
+
+class View(NamedTuple):
+    """How the chart is drawn."""
+
+    log: bool = False
+    across: str = "epoch"  # or "epsilon"
+    ghost: Ghost | None = None  # of the setting that is pinned
+
+
+def lab_chart(form: Form, curves: Mapping[str, Curve], store: Store | None, ids: Sequence[str], view: View) -> None:
+    """Draw the chart. It follows the runs that go on by itself, or is drawn again and again where it cannot."""
+    active = False
+    if store is not None:
+        try:
+            active = any(store.run(each).active for each in ids)
+        except (UnknownRun, StoreError):  # the panel says so
+            active = False
+    panel = st.fragment(_panel, run_every=EVERY if active and not charts_follow() else None)
+    panel(form, curves, store, tuple(ids), active, view)
+
+
+def _panel(
+    form: Form, curves: Mapping[str, Curve], store: Store | None, ids: tuple[str, ...], active: bool, view: View
+) -> None:
+    if store is not None and outdated(ids):
+        st.rerun()
+    watched: list[Watched] = []
+    try:
+        watched = watched_runs(store, ids) if store is not None else []
+    except UnknownRun:  # the page chooses anew, and names the run
+        st.rerun()
+    except StoreError as error:
+        st.error(str(error))
+    if active and not any(each.run.active for each in watched):
+        st.rerun()
+    runs = [run_on_chart(each, place, form) for place, each in enumerate(watched)]
+    epochs = epochs_of(form)
+    figure = lab_figure(
+        curves, epochs, runs, log=view.log, across=view.across, ghost=view.ghost, height=HEIGHT, size=chart_size()
+    )
+    by_epsilon = figure.to_dict()["layout"]["xaxis"]["title"]["text"] != "epoch"
+    followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
+    live_chart(figure, followed, key="epsilon_chart", alt=ALT, tells=True)
+    under_way(store, watched)
+
+
+def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool) -> list[Growth | Mark]:
+    """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one that trains."""
+    if not watched.run.active:
+        return []
+    places = {trace.get("uid", ""): place for place, trace in enumerate(figure.to_dict()["data"])}
+    common: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence}
+    if by_epsilon and not run.level:
+        common["table"] = _spent_at(watched)
+    label = Label(f"{RUN}{run.place}", f"{_dash(run)} {label_of(run)}")
+    found: list[Growth | Mark] = [
+        Growth(**common, trace=places[f"{RUN}{run.place}"], scale=100.0, level=by_epsilon and run.level, label=label)
+    ]
+    if run.now is not None and NOW in places:
+        own = f"{GHOST}{run.place}" if run.ghost else CURVE
+        curves = tuple(place for uid, place in places.items() if uid.startswith(own))
+        found.append(Mark(**common, shape=0, trace=places[NOW], curves=curves))
+    return found
+
+
+def _spent_at(watched: Watched) -> Table:
+    """The certified epsilon of a run at the steps that a chart shows."""
+    mechanism, first = watched.plan.mechanism, watched.plan.uses_at(0)
+    if mechanism is None:
+        return Table((), ())
+    curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
+    kept = [(int(step) - first, value) for step, value in zip(curve.steps, curve.epsilon, strict=True) if step > first]
+    return Table(tuple(step for step, _ in kept), tuple(float(value) for _, value in kept))
+
+
+def _dash(run: LabRun) -> str:
+    style = run_style(run.place)
+    return f'<span style="color:{style.color}">{style.glyph}</span>'
+
+
+def under_way(store: Store | None, watched: Sequence[Watched]) -> None:
+    """The runs that go on, each with what stops it."""
+    for each in watched:
+        if store is None or not each.run.active:
+            continue
+        row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        said = "waits for its turn" if each.run.status is Status.QUEUED else "trains"
+        row.caption(f"**{described(each.config)}** {said}", width="stretch")
+        row.button("Cancel", key=f"cancel_{each.run.id}", type="tertiary", on_click=cancel, args=(store, each.run.id))
+
+
+def epochs_of(form: Form) -> np.ndarray:
+    """The epochs at which the curves of the chosen settings are drawn."""
+    if form.mechanism is None:
+        return np.linspace(0, form.steps * form.q, 2)
+    return epochs_at(form.mechanism, charted(form.mechanism))
+
+
+def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
+    """A run beside the settings that are chosen now: a ghost where it has others."""
+    tests, mechanism = watched.history.evaluated, watched.plan.mechanism
+    label, delta = label_beside(watched.config, form), watched.config.delta
+    return LabRun(
+        label=label,
+        place=place,
+        epochs=[each.epoch for each in tests],
+        accuracy=[each.accuracy for each in tests],
+        spent=watched.epsilons(CERTIFIED, [each.step for each in tests]),
+        level=mechanism is None,
+        now=watched.tested * watched.config.q if watched.run.active and mechanism else None,
+        end=watched.epochs,
+        most=_most(watched),
+        ghost=_ghost(mechanism, delta, label) if mechanism and mechanism != form.mechanism else None,
+    )
+
+
+def label_beside(config: RunConfig, form: Form) -> str:
+    """What tells a run from the settings that are chosen now, in a few words."""
+    if not config.private:
+        return "non-private"
+    if not form.configs:
+        return labels_of([config])[0]
+    chosen = replace(form.configs[0], seed=config.seed)
+    return "private" if chosen == config else labels_of([chosen, config])[1]
+
+
+def _most(watched: Watched) -> float:
+    spent = watched.epsilons(CERTIFIED, [watched.plan.steps])
+    return spent[0] if spent and np.isfinite(spent[0]) else 0.0
+
+
+def _ghost(mechanism: Mechanism, delta: float, label: str) -> Ghost:
+    return Ghost(label, cache.curve(CERTIFIED, mechanism, delta), epochs_at(mechanism, charted(mechanism)))
+
+
+def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> None:
+    """Draw the cheap curves alone, while the certified band is computed."""
+    if form.mechanism is None:
+        return
+    cheap = {name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED}
+    figure = lab_figure(cheap, epochs_of(form), log=log, height=HEIGHT, size=chart_size())
+    place.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_EPSILON)
