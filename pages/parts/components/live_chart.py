@@ -8,19 +8,15 @@ draw it again as long as `charts_follow()` is false.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
+from pages.parts.components.served import charts_follow, mount
 from pages.parts.watching import files
-from pages.parts.watching.routes import served
 
-HERE = Path(__file__).parent
-FAILED = "charts_cannot_follow"  # in the session: what its browser said
 HEIGHT = 340
 
 
@@ -74,11 +70,6 @@ class Mark:
     table: Table | None = None
 
 
-def charts_follow() -> bool:
-    """Whether charts follow runs by themselves here; if not, the page must be drawn again while a run is active."""
-    return served() and FAILED not in st.session_state
-
-
 def live_chart(
     figure: go.Figure,
     following: Sequence[Growth | Mark],
@@ -108,10 +99,9 @@ def live_chart(
         "name": key,
         "tells": tells,
         "config": config or {},
-        "module": files.address("live_chart.js"),
         "plotly": files.address(files.PLOTLY),
     }
-    mounted()(key=key, data=data, on_failed_change=lambda: note_failure(key), on_ended_change=lambda: None)
+    mount("live_chart", key, data, "ended")
 
 
 def written(figure: go.Figure) -> str:
@@ -123,15 +113,3 @@ def written(figure: go.Figure) -> str:
     bare = figure.to_dict()
     bare["layout"].pop("template", None)
     return to_json_plotly(bare)
-
-
-def note_failure(key: str) -> None:
-    """Remember for this session that its browser cannot follow runs."""
-    st.session_state[FAILED] = st.session_state[key].get("failed")
-
-
-@cache
-def mounted() -> Any:
-    """The component, registered with Streamlit once."""
-    css, js = (HERE / "live_chart.css").read_text(encoding="utf-8"), (HERE / "served.js").read_text(encoding="utf-8")
-    return st.components.v2.component("live_chart", css=css, js=js, isolate_styles=False)

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.components import live_chart as live
+from pages.parts.components import served
 from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
 from pages.parts.watching import files, routes
 
@@ -20,14 +21,15 @@ def sent(monkeypatch):
     """What goes to the browser, where the routes are served."""
     kept = []
     monkeypatch.setattr(routes, "_serving", [True])
-    monkeypatch.setattr(live, "mounted", lambda: lambda **said: kept.append(said))
+    monkeypatch.setattr(served, "component", lambda name: lambda **said: kept.append(said))
     return kept
 
 
 def page() -> None:
     import plotly.graph_objects as go
 
-    from pages.parts.components.live_chart import Growth, charts_follow, live_chart
+    from pages.parts.components.live_chart import Growth, live_chart
+    from pages.parts.components.served import charts_follow
 
     assert not charts_follow()
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})
@@ -61,9 +63,9 @@ def test_a_browser_that_cannot_follow_is_given_drawn_charts_from_then_on(sent, m
     state = {"chart": {"failed": "no module"}}
     monkeypatch.setattr(st, "session_state", state)
     live_chart(FIGURE, [], key="chart", alt="A line.")
-    assert live.charts_follow()
+    assert served.charts_follow()
     sent[0]["on_failed_change"]()
-    assert not live.charts_follow()
+    assert not served.charts_follow()
 
 
 def test_the_figure_is_sent_without_its_template_and_with_every_number_as_it_is():

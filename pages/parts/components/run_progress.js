@@ -1,0 +1,102 @@
+/* How far a run is, from its events. See run_progress.py for what `data` holds. */
+import { follow, stop } from "./runs.js";
+
+const shown = new WeakMap(); // by the element that Streamlit gives each of them
+
+export default function run_progress({ data, parentElement, setTriggerValue }) {
+  const progress = shown.get(parentElement) ?? new Progress(parentElement);
+  shown.set(parentElement, progress);
+  progress.show(data, (status) => setTriggerValue("changed", status));
+  return () => {
+    progress.leave();
+    progress.box.remove();
+    shown.delete(parentElement);
+  };
+}
+
+class Progress {
+  constructor(parent) {
+    this.heard = () => this.draw();
+    this.box = document.createElement("div");
+    this.box.className = "run-progress";
+    this.box.dataset.testid = "stProgress"; // what looks for Streamlit's own bar finds this one
+    this.text = document.createElement("div");
+    this.bar = document.createElement("div");
+    this.bar.className = "run-bar";
+    this.bar.setAttribute("role", "progressbar");
+    this.bar.append(document.createElement("div"));
+    this.box.append(this.text, this.bar);
+    parent.append(this.box);
+  }
+
+  show(data, tell) {
+    if (this.data && this.data.run !== data.run) this.leave();
+    this.data = data;
+    this.tell = tell;
+    this.told = "";
+    this.now = { seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
+    if (data.active) this.followed = follow(data.run, data.after, this.heard);
+    else this.leave();
+    this.draw();
+  }
+
+  leave() {
+    if (this.followed) stop(this.followed, this.heard);
+    this.followed = null;
+  }
+
+  draw() {
+    const { followed, now, data } = this;
+    for (const { number, body } of followed?.events ?? []) {
+      if (number <= now.seen) continue;
+      now.seen = number;
+      if (body.event === "started") now.device = body.device;
+      if (body.event === "stepped") now.paces = [...now.paces.slice(-7), body.steps_per_second];
+      now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
+    }
+    const state = followed?.status ?? data.state;
+    this.text.replaceChildren(strong(data.label), ` · ${followed?.unknown || sentence(data, now, state)}`);
+    const share = Math.min(now.step / data.steps, 1);
+    this.bar.firstChild.style.width = `${100 * share}%`;
+    this.bar.setAttribute("aria-label", data.label);
+    this.bar.setAttribute("aria-valuenow", Math.round(100 * share));
+    this.bar.setAttribute("aria-valuetext", sentence(data, now, state));
+    this.report(state);
+  }
+
+  /* Python draws the page again where something else is to be done than wait: once for each news. */
+  report(state) {
+    const { followed, data } = this;
+    if (!followed) return;
+    const same = state.status === data.state.status && state.cancelling === data.state.cancelling;
+    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same ? "" : state.status;
+    if (!news || news === this.told) return;
+    this.told = news;
+    this.tell(news);
+  }
+}
+
+export function sentence(data, now, { status, position }) {
+  const place = `step ${now.step.toLocaleString("en")} of ${data.steps.toLocaleString("en")}`;
+  if (status === "queued") return position ? `number ${position} in the queue` : "queued";
+  if (status !== "running") return `${status} at ${place}`;
+  if (!now.device) return "starting";
+  const sorted = [...now.paces].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const pace = sorted.length % 2 ? sorted[middle] : sorted.length ? (sorted[middle - 1] + sorted[middle]) / 2 : 0;
+  const left = pace ? `, ${duration((data.steps - now.step) / pace)} left` : "";
+  return `${place}, ${Number(pace.toPrecision(3))} steps/s${left} on ${now.device}`;
+}
+
+export function duration(seconds) {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+function strong(text) {
+  const element = document.createElement("strong");
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,41 @@
+"""Components whose modules this server's own routes serve, and whether they can be used here."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.watching import files
+from pages.parts.watching.routes import served
+
+HERE = Path(__file__).parent
+FAILED = "charts_cannot_follow"  # in the session: what its browser said
+
+
+def charts_follow() -> bool:
+    """Whether charts follow runs by themselves here; if not, the page must be drawn again while a run is active."""
+    return served() and FAILED not in st.session_state
+
+
+def mount(name: str, key: str, data: dict[str, Any], *tells: str) -> None:
+    """Show the component `<name>.js` with this data; `tells` are the triggers by which it runs the page again."""
+    data = data | {"module": files.address(f"{name}.js")}
+    callbacks = {f"on_{each}_change": _nothing for each in tells}
+    component(name)(key=key, data=data, on_failed_change=lambda: note_failure(key), **callbacks)
+
+
+def note_failure(key: str) -> None:
+    """Remember for this session that its browser cannot follow runs."""
+    st.session_state[FAILED] = st.session_state[key].get("failed")
+
+
+@cache
+def component(name: str) -> Any:
+    """The component, registered with Streamlit once."""
+    js, css = (HERE / "served.js").read_text(encoding="utf-8"), (HERE / f"{name}.css").read_text(encoding="utf-8")
+    return st.components.v2.component(name, css=css, js=js, isolate_styles=False)
+
+
+def _nothing() -> None:
+    """A trigger needs a callback; that the page runs again is all it is for."""
