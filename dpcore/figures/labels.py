@@ -85,8 +85,9 @@ def with_labels_below(shape: dict[str, Any], ends: Sequence[End], size: Size) ->
 
 
 def written(style: Style, text: str, size: Size) -> dict[str, Any]:
-    """An annotation of a piece of a line and a text; where it stands is still to be said."""
+    """An annotation of a piece of a line and a text, called as its line; where it stands is still to be said."""
     return {
+        "name": style.label,
         "xref": "paper",
         "showarrow": False,
         "align": "left",

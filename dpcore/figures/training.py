@@ -25,7 +25,7 @@ class Track(NamedTuple):
     x: Sequence[float]
     y: Sequence[float]
     level: bool = False
-    averaged: Sequence[float] = ()  # a second y: of the weights' moving average
+    averaged: Sequence[float] | None = None  # a second y: of the weights' moving average, where one is kept
 
 
 def run_style(place: int, label: str = "") -> Style:
@@ -40,18 +40,16 @@ def accuracy_figure(
     """Test accuracy in percent over epochs or epsilon, one line a run; x runs to `end` or more.
 
     Lines end with their last value, behind the run's number where there are several: room for a name there would take
-    it from the lines on a narrow screen.
+    it from the lines on a narrow screen. A run without a value has a line too, which can grow. `accuracy_lines` says
+    in which order the lines stand.
     """
     traces, ends = [], []
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
-    for place, track in enumerate(tracks):
-        style = run_style(place, track.label)
-        averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
-        for kind, values in ((style, track.y), (averaged, track.averaged)):
-            if len(values):
-                last = 100 * values[-1]
-                traces.append(_accuracy_line(track, values, kind, furthest))
-                ends.append(End(kind, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
+    for place, style, values in accuracy_lines(tracks):
+        traces.append(_accuracy_line(tracks[place], values, style, furthest))
+        if len(values):
+            last = 100 * values[-1]
+            ends.append(End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
     shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
     shape["yaxis"]["range"] = list(bounds)
@@ -59,9 +57,21 @@ def accuracy_figure(
     return drawn(traces, shape, size)
 
 
+def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
+    """Of each line of `accuracy_figure` the place of its run, how it is drawn, and its accuracies."""
+    lines: list[tuple[int, Style, Sequence[float]]] = []
+    for place, track in enumerate(tracks):
+        style = run_style(place, track.label)
+        lines.append((place, style, track.y))
+        if track.averaged is not None:
+            averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
+            lines.append((place, averaged, track.averaged))
+    return lines
+
+
 def _accuracy_line(track: Track, values: Sequence[float], style: Style, furthest: float) -> dict[str, Any]:
     across = [0.0, furthest] if track.level else track.x
-    heights = [100 * values[-1]] * 2 if track.level else [100 * each for each in values]
+    heights = [100 * each for each in (list(values[-1:]) * 2 if track.level else values)]
     return line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
 
 

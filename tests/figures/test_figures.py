@@ -224,8 +224,10 @@ def test_accuracies_are_labelled_and_a_level_run_crosses_the_chart():
     assert "90.0 %" in figure.layout.annotations[0].text
 
 
-def test_runs_without_an_evaluation_are_an_empty_chart():
-    assert not accuracy_figure([Track("sigma 1", [], [])], "epoch").data
+def test_a_run_without_an_evaluation_has_an_empty_line_that_can_grow_and_no_label():
+    figure = accuracy_figure([Track("sigma 1", [], []), Track("none", [], [], level=True, averaged=[])], "epoch")
+    assert [list(each.y) for each in figure.data] == [[], [], []]
+    assert not figure.layout.annotations
     assert len(track_figure([Track("sigma 1", [], [])], "epoch", "loss").data) == 1
 
 

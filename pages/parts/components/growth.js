@@ -78,7 +78,7 @@ function labelled(figure, item, trace) {
     annotations.push(note);
   }
   note.text = text.replace("{}", y.toFixed(digits));
-  note.at = y;
+  if (note.yref !== "paper") note.at = y; // else it stands below the plot, where it stays
 }
 
 /* A mark stands where the run is now: a vertical line, and points on curves, each on the curve's own next point. */

@@ -33,7 +33,7 @@ export function themed(layout, element) {
 export async function exported(chart, format) {
   const { title, name } = chart.data;
   const layout = structuredClone(themed(chart.plot.layout, chart.parent.firstElementChild));
-  const lines = title.split("\n").map(plain);
+  const lines = [...title.split("\n"), ...(title ? [location.href] : [])].map(plain);
   const style = getComputedStyle(chart.parent.firstElementChild);
   layout.paper_bgcolor = style.getPropertyValue("--st-background-color").trim() || "white";
   const at = { x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { t: 28, l: 16 } };

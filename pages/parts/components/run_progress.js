@@ -69,7 +69,8 @@ class Progress {
     const { followed, data } = this;
     if (!followed) return;
     const same = state.status === data.state.status && state.cancelling === data.state.cancelling;
-    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same ? "" : state.status;
+    const over = !["queued", "running"].includes(state.status); // its end follows behind its last event
+    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : state.status;
     if (!news || news === this.told) return;
     this.told = news;
     this.tell(news);

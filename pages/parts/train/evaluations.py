@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.train.run_history import Watched
 
@@ -28,3 +29,5 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     if any(each is not None for each in averaged):
         columns["averaged accuracy"] = [*averaged]
     table.dataframe(columns, hide_index=True)
+    if charts_follow() and any(each.run.active for each in watched):
+        table.caption("Up to the latest test when this was opened: open it again for the tests since.")

@@ -1,4 +1,7 @@
-"""The live panel of a run: it tails the store twice a second while something may still happen, and rests otherwise."""
+"""The live panel of a run: the browser follows the events, and Python draws it again when a run begins or ends.
+
+Where the browser cannot, because the routes are missing, the panel is drawn twice a second while a run is active.
+"""
 
 from collections.abc import Sequence
 from html import escape
@@ -10,18 +13,21 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
+from pages.parts.components.run_progress import Progress, run_progress
+from pages.parts.components.served import charts_follow
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
 from pages.parts.train.evaluations import evaluations_table
 from pages.parts.train.run_charts import decisions_strip, large_charts, small_charts
-from pages.parts.train.run_figures import run_figures
+from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import History, Watched, duration, watched_runs
 from pages.parts.train.run_labels import described
 from pages.parts.train.run_picker import cancel, go_on, outdated
 from pages.parts.train.seed_summary import seed_summaries
 
-EVERY = 0.5  # seconds between two looks while a run is active: an event is on the page within a second
+EVERY = 0.5  # seconds between two looks while a run is active and the browser does not follow it
+SLOW = 2.0  # the same for what the browser cannot follow: the proposals of simulated annealing
 RESUME = (
     "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
     "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
@@ -35,11 +41,12 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> Non
         active = any(store.run(each).active for each in ids)
     except (UnknownRun, StoreError):  # the panel says so
         active = False
-    st.fragment(_panel, run_every=EVERY if active else None)(store, tuple(ids), accountant, across, active)
+    ticks = active and not charts_follow()
+    st.fragment(_panel, run_every=EVERY if ticks else None)(store, tuple(ids), accountant, across, active, ticks)
 
 
-def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool) -> None:
-    if outdated(ids):
+def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool, ticks: bool) -> None:
+    if outdated(ids) or (active and not ticks and not charts_follow()):  # the browser has just said that it cannot
         st.rerun()
     try:
         watched = watched_runs(store, ids)
@@ -63,10 +70,22 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
     _key(watched)
     seed_summaries([(each.run, each.config, each.history.finished) for each in watched])
     large_charts(watched, detail, accountant, across)
-    decisions_strip(detail)
+    if detail.config.acceptance != "none":
+        ticks = detail.run.active and charts_follow()
+        st.fragment(_proposals, run_every=SLOW if ticks else None)(store, detail.run.id, accountant)
     small_charts(watched, detail)
     evaluations_table(watched, accountant)
     _statement(detail, accountant)
+
+
+def _proposals(store: Store, run: str, accountant: str) -> None:
+    """What simulated annealing has accepted up to now."""
+    try:
+        (watched,) = watched_runs(store, [run])
+    except (UnknownRun, StoreError):  # the panel says so
+        return
+    accepted_figures(watched, accountant)
+    decisions_strip(watched)
 
 
 def in_detail(watched: Sequence[Watched]) -> Watched:
@@ -79,8 +98,8 @@ def in_detail(watched: Sequence[Watched]) -> Watched:
 def _status(store: Store, watched: Watched) -> None:
     run, history, config = watched.run, watched.history, watched.config
     bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
-    done = min(history.step / run.plan.steps, 1.0)
-    bar.progress(done, text=f"**{described(config)}** · {_progress(run, history)}")
+    with bar:
+        _bar(run, history, described(config))
     if run.active:
         stopping = run.cancelling and run.status is Status.RUNNING
         asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
@@ -95,6 +114,17 @@ def _status(store: Store, watched: Watched) -> None:
             st.code("\n".join(lines), language=None)
     if run.status is Status.LOST:
         st.error(f"The run was lost. {run.error or ''} Resume goes on from its last checkpoint.")
+
+
+def _bar(run: Run, history: History, label: str) -> None:
+    if not charts_follow():
+        st.progress(min(history.step / run.plan.steps, 1.0), text=f"**{label}** · {_progress(run, history)}")
+        return
+    paces = tuple(each.steps_per_second for each in history.stepped[-8:])
+    device = history.started.device if history.started else ""
+    state = (run.status.value, run.position, run.cancelling, run.active)
+    known = Progress(run.id, label, *state, history.sequence, history.step, run.plan.steps, paces, device)
+    run_progress(known, f"bar_{run.id}")
 
 
 def _progress(run: Run, history: History) -> str:
@@ -113,7 +143,7 @@ def _progress(run: Run, history: History) -> str:
 
 def _key(watched: Sequence[Watched]) -> None:
     """Which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
-    averaged = any(test.averaged_accuracy is not None for each in watched for test in each.history.evaluated)
+    averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
         return
     entries = []

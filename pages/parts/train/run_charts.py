@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, track_figure
+from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, track_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED
+from pages.parts.components.live_chart import live_chart
+from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
+from pages.parts.train.run_following import accuracy_growths, charted_epochs, class_growths, report_growths, walking
 from pages.parts.train.run_history import Watched
+from pages.parts.train.run_labels import described
 
 ALT_ACCURACY = "Line chart of test accuracy over epochs or epsilon, one line for each run shown."
 ALT_SPENT = "Line chart of epsilon against epoch of the run in detail; a vertical line marks where it is now."
@@ -29,17 +32,20 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     tracks = [_track(each, accountant, across) for each in watched]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))
-    accuracy.plotly_chart(figure, key="accuracy_chart", alt=ALT_ACCURACY)
+    with accuracy:
+        follows = accuracy_growths(watched, tracks, accountant, across)
+        live_chart(figure, follows, key="accuracy_chart", alt=ALT_ACCURACY, title=_title("Test accuracy", watched))
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
-    uses = charted(mechanism)
-    epochs = np.maximum(uses - detail.plan.uses_at(0), 0) * detail.config.q  # what comes before the steps takes none
-    figure = curves_figure(curves, epochs, height=340, now=detail.tested * detail.config.q)
-    epsilon.plotly_chart(figure, key="spent_chart", config=SMALL, alt=ALT_SPENT)
+    now = (detail.history.step if charts_follow() else detail.tested) * detail.config.q
+    figure = curves_figure(curves, charted_epochs(detail), height=340, now=now)
+    with epsilon:
+        title = _title(f"Epsilon spent, at delta = {detail.config.delta:g}", [detail])
+        live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=ALT_SPENT, title=title)
 
 
 def decisions_strip(watched: Watched) -> None:
@@ -58,16 +64,34 @@ def decisions_strip(watched: Watched) -> None:
 def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     end = max(each.epochs for each in watched)
     loss, clipped, classes = st.columns(3)
-    tracks = [_reports(each, "loss") for each in watched]
-    figure = track_figure(tracks, "epoch", "training loss", end=end)
-    loss.plotly_chart(figure, key="loss_chart", config=SMALL, alt=ALT_LOSS)
-    tracks = [_reports(each, "clipped") for each in watched]
-    figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True)
-    clipped.plotly_chart(figure, key="clipped_chart", config=SMALL, alt=ALT_CLIPPED)
-    if detail.history.evaluated:
-        figure = classes_figure(DATASETS[detail.config.dataset].classes, detail.history.evaluated[-1].per_class)
-        classes.plotly_chart(figure, key="classes_chart", config=SMALL, alt=ALT_CLASSES)
+    with loss:
+        figure = track_figure([_reports(each, "loss") for each in watched], "epoch", "training loss", end=end)
+        follows, title = report_growths(watched, "loss"), _title("Training loss", watched)
+        live_chart(figure, follows, key="loss_chart", config=SMALL, alt=ALT_LOSS, title=title)
+    with clipped:
+        tracks = [_reports(each, "clipped") for each in watched]
+        figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True)
+        follows, title = report_growths(watched, "clipped", 100.0), _title("Gradients clipped", watched)
+        live_chart(figure, follows, key="clipped_chart", config=SMALL, alt=ALT_CLIPPED, title=title)
+    with classes:
+        _classes(detail)
     st.caption(NOT_COVERED)
+
+
+def _classes(detail: Watched) -> None:
+    """The accuracy of each class; before the first test bars that have no height yet, where they can grow."""
+    names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
+    if tests or charts_follow():
+        figure = classes_figure(names, tests[-1].per_class if tests else [])
+        title = _title("Test accuracy of each class", [detail])
+        live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=ALT_CLASSES, title=title)
+
+
+def _title(what: str, watched: Sequence[Watched]) -> str:
+    """What stands over a picture that a reader keeps: what it shows, and of which runs."""
+    numbers = [f"{place + 1}: " if len(watched) > 1 else "" for place in range(len(watched))]
+    runs = [f"{number}{described(each.config)}" for number, each in zip(numbers, watched, strict=True)]
+    return "\n".join([what, *runs])
 
 
 def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
@@ -82,7 +106,8 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
     evaluated = watched.history.evaluated
     label = watched.label
     heights = [each.accuracy for each in evaluated]
-    averaged = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
+    kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
+    averaged = kept if watched.averages else None
     if across == "epoch":
         return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged)
     spent = watched.epsilons(accountant, [each.step for each in evaluated])
@@ -92,5 +117,6 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
 def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
     applies = watched.config.private or quantity != "clipped"
-    stepped = [each for each in watched.history.stepped if applies and each.step <= watched.tested]
+    last = watched.history.step if charts_follow() else watched.tested
+    stepped = [each for each in watched.history.stepped if applies and each.step <= last]
     return Track(watched.label, [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])

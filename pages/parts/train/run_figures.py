@@ -5,33 +5,45 @@ import streamlit as st
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent, short
+from pages.parts.components.live_figures import ByStep, Reading, live_figures
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
+from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched
 
 INVALID = "invalid: the paper's count of accepted steps"
 
 
 def run_figures(watched: Watched, accountant: str) -> None:
-    """Accuracy, epsilon, loss and the fraction clipped, as they stand now."""
+    """Accuracy, epsilon, loss and the fraction clipped, as they stand now; while the run is active they keep up."""
     history, private = watched.history, watched.config.private
-    last = history.stepped[-1] if history.stepped else None
-    figures = {
-        "Test accuracy": percent(history.evaluated[-1].accuracy) if history.evaluated else "–",
-        **{f"Epsilon, {titled(name)}": _spent(watched, name) for name in dict.fromkeys((CERTIFIED, accountant))},
-        "Training loss": f"{last.loss:.3f}" if last else "–",
-        "Gradients clipped": percent(last.clipped, 0) if last and private else "–",
-    }
-    if history.evaluated and (averaged := history.evaluated[-1].averaged_accuracy) is not None:
-        figures["Averaged accuracy"] = percent(averaged)
-    accepted = last.accepted if last else None
-    if last and accepted is not None:
-        figures["Accepted / rejected"] = f"{accepted:,} / {last.step - accepted:,}"
-    row = st.container(horizontal=True, gap="large")
-    for name, value in figures.items():
-        row.metric(name, value, width="content")
-    if last and accepted is not None:
-        st.caption(_claimed(watched, accountant, last.step, accepted))
+    last, test = history.stepped[-1:], history.evaluated[-1:]
+    follows = {"run": watched.run.id, "after": history.sequence} if watched.run.active else {}
+    tested, percents = follows | {"event": "evaluated"}, {"scale": 100.0, "unit": " %"}
+    readings = [
+        Reading("Test accuracy", percent(test[0].accuracy) if test else "–", y="accuracy", **percents, **tested)
+    ]
+    for name in dict.fromkeys((CERTIFIED, accountant)):
+        texts = _spent_by_step(watched, name)
+        value = {"label": f"Epsilon, {titled(name)}", "value": _spent(watched, name)}
+        readings.append(Reading(**value, texts=texts, **follows) if texts else Reading(**value))
+    readings.append(Reading("Training loss", f"{last[0].loss:.3f}" if last else "–", y="loss", digits=3, **follows))
+    if private:
+        value = percent(last[0].clipped, 0) if last else "–"
+        readings.append(Reading("Gradients clipped", value, y="clipped", digits=0, **percents, **follows))
+    if watched.averages:
+        averaged = test[0].averaged_accuracy if test else None
+        value = "–" if averaged is None else percent(averaged)
+        readings.append(Reading("Averaged accuracy", value, y="averaged_accuracy", **percents, **tested))
+    live_figures(readings, "run_figures")
+
+
+def accepted_figures(watched: Watched, accountant: str) -> None:
+    """Under simulated annealing: how many proposals were accepted, and what the paper would charge for them."""
+    last = watched.history.stepped[-1:]
+    if last and (accepted := last[0].accepted) is not None:
+        st.metric("Accepted / rejected", f"{accepted:,} / {last[0].step - accepted:,}", width="content")
+        st.caption(_claimed(watched, accountant, last[0].step, accepted))
 
 
 def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
@@ -50,6 +62,14 @@ def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str
 def _spent(watched: Watched, accountant: str) -> str:
     spent = watched.epsilons(accountant, [watched.history.step])
     return _marked(watched, accountant, spent[0]) if spent else "none"
+
+
+def _spent_by_step(watched: Watched, accountant: str) -> ByStep | None:
+    """Epsilon after some of the run's steps, as it is written; None where there is none to tell."""
+    table = spent_table(watched, accountant)
+    if table is None:
+        return None
+    return ByStep(table.steps, tuple(_marked(watched, accountant, each) for each in table.values))
 
 
 def _marked(watched: Watched, accountant: str, epsilon: float) -> str:

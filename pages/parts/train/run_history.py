@@ -90,8 +90,13 @@ class Watched:
         return self.run.plan
 
     @property
+    def averages(self) -> bool:
+        """Whether its tests also say how accurate the moving average of its weights is."""
+        return self.config.ema > 0
+
+    @property
     def tested(self) -> int:
-        """The step of the latest test. Charts stop there: a chart that changes is drawn anew and blinks."""
+        """The step of the latest test. Charts that Python draws stop there, since each change of them blinks."""
         return self.history.evaluated[-1].step if self.history.evaluated else 0
 
 

@@ -1,0 +1,130 @@
+"""What the modules of the live components compute, asked in a browser."""
+
+import pytest
+
+from pages.parts.components.run_progress import Progress
+from pages.parts.train.run_history import duration
+from pages.parts.watching import files
+from tests.e2e.server import Server
+
+pytest.importorskip("playwright")
+from playwright.sync_api import Page
+
+ITEM = {"kind": "growth", "run": "a", "after": 0, "seen": 0, "trace": 0, "event": "evaluated", "y": "accuracy",
+        "item": None, "scale": 100, "x": "epoch", "table": None, "level": False, "label": None}  # fmt: skip
+
+
+@pytest.fixture
+def asked(page: Page, app: Server):
+    """What a module's function answers; the figure, where one is its first argument, is answered after the call."""
+    page.goto(f"{app.url}/_stcore/health")
+
+    def ask(module: str, function: str, *arguments):
+        script = """async ([address, name, given]) => {
+            const answer = (await import(address))[name](...given);
+            return [answer, given[0]];
+        }"""
+        return page.evaluate(script, [files.address(module), function, list(arguments)])
+
+    return ask
+
+
+def events(*bodies: dict) -> list[dict]:
+    return [{"number": number, "body": body} for number, body in enumerate(bodies, 1)]
+
+
+def after_step(step: int, accuracy: float = 0.5) -> dict:
+    return {"event": "evaluated", "step": step, "epoch": step / 10, "accuracy": accuracy}
+
+
+def figure(**more) -> dict:
+    return {"data": [{"x": [], "y": []}], "layout": {}, **more}
+
+
+def test_only_new_events_of_the_right_kind_are_taken(asked):
+    said = events(after_step(1), after_step(2), {"event": "stepped", "step": 3, "epoch": 0.3}, after_step(4))
+    _, after = asked("growth.js", "advanced", figure(), ITEM | {"seen": 1}, said)
+    assert after["data"][0] == {"x": [0.2, 0.4], "y": [50, 50]}
+
+
+@pytest.mark.parametrize(("step", "spent"), [(1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)])
+def test_a_step_between_two_of_a_table_lies_at_the_later_one(asked, step, spent):
+    item = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
+    _, after = asked("growth.js", "advanced", figure(), item, events(after_step(step)))
+    assert after["data"][0]["x"] == [spent]
+
+
+def test_a_step_behind_a_table_is_left_out_and_so_is_what_is_no_number(asked):
+    item = ITEM | {"table": {"steps": [10], "values": [0.5]}}
+    said = events(after_step(11), after_step(1) | {"accuracy": None})
+    assert asked("growth.js", "advanced", figure(), item, said)[1]["data"][0] == {"x": [], "y": []}
+
+
+def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
+    said = events(*[after_step(step, step / 3000) for step in range(1, 3001)])
+    line = asked("growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]
+    assert 400 <= len(line["x"]) == len(line["y"]) <= 800
+    assert (line["x"][-1], line["y"][-1]) == (300, 100)
+    assert line["x"] == sorted(line["x"])
+
+
+def test_a_mark_lies_on_the_next_point_of_each_curve(asked):
+    curves = [{"x": [0, 1, 2], "y": [0, 3, 4]}, {"x": [0, 2], "y": [1, 9]}, {"x": [], "y": []}]
+    drawn = {"data": curves, "layout": {"shapes": [{"x0": 0, "x1": 0}]}}
+    mark = {"kind": "mark", "seen": 0, "shape": 0, "trace": 2, "curves": [0, 1], "x": "epoch", "table": None}
+    _, after = asked("growth.js", "advanced", drawn, mark, events(after_step(12)))
+    assert after["data"][2] == {"x": [2, 2], "y": [4, 9]}
+    assert after["layout"]["shapes"][0] == {"x0": 1.2, "x1": 1.2}
+
+
+def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
+    bars = {"data": [{"x": ["a", "b"], "y": [], "text": []}], "layout": {}}
+    said = events({"event": "evaluated", "per_class": [0.5, 0.987]})
+    _, after = asked("growth.js", "advanced", bars, ITEM | {"y": "per_class"}, said)
+    assert after["data"][0] == {"x": ["a", "b"], "y": [50, 98.7], "text": ["50", "99"]}
+
+
+def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
+    notes = [{"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at} for at in (50, 51, 90)]
+    layout = {"annotations": notes, "yaxis": {"range": [0, 100]}, "height": 264}
+    placed = asked("growth.js", "spread", layout, [], {})[0]["annotations"]
+    assert [each["y"] for each in placed] == [42, 51, 90]  # 9 of 100 are 18 of 200 pixels
+    assert all("at" not in each for each in placed)
+
+
+@pytest.mark.parametrize("seconds", [0.2, 59.1, 60, 75, 3599.5, 7000, 90_000])
+def test_durations_are_said_as_python_says_them(asked, seconds):
+    assert asked("run_progress.js", "duration", seconds)[0] == duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("status", "position", "said"),
+    [("queued", 2, "number 2 in the queue"), ("queued", None, "queued"), ("lost", None, "lost at step 1,200 of 4,000"),
+     ("running", None, "step 1,200 of 4,000, 20 steps/s, 2 min 20 s left on cpu")],
+)  # fmt: skip
+def test_progress_is_a_sentence(asked, status, position, said):
+    known = {"steps": 4000}
+    now = {"step": 1200, "paces": [10, 20, 30], "device": "cpu"}
+    assert asked("run_progress.js", "sentence", known, now, {"status": status, "position": position})[0] == said
+    assert {"steps", "paces", "device", "step"} <= set(Progress.__dataclass_fields__)
+
+
+def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, asked):
+    hostile = "<img src=x onerror=alert(1)>"
+    drawn = {"data": [{"x": [1], "y": [2], "name": hostile}], "layout": {"xaxis": {"title": {"text": hostile}}}}
+    script = """async ([address, figure, data]) => {
+        const made = (await import(address)).table(figure, data);
+        return [made.querySelectorAll("img").length, made.textContent];
+    }"""
+    asked("growth.js", "spread", {"annotations": []}, [], {})
+    images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
+    assert images == 0
+    assert text.count(hostile) == 3
+
+
+def test_an_unknown_run_is_the_servers_sentence(page: Page, app: Server):
+    page.goto(f"{app.url}/_stcore/health")
+    script = """address => import(address).then(({ follow }) => new Promise((resolve) => {
+        const followed = follow("nosuchrun", 0, () => followed.unknown && resolve(followed.unknown));
+    }))"""
+    assert "'nosuchrun'" in page.evaluate(script, files.address("runs.js"))
