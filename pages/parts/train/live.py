@@ -45,7 +45,7 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> Non
     st.fragment(_panel, run_every=EVERY if ticks else None)(store, tuple(ids), accountant, across, active, ticks)
 
 
-def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool, ticks: bool) -> None:
+def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool, ticks: bool = True) -> None:
     if outdated(ids) or (active and not ticks and not charts_follow()):  # the browser has just said that it cannot
         st.rerun()
     try:
