@@ -1,4 +1,5 @@
 """The figures: what they show, and that a notebook gets them in a few lines."""
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false, reportOperatorIssue=false
 
 import math
 import subprocess

@@ -94,7 +94,7 @@ def live_chart(
         "figure": written(figure),
         "following": [{"kind": type(each).__name__.lower(), **asdict(each)} for each in following],
         "alt": alt,
-        "height": height or figure.layout.height or HEIGHT,
+        "height": height or figure.to_dict()["layout"].get("height") or HEIGHT,
         "title": title,
         "name": key,
         "tells": tells,
@@ -112,4 +112,4 @@ def written(figure: go.Figure) -> str:
     """
     bare = figure.to_dict()
     bare["layout"].pop("template", None)
-    return to_json_plotly(bare)
+    return str(to_json_plotly(bare))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.components import v2
 
 from pages.parts.watching import files
 from pages.parts.watching.routes import served
@@ -34,7 +35,7 @@ def note_failure(key: str) -> None:
 def component(name: str) -> Any:
     """The component, registered with Streamlit once."""
     js, css = (HERE / "served.js").read_text(encoding="utf-8"), (HERE / f"{name}.css").read_text(encoding="utf-8")
-    return st.components.v2.component(name, css=css, js=js, isolate_styles=False)
+    return v2.component(name, css=css, js=js, isolate_styles=False)
 
 
 def _nothing() -> None:

@@ -1,5 +1,7 @@
 """The figures of a run as they stand now: accuracy, epsilon, loss, the fraction clipped, what was accepted."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -11,31 +13,34 @@ from pages.parts.results import cache
 from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched
 
+NONE = "–"  # before there is anything to say
 INVALID = "invalid: the paper's count of accepted steps"
 
 
 def run_figures(watched: Watched, accountant: str) -> None:
     """Accuracy, epsilon, loss and the fraction clipped, as they stand now; while the run is active they keep up."""
-    history, private = watched.history, watched.config.private
+    history = watched.history
     last, test = history.stepped[-1:], history.evaluated[-1:]
-    follows = {"run": watched.run.id, "after": history.sequence} if watched.run.active else {}
-    tested, percents = follows | {"event": "evaluated"}, {"scale": 100.0, "unit": " %"}
-    readings = [
-        Reading("Test accuracy", percent(test[0].accuracy) if test else "–", y="accuracy", **percents, **tested)
+    readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
+    readings += [
+        Reading(f"Epsilon, {titled(name)}", _spent(watched, name), texts=_spent_by_step(watched, name))
+        for name in dict.fromkeys((CERTIFIED, accountant))
     ]
-    for name in dict.fromkeys((CERTIFIED, accountant)):
-        texts = _spent_by_step(watched, name)
-        value = {"label": f"Epsilon, {titled(name)}", "value": _spent(watched, name)}
-        readings.append(Reading(**value, texts=texts, **follows) if texts else Reading(**value))
-    readings.append(Reading("Training loss", f"{last[0].loss:.3f}" if last else "–", y="loss", digits=3, **follows))
-    if private:
-        value = percent(last[0].clipped, 0) if last else "–"
-        readings.append(Reading("Gradients clipped", value, y="clipped", digits=0, **percents, **follows))
+    readings.append(Reading("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3))
+    if watched.config.private:
+        clipped = percent(last[0].clipped, 0) if last else NONE
+        readings.append(Reading("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %"))
     if watched.averages:
         averaged = test[0].averaged_accuracy if test else None
-        value = "–" if averaged is None else percent(averaged)
-        readings.append(Reading("Averaged accuracy", value, y="averaged_accuracy", **percents, **tested))
+        readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
+    if watched.run.active:
+        readings = [replace(each, run=watched.run.id, after=history.sequence) for each in readings]
     live_figures(readings, "run_figures")
+
+
+def _tested(label: str, value: float | None, field: str) -> Reading:
+    shown = NONE if value is None else percent(value)
+    return Reading(label, shown, event="evaluated", y=field, scale=100.0, unit=" %")
 
 
 def accepted_figures(watched: Watched, accountant: str) -> None:

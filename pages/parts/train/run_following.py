@@ -24,8 +24,9 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
         if not each.run.active or (across != "epoch" and not table and not track.level):
             continue
         text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)["text"]
-        what = {"y": "averaged_accuracy"} if style.label != track.label else {}
-        growth = Growth(each.run.id, each.history.sequence, line, scale=100.0, label=Label(style.label, text), **what)
+        field = "accuracy" if style.label == track.label else "averaged_accuracy"
+        label = Label(style.label, text)
+        growth = Growth(each.run.id, each.history.sequence, line, y=field, scale=100.0, label=label)
         found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
     return found
 
@@ -52,7 +53,7 @@ def walking(watched: Watched) -> list[Mark]:
 
 def charted_epochs(watched: Watched) -> FloatArray:
     """Epochs at the points of the run's epsilon curves (n,); what comes before the steps takes none."""
-    return _charted_steps(watched) * watched.config.q
+    return np.asarray(_charted_steps(watched) * watched.config.q, dtype=np.float64)
 
 
 def spent_table(watched: Watched, accountant: str) -> Table | None:
