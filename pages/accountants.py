@@ -44,7 +44,7 @@ against = choice_of(row, "Against", ("epoch", "delta"), "against")
 across = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
 log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"
 with shown:
-    ids = run_picker.choose(past)
+    ids = run_picker.choose(past, store)
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
 with told:

@@ -27,7 +27,7 @@ with right:
     x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
     with row.container(width=250):
         accountant = accountant_choice("Epsilon by", "by")
-    ids = run_picker.choose(past)
+    ids = run_picker.choose(past, store)
     if ids:
         watch(store, ids, accountant, x)
         with left:

@@ -19,7 +19,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, sta
 from dpcore.runs.schema import RUNS
 from dpcore.runs.store_file import FILE, opened, what_is_wrong
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, from_json
+from dpcore.training.events import Evaluated, Event, from_json
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 
@@ -134,6 +134,15 @@ class Store:
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
         with self._reading() as db:
             return [(sequence, body) for sequence, body in db.execute(query, (run, after))]
+
+    def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
+        """The last evaluation of each of the runs that has one."""
+        query = """SELECT body FROM events WHERE run = ? AND body LIKE '{"event": "evaluated"%'
+            ORDER BY sequence DESC LIMIT 1"""
+        with self._reading() as db:
+            rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
+        events = {run: from_json(json.loads(row["body"])) for run, row in rows.items() if row}
+        return {run: event for run, event in events.items() if isinstance(event, Evaluated)}
 
     # -- working on them --------------------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from pages.parts.train import run_picker
 from pages.parts.train.form import MORE
+from pages.parts.train.run_choices import choices
 from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
 
 
@@ -50,7 +50,8 @@ def test_a_schedule_that_runs_out_names_its_rate_and_opens_its_controls(store: S
 
 def test_a_run_of_another_day_carries_its_date(store: Store):
     run = store.run(recorded(store, CONFIG, 20))
-    today, before = run_picker._label(run), run_picker._label(replace(run, created=run.created - 3 * 86_400))
+    (today,) = choices([run], {}).values()
+    (before,) = choices([replace(run, created=run.created - 3 * 86_400)], {}).values()
     assert re.match(r"\d\d:\d\d:\d\d MNIST", today)
     assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d MNIST", before)
 
@@ -115,7 +116,7 @@ def test_a_reload_shows_the_same_run(store: Store):
 
 def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
     run = recorded(store, CONFIG, 40)
-    page = press(opened(run), "Cancel")
+    page = press(press(opened(run), "Cancel"), "Cancel this run")
     assert store.run(run).cancelling
     assert [each.disabled for each in page.button if each.label == "Cancelling…"] == [True]
     store.end(run, Status.CANCELLED)
@@ -126,9 +127,10 @@ def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
 
 def test_a_queued_run_is_cancelled_at_once(store: Store):
     recorded(store, CONFIG, 40)
-    waiting = store.submit(CONFIG)
-    press(opened(waiting), "Cancel")
-    assert store.run(waiting).status is Status.CANCELLED
+    page = press(opened(), "Start private run")
+    (waiting,) = store.runs(Status.QUEUED)
+    press(page, "Cancel")
+    assert store.run(waiting.id).status is Status.CANCELLED
 
 
 def test_a_failed_run_says_its_last_line_and_keeps_the_traceback(store: Store):

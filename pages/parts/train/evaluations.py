@@ -15,14 +15,16 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     if not table.open:
         return
     columns: dict[str, list[object]] = {
-        name: [] for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}")
+        name: []
+        for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}", "id")
     }
-    for each in watched:
+    for place, each in enumerate(watched):
+        label = f"{place + 1}: {each.label}" if len(watched) > 1 else each.label  # as on the charts
         tests = each.history.evaluated
         spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
         sigma = each.config.sigma if each.config.private else None
         for test, epsilon in zip(tests, spent, strict=True):
-            row = (each.run.id, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon)
+            row = (label, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon, each.run.id)
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
     averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]

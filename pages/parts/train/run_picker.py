@@ -1,17 +1,17 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.controls.url_state import restoring
+from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import described, numbered
 
 MOST = 6
@@ -22,6 +22,10 @@ DRAWN = "run_picker_drawn"  # how often they were changed from outside the widge
 BEGAN = "run_picker_began"  # what the widget said at first
 PROBLEM = "start_problem"
 SUBMITTED = "last_submitted"
+LINES = "run_lines"  # what the widget says of each run; it is another widget once a run has another status
+STARTED = "runs_started"  # ids of the runs that were started here
+ASKED = "cancel_asked"  # the run that is to be cancelled, and its store, until the reader has said yes or no
+UNSAID = "cancel_unsaid"  # set until the page has drawn that question
 AGAIN = 1.5  # seconds without a click, from when a run is on the page to when the same button starts another one
 
 
@@ -30,6 +34,13 @@ class Submitted(NamedTuple):
 
     configs: list[RunConfig]
     seen: float | None = None  # monotonic time at which the page had shown it; None before that
+
+
+class Lines(NamedTuple):
+    """What the widget says of the runs, and the statuses that they had when it did."""
+
+    said: dict[str, str]
+    statuses: dict[str, Status]
 
 
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
@@ -48,6 +59,7 @@ def start(store: Store, configs: Sequence[RunConfig]) -> None:
         names = numbered([described(config) for config in configs], configs)
         for config, name in zip(configs, names, strict=True):
             runs.append(store.submit(config, name))  # those before an error stay
+            _mine().add(runs[-1])
         together = others and _overlays(store, others[0], configs[0])
     except StoreError as error:
         st.session_state[PROBLEM] = str(error)
@@ -77,24 +89,76 @@ def go_on(store: Store, run: str) -> None:
     except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return
+    _mine().add(new)
     _show([new if each == run else each for each in shown_runs() or [run]])
 
 
 def cancel(store: Store, run: str) -> None:
-    """Ask the run to stop."""
+    """Ask the run to stop, at once where it was started here; else the reader is asked first."""
     try:
-        store.cancel(run)
+        if run in _mine() or not store.run(run).active:
+            store.cancel(run)
+        else:
+            st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
     except (StoreError, UnknownRun) as error:
         st.session_state[PROBLEM] = str(error)
 
 
+def _mine() -> set[str]:
+    return st.session_state.setdefault(STARTED, set())
+
+
+def _answer(store: Store, run: str, yes: bool) -> None:
+    st.session_state.pop(ASKED, None)
+    if yes:
+        _mine().add(run)
+        cancel(store, run)
+
+
+def _ask_first() -> None:
+    """Draw the question, if there is one, until it is answered or has no point any more."""
+    if ASKED not in st.session_state:
+        return
+    store, run = st.session_state[ASKED]
+    try:
+        asked = store.run(run)
+    except (StoreError, UnknownRun):
+        asked = None
+    if asked is None or not asked.active:
+        del st.session_state[ASKED]
+        return
+    dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
+    st.dialog("Cancel a run of somebody else?", on_dismiss=dismissed)(_question)(store, asked)
+
+
+def _question(store: Store, run: Run) -> None:
+    if ASKED not in st.session_state:  # answered
+        st.rerun()
+    made = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+    st.markdown(
+        f"**{described(run.config)}** ({made}) was not started in this tab: somebody else may be waiting for it. Once "
+        "cancelled, it can be resumed from its last checkpoint."
+    )
+    row = st.container(horizontal=True)
+    row.button("Cancel this run", type="primary", key="cancel_yes", on_click=_answer, args=(store, run.id, True))
+    row.button("Let it run", key="cancel_no", on_click=_answer, args=(store, run.id, False))
+
+
 def outdated(ids: Sequence[str]) -> bool:
     """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
-    return PROBLEM in st.session_state or st.session_state.get(SHOWN, list(ids)) != list(ids)
+    return (
+        PROBLEM in st.session_state
+        or st.session_state.pop(UNSAID, False)
+        or st.session_state.get(SHOWN, list(ids)) != list(ids)
+    )
 
 
-def choose(past: Sequence[Run]) -> list[str]:
-    """Draw the choice of runs and return the ids to show; what the address names and nobody knows is said."""
+def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
+    """Draw the choice of runs and return the ids to show; what the address names and nobody knows is said.
+
+    With the store each run that has ended says how accurate it was.
+    """
+    _ask_first()
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(problem)
     known = {run.id: run for run in past if _readable(run)}
@@ -106,7 +170,7 @@ def choose(past: Sequence[Run]) -> list[str]:
     if st.query_params.get_all(PARAMETER) != shown_runs():  # a click that came in between brings an older address
         st.query_params[PARAMETER] = shown_runs()
     options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
-    labels = _labels([known[run] for run in options])
+    labels = _lines([known[run] for run in options], store)
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
     if key not in st.session_state:  # another default later would make it another widget
         st.session_state[BEGAN] = shown_runs()
@@ -165,14 +229,15 @@ def _readable(run: Run) -> bool:
         return False
 
 
-def _labels(runs: Sequence[Run]) -> dict[str, str]:
-    """A label for each run, no two the same: by them the widget knows what was chosen."""
-    plain = {run.id: _label(run) for run in runs}
-    met = Counter(plain.values())
-    return {run: f"{label}, {run}" if met[label] > 1 else label for run, label in plain.items()}
-
-
-def _label(run: Run) -> str:
-    made, now = time.localtime(run.created), time.localtime()
-    form = "%H:%M:%S" if made[:3] == now[:3] else "%Y-%m-%d %H:%M"
-    return f"{time.strftime(form, made)} {described(run.config)}"
+def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
+    """What is said of each run. It stays while the widget does, which is a new one once a run has another status."""
+    statuses = {run.id: run.status for run in runs}
+    before: Lines = st.session_state.get(LINES) or Lines({}, {})
+    if any(before.statuses.get(run, status) != status for run, status in statuses.items()):
+        _show(shown_runs())
+        before = Lines({}, {})
+    new = [run for run in runs if run.id not in before.said]
+    tests = store.latest_tests([run.id for run in new]) if store else {}
+    said = before.said | choices(new, tests, before.said.values())
+    st.session_state[LINES] = Lines(said, before.statuses | statuses)
+    return said
