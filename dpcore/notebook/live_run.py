@@ -8,10 +8,11 @@ from typing import final
 import ipywidgets as widgets
 import plotly.graph_objects as go
 
-from dpcore.figures import Track, accuracy_figure
+from dpcore.figures import Track, accuracy_figure, charted, epochs_at
+from dpcore.figures.lab import LabRun, lab_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.notebook.redrawing import redraw
-from dpcore.notebook.spending import curves_of, spent_figure, statement_of
+from dpcore.notebook.spending import curves_of, statement_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import rounded, spoken
 from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised
@@ -20,23 +21,21 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
-HEIGHT = 300  # pixels of the accuracy's figure
+NAME = "this run"
 NOT_RECORDED = "This run is not in the run store: the app does not show it, and it cannot be resumed."
 
 
 @final
 class LiveRun:
-    """What `live` draws: the accuracy and the epsilon of a run, and all that it has said so far."""
+    """What `live` draws: the epsilon of a run above its accuracy, and all that it has said so far."""
 
     def __init__(self, config: RunConfig, accountants: Sequence[str]) -> None:
         self.config, self.plan = config, plan(config)
         self.events: list[Event] = []
         self._curves = curves_of(config, accountants)
-        self.accuracy = go.FigureWidget(self._accuracy())
-        self.epsilon = go.FigureWidget(self._epsilon())
+        self.figure = go.FigureWidget(self._figure())
         self.words = widgets.HTML()
-        figures = [self.accuracy, self.epsilon] if self._curves else [self.accuracy]
-        self.widget = widgets.VBox([self.words, *figures])
+        self.widget = widgets.VBox([self.words, self.figure])
         self._say("Preparing.")
 
     @property
@@ -72,9 +71,9 @@ class LiveRun:
             case Stepped():
                 self._say(f"{self._progress().capitalize()}. {self._tested()}")
             case Evaluated():
-                redraw(self.accuracy, self._accuracy())
-                redraw(self.epsilon, self._epsilon())
+                redraw(self.figure, self._figure())
             case Finished():
+                redraw(self.figure, self._figure())
                 self._say(f"Finished in {event.seconds:.1f} s. {self._tested()} {NOT_RECORDED}")
 
     def _progress(self) -> str:
@@ -104,14 +103,16 @@ class LiveRun:
             return self.plan.unaccounted
         return f"Its steps cost at most what the whole run would have cost, {self._epsilon_after(self.plan.steps)}."
 
-    def _accuracy(self) -> go.Figure:
-        tested = self.evaluated
-        track = Track("", [each.epoch for each in tested], [each.accuracy for each in tested])
-        return accuracy_figure([track], "epoch", end=self.plan.steps * self.config.q, height=HEIGHT)
-
-    def _epsilon(self) -> go.Figure:
-        now = self.evaluated[-1].epoch if self.evaluated else 0.0
-        return spent_figure(self.config, self._curves, now=now)
+    def _figure(self) -> go.Figure:
+        """Epsilon above accuracy, as on the page; the accuracy alone where there is no epsilon."""
+        epochs = [each.epoch for each in self.evaluated]
+        accuracy, end = [each.accuracy for each in self.evaluated], self.plan.steps * self.config.q
+        mechanism = self.plan.mechanism
+        if mechanism is None:
+            return accuracy_figure([Track(NAME, epochs, accuracy)], "epoch", end=end)
+        training = bool(epochs) and not isinstance(self.events[-1], Finished)
+        run = LabRun(NAME, 0, epochs, accuracy, now=epochs[-1] if training else None, end=end)
+        return lab_figure(self._curves, epochs_at(mechanism, charted(mechanism)), [run])
 
     def _say(self, words: str) -> None:
         self.words.value = f"<p>{escape(words)}</p>"

@@ -31,14 +31,12 @@ def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]
     return {name: ACCOUNTANTS[name].curve(mechanism, steps, config.delta) for name in ACCOUNTANTS if name in names}
 
 
-def spent_figure(
-    config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False, now: float | None = None
-) -> go.Figure:
-    """The page's figure of epsilon against epoch; `now` is the epoch that is marked."""
+def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False) -> go.Figure:
+    """The page's figure of epsilon against epoch."""
     mechanism = plan(config).mechanism
     if mechanism is None or not curves:
         return curves_figure({}, np.empty(0))
-    return curves_figure(curves, epochs_at(mechanism, charted(mechanism)), log=log, now=now)
+    return curves_figure(curves, epochs_at(mechanism, charted(mechanism)), log=log)
 
 
 def statement_of(config: RunConfig) -> Statement:

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dpcore
-from dpcore.figures.training import accuracy_figure
+from dpcore.figures import charted, epochs_at
+from dpcore.figures.lab import LabRun, lab_figure
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.notebook import LiveRun, live
 from dpcore.notebook.redrawing import lines_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import percent
 from dpcore.training import loop
@@ -43,6 +47,11 @@ def epsilon_after(steps: int) -> float:
     return dpcore.epsilon(Mechanism.constant(LONGER.q, LONGER.sigma, steps), LONGER.delta).value
 
 
+def accuracy_of(run: LiveRun) -> Any:
+    """The line of the test accuracy."""
+    return next(line for line in lines_of(run.figure) if line.name == "this run")
+
+
 def told(run: LiveRun) -> str:
     return re.sub(r"<.*?>", "", run.words.value)
 
@@ -53,7 +62,7 @@ def test_a_real_run_is_drawn_as_its_events_say(shown: list[object]):
     assert isinstance(run.events[0], Started)
     last = run.events[-1]
     assert isinstance(last, Finished)
-    (line,) = lines_of(run.accuracy)
+    line = accuracy_of(run)
     assert list(line.x) == [each.epoch for each in run.evaluated]
     assert list(line.y) == [100 * each.accuracy for each in run.evaluated]
     assert run.step == plan(SMALL).steps
@@ -73,18 +82,31 @@ def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
     (said,) = re.findall(r"epsilon ≤ ([\d.]+)", told(run))
     assert spent <= float(said) <= 1.01 * spent
     assert told(run).startswith(f"Step 5 of {plan(LONGER).steps:,}.")
-    (mark,) = run.epsilon.to_plotly_json()["layout"]["shapes"]
-    assert mark["x0"] == 3 * LONGER.q
-    assert {"Rényi DP", "Proven lower bound", "Proven upper bound"} <= {line.name for line in lines_of(run.epsilon)}
+    assert accuracy_of(run).yaxis == "y2"  # below epsilon, over the same epochs
 
 
-def test_the_accuracy_is_drawn_as_on_the_page():
+def test_a_mark_walks_along_the_curves_until_the_run_has_finished():
     run = LiveRun(LONGER, ["rdp"])
+    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.5)])
+    (mark,) = run.figure.to_plotly_json()["layout"]["shapes"]
+    assert mark["x0"] == 6 * LONGER.q
+    run.follow(event for event in [Finished(6, 1.0, 0.5)])
+    assert not run.figure.to_plotly_json()["layout"].get("shapes")
+
+
+def test_the_figure_is_the_pages():
+    run = LiveRun(LONGER, DEFAULT_ACCOUNTANTS)
     run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.6)])
-    (line,) = lines_of(run.accuracy)
-    np.testing.assert_allclose(line.y, [40, 60])
-    shown, page = (each.to_plotly_json()["layout"] for each in (run.accuracy, accuracy_figure([], "epoch")))
-    assert (shown["xaxis"]["title"], shown["yaxis"]["title"]) == (page["xaxis"]["title"], page["yaxis"]["title"])
+    mechanism = Mechanism.constant(LONGER.q, LONGER.sigma, plan(LONGER).steps)
+    curves = {name: each.curve(mechanism, charted(mechanism), LONGER.delta) for name, each in ACCOUNTANTS.items()}
+    end, now = LONGER.q * mechanism.steps, 6 * LONGER.q
+    drawn = LabRun("this run", 0, [3 * LONGER.q, now], [0.4, 0.6], now=now, end=end)
+    kept = {name: curve for name, curve in curves.items() if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)}
+    page = lab_figure(kept, epochs_at(mechanism, charted(mechanism)), [drawn])
+    assert [line.name for line in lines_of(run.figure)] == [line.name for line in lines_of(page)]
+    for line, wanted in zip(lines_of(run.figure), lines_of(page), strict=True):
+        np.testing.assert_array_equal(line.x, wanted.x)
+        np.testing.assert_array_equal(line.y, wanted.y)
 
 
 def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():
@@ -138,7 +160,7 @@ def test_an_interrupt_within_a_step_ends_real_training(monkeypatch: pytest.Monke
 
 def test_a_run_without_privacy_shows_no_epsilon(shown: list[object]):
     run = live(replace(SMALL, private=False, lr=0.05))
-    assert run.epsilon not in run.widget.children
+    assert [line.name for line in lines_of(run.figure)] == ["this run"]
     assert "Not private" in told(run)
     assert "≤" not in told(run)
 
