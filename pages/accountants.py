@@ -30,7 +30,8 @@ with right:
     lesson_panel()
     told = st.container(key="told", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
-    chart = large.container(key="in_sight").empty()
+    sight = large.container(key="in_sight")
+    early, chart = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
     row = st.container(horizontal=True, gap="medium", key="choices")
     shown, below = st.container(), st.container()
 
@@ -51,13 +52,14 @@ with told:
     on_screen("accountants")
     certain, meant = st.empty(), st.empty()
 if mechanism and cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
-    first_chart(form, names, chart, log=log)
+    first_chart(form, names, early, log=log)
     certain.caption(chart_texts.COMING)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta)) if mechanism else form.unaccounted)
 if warning := delta_warning(delta, form.n):
     told.warning(warning)
-with chart.container():
+early.empty()
+with chart:
     if against == "epoch":
         lab_chart(form, curves, store, ids, View(log, across))
     else:

@@ -1,5 +1,7 @@
 """Which noise fits my budget? A target in, the sigma, steps, batch or q that keeps it out, by every accountant."""
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.figures.heatmap import Mark
@@ -39,7 +41,7 @@ with right:
             found = question.answer(asked, by)
         if isinstance(found, str):
             st.error(found)
-        elif found is not None:
+        elif found is not None and asked is not None:
             answers.show_answer(found, asked, setting, by)
 
     table, statement = st.container(), st.container()
@@ -48,11 +50,6 @@ with right:
     st.subheader("Same epsilon, less noise", anchor=False)
     less = st.container()
 
-    if asked is not None:
-        with table:
-            st.html(answers.answers_table(asked))
-            columns = lambda: answers.answers_columns(asked)  # noqa: E731
-            csv_button("Download the answers (CSV)", columns, "answers.csv", "download_answers")
     mark = None
     if found is not None and not isinstance(found, str):
         first, steps = found.mechanism.releases[0], found.mechanism.steps
@@ -60,10 +57,15 @@ with right:
             card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n, "statement_card")
         if first.q == setting.q:  # else it lies on another map
             mark = Mark(steps * first.q, first.sigma, "answer", "diamond")
-    with less:
-        answers.show_less_noise(setting)
-    with map_:  # last, since it may take longest
+    with map_:  # before the tables, which ask every accountant: the map follows the slider
         if pinned:
             st.markdown(difference(pinned, setting))
         marks = [each for each in (mark, pinned_mark(pinned) if pinned else None) if each]
         show_map(setting, by, target.size if isinstance(target, EpsilonTarget) else None, marks)
+    if asked is not None:
+        with table:
+            st.html(answers.answers_table(asked))
+            columns = partial(answers.answers_columns, asked)
+            csv_button("Download the answers (CSV)", columns, "answers.csv", "download_answers")
+    with less:
+        answers.show_less_noise(setting)

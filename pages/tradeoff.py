@@ -7,6 +7,7 @@ from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeof
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
+from pages.parts.components.live_chart import live_chart
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
@@ -54,17 +55,18 @@ with right:
     chosen = accountant_pills(st) if view == "delta" else []
 
     on_screen("tradeoff")
-    certain, warned = st.empty(), st.container()
+    certain, warned = st.container(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
-    chart = large.empty()
-    if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified follows
-        certain.caption(chart_texts.COMING)
+    early, chart = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
+    if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified takes its place
+        certain = certain.caption(chart_texts.COMING)
         if view == "trade-off":
             figure = tradeoff_figure(None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT)
-            chart.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_ATTACK[log])
+            early.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_ATTACK[log])
     spent = cache.final(one, mechanism, delta)
     compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
+    early.empty()
     certain.markdown(error_sentence(found, setting.after))
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
@@ -74,17 +76,20 @@ with right:
     if view == "trade-off":
         ghost = pinned_line(pinned) if pinned else []
         figure = tradeoff_figure(band, [*compared.lines(), *ghost], log=log, height=HEIGHT)
-        chart.plotly_chart(figure, key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
+        with chart:
+            live_chart(figure, [], key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: cache.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, height=HEIGHT, ghost=ghost_over_delta(pinned) if pinned else None)
-        chart.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
+        with chart:
+            live_chart(figure, [], key="profile_chart", alt=chart_texts.ALT_PROFILE)
     elif growing := cache.growing(mechanism):
         figure = growth_figure(
             {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT
         )
-        chart.plotly_chart(figure, key="steps_chart", alt=chart_texts.ALT_STEPS)
+        with chart:
+            live_chart(figure, [], key="steps_chart", alt=chart_texts.ALT_STEPS)
     else:
         chart.info(SAME_NUMBERS)
 

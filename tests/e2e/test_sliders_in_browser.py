@@ -115,6 +115,21 @@ def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):
     expect(slider).to_have_attribute("aria-valuetext", last)
 
 
+@pytest.mark.parametrize(("address", "chart"), [("", "epsilon_chart"), ("tradeoff", "attack_chart")])
+def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server, address: str, chart: str):
+    page.goto(f"{app.url}/{address}?sigma=2")
+    plot = page.locator(f".st-key-{chart} .main-svg").first
+    expect(plot).to_be_attached()
+    page.wait_for_selector(STILL)
+    plot.evaluate("svg => { window.first = svg; }")
+    slider = page.locator(SLIDER)
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(field(page)).to_have_value("2.2")
+    page.wait_for_selector(STILL)
+    assert plot.evaluate("svg => svg === window.first")
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("ArrowLeft", "1.9"), ("ArrowUp", "2.2"), ("Home", "0.3"), ("End", "100"), ("PageUp", "3.8")]
 )
@@ -145,7 +160,9 @@ def test_a_finger_on_the_slider_sets_it(browser, app: Server):
     page = context.new_page()
     slider = opened(page, app)
     slider.scroll_into_view_if_needed()
-    slider.tap(position={"x": 0.8 * slider.bounding_box()["width"], "y": 10})
+    box = slider.bounding_box()
+    assert box
+    slider.tap(position={"x": 0.8 * box["width"], "y": 10})
     last = slider.get_attribute("aria-valuetext") or ""
     assert float(last) > 5
     expect(field(page)).to_have_value(last)

@@ -59,7 +59,7 @@ def show_map(setting: Setting, by: str, target: float | None, others: Sequence[M
     axes = axes_of(setting, by)
     st.session_state[AXES] = axes
     marks = [Mark(setting.epochs, setting.sigma, "now"), *others]
-    place, below = st.empty(), st.empty()
+    place, below = st.container(), st.container()
     parts: list[Grid] = []
     started, slow = time.perf_counter(), False
     for part in strips(axes, by):
@@ -67,9 +67,11 @@ def show_map(setting: Setting, by: str, target: float | None, others: Sequence[M
         if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
             slow = True
             first = joined(list(strips(axes, FIRST)))
-            place.plotly_chart(heatmap_figure(first, axes.epochs, target=target, marks=marks), key="first_map", alt=ALT)
+            figure = heatmap_figure(first, axes.epochs, target=target, marks=marks)
+            place = place.plotly_chart(figure, key="first_map", alt=ALT)  # what comes next takes its place
         if slow:
-            below.caption(f"{WAITING} {sum(len(each.sigmas) for each in parts)} of {len(axes.sigmas)} sigmas are done.")
+            done = sum(len(each.sigmas) for each in parts)
+            below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
     figure = heatmap_figure(grid, axes.epochs, target=target, marks=marks)
     place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)

@@ -1,6 +1,7 @@
 // One slider. Streamlit calls the default export whenever the server says something new about it.
 // What stays from call to call hangs on the element: the input, what was sent, what was heard.
 
+const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
 const LONGEST = 1000; // milliseconds to wait for an answer to be drawn
 const LOST = 10_000; // milliseconds after which an answer is not waited for: the slider shows what the server says
 const sliders = new WeakMap();
@@ -81,16 +82,16 @@ class Slider {
     this.waiting = true;
     this.send(this.pending, this.sent);
     this.pending = undefined;
-    requestAnimationFrame((now) => this.look(now));
+    setTimeout(() => this.look(), GLANCE);
     setTimeout(() => this.settle(), LOST);
   }
 
   // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
-  look(now) {
+  look() {
     if (!this.box.isConnected) return;
     const running = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";
     const drawn = this.data.heard === this.sent && !running;
-    if (!drawn && now < this.sentAt + LONGEST) requestAnimationFrame((later) => this.look(later));
+    if (!drawn && performance.now() < this.sentAt + LONGEST) setTimeout(() => this.look(), GLANCE);
     else requestAnimationFrame(() => this.answered());
   }
 

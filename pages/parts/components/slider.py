@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.components.v2 import component
 
 HERE = Path(__file__)
 LONGEST = 40  # characters of a value, as in the field beside the slider
-_mount = st.components.v2.component(
+STYLE = HERE.with_suffix(".css").read_text(encoding="utf-8")  # in the page's style sheet: once, not with each slider
+_mount = component(
     "stop_slider",
-    css=HERE.with_suffix(".css").read_text(encoding="utf-8"),
     js=HERE.with_suffix(".js").read_text(encoding="utf-8"),
     isolate_styles=False,  # one page, one style: focus rings and print sizes are those of the page
 )

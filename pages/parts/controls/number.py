@@ -39,13 +39,11 @@ class Quantity:
 
 def number(quantity: Quantity, *, label: bool = True) -> float:
     """Draw the quantity and return its value; what cannot be read is said, and the last good value used."""
-    box = st.container(gap="xxsmall")  # a label stands nearer to its own number than to the next
+    box = st.container(horizontal=True, gap="small", key=f"{quantity.key}_number")  # one line, below the label
     if label:
         box.markdown(quantity.label, help=quantity.help or None)
-    row = box.container(horizontal=True, wrap=False, gap="small")
-    slot = row.container()  # the slider stands before the field, but follows what the field says
     recall(quantity.key, quantity.default)
-    wanted = row.text_input(
+    wanted = box.text_input(
         f"{quantity.label}, exact",
         quantity.default,
         key=quantity.key,
@@ -57,10 +55,10 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     )
     keep(quantity.key, wanted)
     text, problem = _valid(quantity, wanted)
-    with slot:
+    with box:
         _slider(quantity, text)
     if problem:
-        box.error(f"{problem} Showing {text}.", icon=":material/edit:")
+        st.error(f"{problem} Showing {text}.", icon=":material/edit:")
     return read(quantity, text)
 
 

@@ -1,5 +1,7 @@
 """All the CSS of the pages. The theme's colours stand in .streamlit/config.toml."""
 
+from pages.parts.components.slider import STYLE as SLIDERS
+
 FILLED = "#2f70c4"  # behind white text: 4.96:1, and 3.65:1 on the dark paper
 INNER = '[data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"]'
 RULE = "1px solid rgba(128,128,128,.3)"
@@ -39,6 +41,10 @@ TWO_COLUMNS = """
 FORM = """
 .st-key-start {position: sticky; top: 0; z-index: 4; background: light-dark(#fff, #171614); padding-bottom: .2rem}
 .st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
+"""
+NUMBERS = """
+.stHorizontalBlock[class*="_number"] {flex-wrap: wrap; gap: .25rem .8rem}
+.stHorizontalBlock[class*="_number"] > .stElementContainer:has(> .stMarkdown) {flex: 1 0 100%}  /* the label */
 """
 TABLES = """
 .scrolling {overflow-x: auto}
@@ -113,7 +119,7 @@ html {font-size: 18px !important}
 
 def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + TWO_COLUMNS + FORM + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
+    css = PAGE + TWO_COLUMNS + FORM + SLIDERS + NUMBERS + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"
