@@ -40,7 +40,7 @@ SWAPPED = {a: b for pair in _PAIRS.split(",") for a, b in (pair.split(), pair.sp
 SWAPPED |= {"log1p": "log", "expm1": "exp", "logaddexp": "maximum"}
 UNORDERED = {"isinstance", "getattr", "zip", "einsum"}  # swapped arguments say nothing: a crash, or the same
 EXTREMES = {"maximum", "minimum", "max", "min"}
-COMMUTING = EXTREMES | {"array_equal", "logaddexp", "hypot", "add", "multiply"}
+COMMUTING = EXTREMES | {"array_equal", "logaddexp", "hypot", "add", "multiply", "bitwise_and"}
 UNTOUCHED = {"annotation", "returns", "decorator_list", "exc", "cause", "msg", "type_params", "format_spec"}
 
 

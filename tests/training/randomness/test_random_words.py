@@ -135,6 +135,12 @@ def test_cuda_has_words_of_its_own_unless_it_is_to_be_secure_and_no_other_device
 
 
 def test_the_generator_of_a_device_starts_from_63_bits_of_its_secret():
-    first = device_words(SECRET, CPU).generator.initial_seed()
-    assert first == int.from_bytes(SECRET[:8]) >> 1
+    words = device_words(SECRET, CPU)
+    assert words.device == CPU
+    assert words.generator.initial_seed() == int.from_bytes(SECRET[:8]) >> 1
     assert random_words.BITS == 63
+
+
+def test_what_the_key_stream_is_added_to_cannot_be_written_over():
+    with pytest.raises(ValueError, match="read-only"):
+        random_words.ZEROS[0] = 1
