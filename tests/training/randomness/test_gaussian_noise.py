@@ -156,3 +156,9 @@ def test_pieces_of_one_vector_share_nothing():
     for i, left in enumerate(pieces):
         for right in pieces[i + 1 :]:
             assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
+
+
+def test_a_vector_on_cuda_is_one_piece_whatever_its_size(monkeypatch):
+    monkeypatch.setattr(noise_module, "device_words", lambda secret, device: AesWords(secret))
+    noise = GaussianNoise(3 * PIECE, SeedSequence(9), torch.device("cuda"), Cores(2))
+    assert noise.count == len(noise.words) == len(noise.pieces(torch.zeros(3 * PIECE))) == 1
