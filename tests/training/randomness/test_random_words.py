@@ -8,6 +8,7 @@ from scipy import stats
 
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise, random_words
+from dpcore.training.randomness.box_muller import normals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
 from dpcore.training.randomness.machine import machine_of, processor
 from dpcore.training.randomness.random_words import AesWords, secret_of
@@ -139,6 +140,14 @@ def test_the_generator_of_a_device_starts_from_63_bits_of_its_secret():
     assert words.device == CPU
     assert words.generator.initial_seed() == int.from_bytes(SECRET[:8]) >> 1
     assert random_words.BITS == 63
+
+
+def test_words_of_a_device_are_continued_each_time_since_nobody_looks_at_them():
+    words, other = (device_words(SECRET, CPU) for _ in range(2))
+    normals(words, 2)
+    for count in (2, 7, 7):
+        other.draw(count)
+    assert torch.equal(words.draw(4), other.draw(4))
 
 
 def test_what_the_key_stream_is_added_to_cannot_be_written_over():
