@@ -205,9 +205,17 @@ class Session:
         return f"survived {len(chosen)} tests" if code == pytest.ExitCode.OK else "killed by a failed import"
 
     def _chosen(self, mutant: Mutant) -> tuple[list[str], float]:
-        """The tests that reach the mutant, those first that often notice, then the quickest, and their seconds."""
-        reaching = [test for test, each in self.tests.items() if _reaches(each, mutant)]
-        reaching.sort(key=lambda test: (-self.kills.get((mutant.path, test), 0), self.tests[test].seconds))
+        """The tests that reach the mutant, those first that often notice, then the quickest, and their seconds.
+
+        What lies outside functions was run on import, so that any test may notice it; those of its file come first.
+        """
+        reaching = [test for test, each in self.tests.items() if mutant.lines is None or _reaches(each, mutant)]
+
+        def place(test: str) -> tuple[int, bool, float]:
+            kills = self.kills.get((mutant.path, test), 0)
+            return -kills, mutant.path not in self.tests[test].lines, self.tests[test].seconds
+
+        reaching.sort(key=place)
         chosen, total = [], 0.0
         for test in reaching:
             if total + self.tests[test].seconds <= self.seconds:
@@ -217,11 +225,8 @@ class Session:
 
 
 def _reaches(test: Covered, mutant: Mutant) -> bool:
-    lines = test.lines.get(mutant.path, ())
-    if mutant.lines is None:
-        return bool(lines)
-    first, last = mutant.lines
-    return any(first <= line <= last for line in lines)
+    first, last = mutant.lines or (0, 0)
+    return any(first <= line <= last for line in test.lines.get(mutant.path, ()))
 
 
 def _tried(path: Path, tree: ast.Module, tests: list[str]) -> tuple[int, str]:
