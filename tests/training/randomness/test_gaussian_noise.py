@@ -14,7 +14,7 @@ from scipy import stats
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise as noise_module
 from dpcore.training.randomness.box_muller import normals
-from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise
+from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise, device_words
 from dpcore.training.randomness.random_words import AesWords
 
 CPU = torch.device("cpu")
@@ -162,3 +162,21 @@ def test_a_vector_on_cuda_is_one_piece_whatever_its_size(monkeypatch):
     monkeypatch.setattr(noise_module, "device_words", lambda secret, device: AesWords(secret))
     noise = GaussianNoise(3 * PIECE, SeedSequence(9), torch.device("cuda"), Cores(2))
     assert noise.count == len(noise.words) == len(noise.pieces(torch.zeros(3 * PIECE))) == 1
+
+
+def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_those_were(monkeypatch):
+    monkeypatch.setattr(noise_module, "device_words", lambda secret, device: device_words(secret, CPU))
+    noise = GaussianNoise(1000, SeedSequence(9), torch.device("cuda"), Cores(1))
+    (before,), states, vectors = noise.generators, noise.states(), torch.zeros(3, 1000)
+    noise.add_to(vectors[0], 1.0)
+    noise.renew()
+    (after,) = noise.generators
+    assert after is not before
+    noise.add_to(vectors[1], 1.0)
+    noise.restore(states)
+    noise.add_to(vectors[2], 1.0)
+    assert torch.equal(vectors[0], vectors[2])
+    assert not torch.equal(vectors[0], vectors[1])
+    of_aes = GaussianNoise(1000, SeedSequence(9), CPU, Cores(1))
+    of_aes.renew()
+    assert of_aes.generators == []
