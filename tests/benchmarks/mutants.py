@@ -150,7 +150,7 @@ def _faults(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.stmt):
         yield from _statement_faults(node)
     elif isinstance(node, ast.Constant):
-        yield from (ast.Constant(value) for value in _other_values(node.value))
+        yield from (ast.Constant(value) for value in _other_values(node.value))  # type: ignore[arg-type]
     elif isinstance(node, ast.Compare):
         yield from _comparison_faults(node)
     elif isinstance(node, ast.expr):

@@ -234,8 +234,8 @@ def _tried(path: Path, tree: ast.Module, tests: list[str]) -> tuple[int, str]:
         code = compile(tree, str(path), "exec", dont_inherit=True)
     original = importlib.machinery.SourceFileLoader.get_code
 
-    def get_code(loader: importlib.machinery.SourceFileLoader, name: str) -> Any:
-        return code if loader.path == str(path) else original(loader, name)
+    def get_code(self: importlib.machinery.SourceFileLoader, fullname: str) -> Any:
+        return code if self.path == str(path) else original(self, fullname)
 
     importlib.machinery.SourceFileLoader.get_code = get_code
     code_of_end, failed = int(pytest.ExitCode.OK), ""
