@@ -23,6 +23,7 @@ from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
 from pages.parts.results.downloads import Columns, csv_button, numbers_table
+from pages.parts.shell.present import chart_size
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -58,7 +59,7 @@ def show_map(setting: Setting, by: str, target: float | None, others: Sequence[M
     """Draw the map with the current point and others; a click on it loads a cell. Then its numbers."""
     axes = axes_of(setting, by)
     st.session_state[AXES] = axes
-    marks = [Mark(setting.epochs, setting.sigma, "now"), *others]
+    drawn = {"target": target, "marks": [Mark(setting.epochs, setting.sigma, "now"), *others], "size": chart_size()}
     place, below = st.container(), st.container()
     parts: list[Grid] = []
     started, slow = time.perf_counter(), False
@@ -67,13 +68,13 @@ def show_map(setting: Setting, by: str, target: float | None, others: Sequence[M
         if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
             slow = True
             first = joined(list(strips(axes, FIRST)))
-            figure = heatmap_figure(first, axes.epochs, target=target, marks=marks)
+            figure = heatmap_figure(first, axes.epochs, **drawn)
             place = place.plotly_chart(figure, key="first_map", alt=ALT)  # what comes next takes its place
         if slow:
             done = sum(len(each.sigmas) for each in parts)
             below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
-    figure = heatmap_figure(grid, axes.epochs, target=target, marks=marks)
+    figure = heatmap_figure(grid, axes.epochs, **drawn)
     place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)
     below.caption(caption(grid, axes, by, target))
     numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))

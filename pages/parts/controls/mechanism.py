@@ -21,6 +21,7 @@ from pages.parts.controls.choice import choice, choice_by_title, choice_of
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import chart_size
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
 
@@ -97,7 +98,7 @@ def setting_in(column: Any, beside: Any) -> Setting:
             beside.error(str(error))
             st.stop()
         if setting.schedule != "constant":
-            figure = schedule_figure(setting.mechanism)
+            figure = schedule_figure(setting.mechanism, size=chart_size())
             st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=ALT_SCHEDULE)
             if len(setting.mechanism.releases) == 1:
                 st.caption(UNCHANGED)

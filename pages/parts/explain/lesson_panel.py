@@ -92,12 +92,12 @@ def _write_address() -> None:
 
 def _draw(lesson: Lesson, step: int) -> None:
     with st.container(border=True, key="lesson_panel", gap="xsmall"):
-        place = f"**{lesson.title}**, step {step} of {lesson.length}."
+        place = f"**{lesson.title}**, step {step} of {lesson.length}:"
         if step < lesson.length:
             shown = lesson.steps[step - 1]
             st.markdown(f"{place} {shown.look(shown.scene)}")
         else:
-            st.markdown(place)
+            st.markdown(f"{place} a question")
             _ask(lesson.name, lesson.question)
         row = st.container(horizontal=True, gap="small")
         back = {"icon": ":material/arrow_back:", "args": (lesson.name, step - 1), "disabled": step == 1}

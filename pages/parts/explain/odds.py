@@ -61,7 +61,7 @@ def _reach(found: Risks, after: int) -> str:
 
 
 def _told(after: int) -> str:
-    return f"{PEOPLE} people: someone is right about {BEFORE} of them before, and about at most {after} of them after."
+    return f"{PEOPLE} people, someone is right about {BEFORE} before, and about {after} at most after."
 
 
 @lru_cache(maxsize=PEOPLE)

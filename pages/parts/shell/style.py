@@ -109,7 +109,10 @@ MENU_ROW = """
 .st-key-present_place {top: .8rem; right: 4.5rem}
 .st-key-lesson_menu {top: .6rem; right: 10rem}
 .st-key-lesson_panel {border-color: #808080}
-@media (max-width: 640px) {[data-testid="stColumn"]:has(.st-key-lesson_panel) {order: -1}}
+@media (max-width: 899px) {  /* where the chart stands above the controls, the lesson stands above the chart */
+  .st-key-page [data-testid="stHorizontalBlock"] *:has(.st-key-lesson_panel) {display: contents}
+  .st-key-page .st-key-lesson_panel {order: -2; min-width: 100%}
+}
 """
 LARGE = """
 html {font-size: 18px !important}

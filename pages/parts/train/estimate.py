@@ -20,6 +20,7 @@ from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.run_history import duration, seconds_for
 
@@ -34,7 +35,7 @@ def expected(form: Form, past: Sequence[Run]) -> None:
         mechanism, delta = form.mechanism, form.delta
         names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
         curves = {name: cache.curve(name, mechanism, delta) for name in names}
-        figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), height=340)
+        figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), height=340, size=chart_size())
         chart.markdown("**What these settings will spend**")
         chart.plotly_chart(figure, key="expected_chart", config=SMALL, alt=chart_texts.ALT_EPSILON)
     with words:

@@ -41,7 +41,7 @@ def test_a_hundred_people_are_drawn_as_many_as_it_says(sure: float, shown: int):
     html = odds_icons(risks(sure))
     assert people(html) == [50, shown - 50, PEOPLE - shown]
     assert f"{shown} of {PEOPLE}" in html
-    assert f"about at most {shown} of them after" in re.findall(r'alt="(.*?)"', html)[0]
+    assert f"about {shown} at most after" in re.findall(r'alt="(.*?)"', html)[0]
 
 
 @pytest.mark.parametrize("found", [risks(1.0), risks(0.6, empty=True), risks(math.nextafter(1, 0))])
