@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from dpcore.figures import gaussian_line, profile_figure, tradeoff_figure
+from dpcore.figures import profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
 from pages.parts.explain.odds import alternative
-from pages.parts.explain.visitor import on_screen, visitor_line
-from pages.parts.lab.chart import View, first_chart, lab_chart
+from pages.parts.explain.visitor import on_screen
+from pages.parts.lab.beside import attack_beside, numbers_below
+from pages.parts.lab.chart import Shown, View, first_chart, lab_chart
+from pages.parts.lab.gradients import gradients
+from pages.parts.lab.pin import pin_and_reset
 from pages.parts.lab.start import start_button
 from pages.parts.results import cache, chart_texts
-from pages.parts.results.attack_curves import band_and_clt
-from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
-from pages.parts.results.statement_card import card
-from pages.parts.results.verdict_table import epsilon_sentence, verdict_table, why_they_differ
-from pages.parts.shell.layout import SMALL, page_columns
-from pages.parts.shell.menu import link
+from pages.parts.results.pinned import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results.verdict_table import epsilon_sentence
+from pages.parts.shell.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.form import last_good, settings_form
 from pages.parts.train.run_store import run_store
@@ -38,6 +38,7 @@ with right:
 store, past, device = run_store(told)
 with left:
     form, place = settings_form(device)
+    pinned = pin_and_reset(form)
 form = last_good(form, told)
 mechanism, delta = form.mechanism, form.delta
 chosen = accountant_pills(row.container(width="content"))
@@ -61,27 +62,24 @@ if warning := delta_warning(delta, form.n):
 early.empty()
 with chart:
     if against == "epoch":
-        lab_chart(form, curves, store, ids, View(log, across))
+        ghost = ghost_over_epochs(pinned) if pinned else None
+        lab_chart(Shown(form, curves, store, tuple(ids), View(log, across, ghost)))
     else:
+        ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        st.plotly_chart(profile_figure(profiles, log=log), key="profile_chart", alt=chart_texts.ALT_PROFILE)
+        figure = profile_figure(profiles, log=log, ghost=ghost)
+        st.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
 with left, place:
     start_button(form, store, past)
 if mechanism:
     with small:
-        mu, band = cache.mu(mechanism), cache.band(mechanism)
-        figure = tradeoff_figure(band, [gaussian_line(mu)], height=250)
-        st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
-        link("pages/tradeoff.py", "What can an attacker do?")
-        st.caption(chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF)
-        visitor_line(found := cache.risks(mechanism, delta))
+        found = attack_beside(mechanism, delta)
     meant.markdown(f"Of {alternative(found)}")
-    with below:
-        st.html(verdict_table(curves))
-        st.markdown(why_they_differ())
-        curves_table(mechanism, curves)
-        tradeoff_table(band_and_clt(band, mu), "The numbers in the trade-off chart")
-        curves_download(mechanism, delta, against)
-        card(mechanism, curves[CERTIFIED], CERTIFIED, form.n, "statement_card")
+    if pinned and form.pinnable:
+        told.markdown(difference(pinned, form.pinnable))
+with below:
+    gradients(store, ids)
+    if mechanism:
+        numbers_below(mechanism, curves, delta, form.n, against)
 
 run_picker.started_is_seen()

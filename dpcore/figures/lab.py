@@ -73,6 +73,8 @@ def lab_figure(
     traces = [*tagged, *(_certified(run) for run in ghosts), *below, *dots]
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
+    others = [_ghost_end(run, None if log else above.bounds[1]) for run in ghosts]
+    above = above._replace(ends=[*above.ends, *(each for each in others if each)])
     shape = _labelled(shape, above, runs, log, size)
     return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
 
@@ -139,7 +141,17 @@ def _certified(run: LabRun) -> dict[str, Any]:
     told = [marked(each, curve.kind) for each in curve.epsilon.tolist()]
     seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
     more = {"opacity": FAINT, "text": told, "hovertemplate": "%{text}", "uid": f"{GHOST}{run.place}"}
-    return line(run.ghost.epochs, seen, style, **more)
+    trace = line(run.ghost.epochs, seen, style, **more)
+    return trace | {"line": trace["line"] | {"width": NORMAL.pen / 2}}
+
+
+def _ghost_end(run: LabRun, top: float | None) -> End | None:
+    """The label of what a run with other settings spends in the end; none where that is infinite."""
+    if run.ghost is None or not np.isfinite(run.ghost.curve.epsilon[-1]):
+        return None
+    value = float(run.ghost.curve.epsilon[-1])
+    above = " ↑" if top is not None and value > top else ""
+    return End(run_style(run.place), value, f"{marked(value, run.ghost.curve.kind)}{above}", run.label)
 
 
 def _now(

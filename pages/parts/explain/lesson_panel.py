@@ -43,6 +43,12 @@ def go_to(name: str, step: int) -> None:
         put(key, value, FIELDS.get(key, value))
 
 
+def start_over() -> None:
+    """Set every control to what it is where nothing was chosen. As a callback."""
+    for key, value in _fields(HOME).items():
+        put(key, value, FIELDS.get(key, value))
+
+
 def close(*, restore: bool = False) -> None:
     """End the lesson, with or without the visitor's own settings coming back. As a callback."""
     own = st.session_state.pop(OWN, {})

@@ -11,20 +11,23 @@ import streamlit as st
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of
+from dpcore.figures.labels import written
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.components.live_chart import Growth, Label, Mark, Table, charts_follow, live_chart
+from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
+from pages.parts.components.served import charts_follow
 from pages.parts.results import cache, chart_texts
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form
-from pages.parts.train.live import EVERY
+from pages.parts.train.live import EVERY, run_status
+from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched, watched_runs
-from pages.parts.train.run_labels import described, labels_of
-from pages.parts.train.run_picker import cancel, outdated
+from pages.parts.train.run_labels import labels_of
+from pages.parts.train.run_picker import outdated
 
 HEIGHT = 470
 ALT = f"{chart_texts.ALT_EPSILON} Below it, over the same axis, the test accuracy of the runs shown."
@@ -38,22 +41,31 @@ class View(NamedTuple):
     ghost: Ghost | None = None  # of the setting that is pinned
 
 
-def lab_chart(form: Form, curves: Mapping[str, Curve], store: Store | None, ids: Sequence[str], view: View) -> None:
+class Shown(NamedTuple):
+    """What the chart is drawn of."""
+
+    form: Form
+    curves: Mapping[str, Curve]
+    store: Store | None
+    ids: tuple[str, ...]
+    view: View
+
+
+def lab_chart(shown: Shown) -> None:
     """Draw the chart. It follows the runs that go on by itself, or is drawn again and again where it cannot."""
     active = False
-    if store is not None:
+    if shown.store is not None:
         try:
-            active = any(store.run(each).active for each in ids)
+            active = any(shown.store.run(each).active for each in shown.ids)
         except (UnknownRun, StoreError):  # the panel says so
             active = False
-    panel = st.fragment(_panel, run_every=EVERY if active and not charts_follow() else None)
-    panel(form, curves, store, tuple(ids), active, view)
+    ticks = active and not charts_follow()
+    st.fragment(_panel, run_every=EVERY if ticks else None)(shown, active, ticks)
 
 
-def _panel(
-    form: Form, curves: Mapping[str, Curve], store: Store | None, ids: tuple[str, ...], active: bool, view: View
-) -> None:
-    if store is not None and outdated(ids):
+def _panel(shown: Shown, active: bool, ticks: bool) -> None:
+    form, curves, store, ids, view = shown
+    if store is not None and (outdated(ids) or (active and not ticks and not charts_follow())):
         st.rerun()
     watched: list[Watched] = []
     try:
@@ -72,7 +84,7 @@ def _panel(
     by_epsilon = figure.to_dict()["layout"]["xaxis"]["title"]["text"] != "epoch"
     followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
     live_chart(figure, followed, key="epsilon_chart", alt=ALT, tells=True)
-    under_way(store, watched)
+    _told(store, watched)
 
 
 def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool) -> list[Growth | Mark]:
@@ -80,44 +92,26 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     if not watched.run.active:
         return []
     places = {trace.get("uid", ""): place for place, trace in enumerate(figure.to_dict()["data"])}
-    common: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence}
-    if by_epsilon and not run.level:
-        common["table"] = _spent_at(watched)
-    label = Label(f"{RUN}{run.place}", f"{_dash(run)} {label_of(run)}")
-    found: list[Growth | Mark] = [
-        Growth(**common, trace=places[f"{RUN}{run.place}"], scale=100.0, level=by_epsilon and run.level, label=label)
-    ]
+    table = spent_table(watched, CERTIFIED) if by_epsilon else None
+    level = by_epsilon and run.level
+    if by_epsilon and not (table or level):
+        return []
+    name = f"{RUN}{run.place}"
+    label = Label(name, written(run_style(run.place), label_of(run), chart_size())["text"])
+    since: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence, "table": table}
+    found: list[Growth | Mark] = [Growth(**since, trace=places[name], scale=100.0, level=level, label=label)]
     if run.now is not None and NOW in places:
         own = f"{GHOST}{run.place}" if run.ghost else CURVE
         curves = tuple(place for uid, place in places.items() if uid.startswith(own))
-        found.append(Mark(**common, shape=0, trace=places[NOW], curves=curves))
+        found.append(Mark(**since, shape=0, trace=places[NOW], curves=curves))
     return found
 
 
-def _spent_at(watched: Watched) -> Table:
-    """The certified epsilon of a run at the steps that a chart shows."""
-    mechanism, first = watched.plan.mechanism, watched.plan.uses_at(0)
-    if mechanism is None:
-        return Table((), ())
-    curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
-    kept = [(int(step) - first, value) for step, value in zip(curve.steps, curve.epsilon, strict=True) if step > first]
-    return Table(tuple(step for step, _ in kept), tuple(float(value) for _, value in kept))
-
-
-def _dash(run: LabRun) -> str:
-    style = run_style(run.place)
-    return f'<span style="color:{style.color}">{style.glyph}</span>'
-
-
-def under_way(store: Store | None, watched: Sequence[Watched]) -> None:
-    """The runs that go on, each with what stops it."""
+def _told(store: Store | None, watched: Sequence[Watched]) -> None:
+    """How far the runs are that go on, and why one has failed."""
     for each in watched:
-        if store is None or not each.run.active:
-            continue
-        row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-        said = "waits for its turn" if each.run.status is Status.QUEUED else "trains"
-        row.caption(f"**{described(each.config)}** {said}", width="stretch")
-        row.button("Cancel", key=f"cancel_{each.run.id}", type="tertiary", on_click=cancel, args=(store, each.run.id))
+        if store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
+            run_status(store, each)
 
 
 def epochs_of(form: Form) -> np.ndarray:

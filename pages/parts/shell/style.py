@@ -46,6 +46,21 @@ NUMBERS = """
 .stHorizontalBlock[class*="_number"] {flex-wrap: wrap; gap: .25rem .8rem}
 .stHorizontalBlock[class*="_number"] > .stElementContainer:has(> .stMarkdown) {flex: 1 0 100%}  /* the label */
 """
+STEP = """
+.step-shown {display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem 2rem; margin: 0}
+.step-shown > li {animation: stage .6s both; animation-delay: calc(var(--turn) * 1.6s)}
+.squares {display: grid; grid-template-columns: repeat(20, 1fr); gap: 2px; margin-top: .4rem}
+.squares i {aspect-ratio: 1; border: 1px solid #808080; border-radius: 2px}
+.squares .in {background: #2469a6}
+.bar {margin-top: .3rem}
+.bar span {
+  display: block; height: .5rem; border-radius: 2px; background: var(--color); width: calc(var(--to) * 100%);
+  animation: length .9s both; animation-delay: calc(var(--turn) * 1.6s + .5s)
+}
+@keyframes stage {from {opacity: 0}}
+@keyframes length {from {width: calc(var(--from) * 100%)}}
+@media (prefers-reduced-motion: reduce) {.step-shown > li, .bar span {animation: none}}
+"""
 TABLES = """
 .scrolling {overflow-x: auto}
 .verdicts, .attack {width: 100%; border-collapse: collapse; font-size: .95rem}
@@ -122,7 +137,8 @@ html {font-size: 18px !important}
 
 def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    css = PAGE + TWO_COLUMNS + FORM + SLIDERS + NUMBERS + TABLES + RUNS + WORDS + MENU_ROW + (LARGE if present else "")
+    sheets = (PAGE, TWO_COLUMNS, FORM, SLIDERS, NUMBERS, STEP, TABLES, RUNS, WORDS, MENU_ROW, LARGE if present else "")
+    css = "".join(sheets)
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

@@ -51,6 +51,7 @@ class Form:
     delta: float
     clip_norm: float
     optimizer: str
+    pinnable: controls.Setting | None = None  # None where a run of these settings releases something else
     mechanism: Mechanism | None = None  # None where `unaccounted` or `problem` says why
     unaccounted: str = ""
     problem: str = ""  # which values do not go together; it stands beside its control already
@@ -178,12 +179,17 @@ def _accounted(form: Form, chosen: Chosen, epochs: float | None) -> Form:
         except ValueError as error:
             st.error(str(error))
             return replace(form, problem=str(error))
+    if mechanism is not None:
+        shown = controls.Setting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
+        form = replace(form, pinnable=shown)
     try:
         config = _config(form, chosen, epochs)
         planned = plan(config)
     except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
         return replace(form, mechanism=mechanism, obstacle=controls.on_schedule(str(error)))
     configs = tuple(with_seeds(config, chosen.seeds))
+    if mechanism != planned.mechanism:
+        form = replace(form, pinnable=None)
     settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted, "configs": configs}
     return replace(form, mechanism=planned.mechanism, **settled)
 

@@ -65,7 +65,7 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
     detail = in_detail(watched)
     for each in watched:
         if each.run.active or each is detail:
-            _status(store, each)
+            run_status(store, each)
     run_figures(detail, accountant)
     _key(watched)
     seed_summaries([(each.run, each.config, each.history.finished) for each in watched])
@@ -95,7 +95,8 @@ def in_detail(watched: Sequence[Watched]) -> Watched:
     return (running or private[-1:] or watched[-1:])[0]
 
 
-def _status(store: Store, watched: Watched) -> None:
+def run_status(store: Store, watched: Watched) -> None:
+    """How far a run is, with what stops it or lets it go on, and why it failed or was lost."""
     run, history, config = watched.run, watched.history, watched.config
     bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
     with bar:

@@ -1,0 +1,42 @@
+"""What stands beside the lab's chart and below it: what an attacker can do, every number, and what it is worth."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dpcore.figures import gaussian_line, tradeoff_figure
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.attack_risk import Risks
+from pages.parts.explain.visitor import visitor_line
+from pages.parts.results import cache, chart_texts
+from pages.parts.results.attack_curves import band_and_clt
+from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
+from pages.parts.results.statement_card import card
+from pages.parts.results.verdict_table import verdict_table, why_they_differ
+from pages.parts.shell.layout import SMALL
+from pages.parts.shell.menu import link
+from pages.parts.shell.present import chart_size
+
+HEIGHT = 250
+
+
+def attack_beside(mechanism: Mechanism, delta: float) -> Risks:
+    """Draw the trade-off picture and the odds; what is certain about any attacker."""
+    mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
+    figure = tradeoff_figure(band, [gaussian_line(mu)], height=HEIGHT, size=chart_size())
+    st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
+    link("pages/tradeoff.py", "What can an attacker do?")
+    st.caption(chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF)
+    visitor_line(found)
+    return found
+
+
+def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
+    """Draw the verdicts, why they differ, the tables, the download and the statement."""
+    st.html(verdict_table(curves))
+    st.markdown(why_they_differ())
+    curves_table(mechanism, curves)
+    tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")
+    curves_download(mechanism, delta, against)
+    card(mechanism, curves[CERTIFIED], CERTIFIED, n, "statement_card")

@@ -1,0 +1,76 @@
+"""One step of private training in four stages, as HTML that moves by itself and stands still where that is asked for.
+
+Every number is from the run's events or its plan.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dpcore.figures.norms import WORDS
+from dpcore.privacy.report.numbers import nearest, percent
+
+DRAWN = 100  # squares of the first stage, each for as many examples
+FILLED = "#2469a6"
+NOISE = "#ce7a4a"
+
+
+class Step(NamedTuple):
+    """What is known of a step: norms are the quantiles of `WORDS`, of the gradients since the last report."""
+
+    step: int
+    n: int
+    q: float
+    clip_norm: float
+    sigma: float
+    norms: Sequence[float]
+    clipped: float
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the noise on each coordinate of the sum."""
+        return self.sigma * self.clip_norm
+
+    @property
+    def scale(self) -> float:
+        """What the longest bar stands for."""
+        return max(*self.norms, self.clip_norm, self.noise)
+
+
+def step_html(step: Step, played: int = 0) -> str:
+    """The four stages; with another `played` the browser plays them again."""
+    stages = (_batch(step), _lengths(step), _clipped(step), _noise(step))
+    items = "".join(f'<li style="--turn:{turn}">{stage}</li>' for turn, stage in enumerate(stages))
+    return f'<ol class="step-shown" data-played="{played}" aria-label="Step {step.step:,} of the run">{items}</ol>'
+
+
+def _batch(step: Step) -> str:
+    drawn = round(DRAWN * step.q)
+    squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(DRAWN))
+    told = f"each of {step.n:,} examples joins with probability q = {nearest(step.q)}: about {step.q * step.n:,.0f} do"
+    return f"<b>A batch is drawn.</b> Step {step.step:,}: {told}.<div class=squares aria-hidden=true>{squares}</div>"
+
+
+def _lengths(step: Step) -> str:
+    bars = "".join(_bar(step, norm, norm, word) for norm, word in zip(step.norms, WORDS, strict=True))
+    return f"<b>One gradient an example.</b> Their lengths, as the run reported them last:{bars}"
+
+
+def _clipped(step: Step) -> str:
+    cut = (min(norm, step.clip_norm) for norm in step.norms)
+    bars = "".join(_bar(step, short, norm, word) for short, norm, word in zip(cut, step.norms, WORDS, strict=True))
+    share = percent(step.clipped, 0)
+    return f"<b>Clipped to C = {nearest(step.clip_norm)}.</b> Longer ones are shortened: {share} of them were.{bars}"
+
+
+def _noise(step: Step) -> str:
+    most = _bar(step, step.clip_norm, step.clip_norm, "what one example can add to the sum, C")
+    noise = _bar(step, step.noise, 0.0, "standard deviation of the noise, sigma C", NOISE)
+    told = f"sigma C = {nearest(step.sigma)} times {nearest(step.clip_norm)} = {nearest(step.noise)}"
+    hides = "It hides whether any one took part."
+    return f"<b>Noise is added</b> to each coordinate of their sum: {told}. {hides}{most}{noise}"
+
+
+def _bar(step: Step, length: float, before: float, word: str, color: str = FILLED) -> str:
+    """A bar that begins as long as it was before."""
+    ends = f"--to:{length / step.scale:.4f};--from:{before / step.scale:.4f};--color:{color}"
+    return f'<div class=bar style="{ends}"><span></span><small>{nearest(length, 3)} · {word}</small></div>'

@@ -1,0 +1,125 @@
+"""The lab's chart: epsilon above accuracy, one x axis, marks that walk, ghosts of settings that were left."""
+
+import numpy as np
+import pytest
+
+from dpcore.figures import charted, epochs_at
+from dpcore.figures.ghost import Ghost
+from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure
+from dpcore.figures.style import Size
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
+
+MECHANISM, OTHER = Mechanism.constant(0.0256, 1.23, 196), Mechanism.constant(0.0256, 2.0, 196)
+STEPS = charted(MECHANISM)
+EPOCHS = epochs_at(MECHANISM, STEPS)
+CURVES = {name: ACCOUNTANTS[name].curve(MECHANISM, STEPS, 1e-5) for name in ("moments", "pld")}
+PRIVATE = LabRun("private", 0, [1.0, 2.0], [0.5, 0.8], [0.7, 0.9], end=5.0, most=1.56)
+BASELINE = LabRun("non-private", 1, [1.0, 3.0], [0.9, 0.97], level=True, end=5.0)
+
+
+def drawn(*runs: LabRun, **how) -> tuple[dict, dict]:
+    """The traces by what tells them apart, and the layout."""
+    figure = lab_figure(CURVES, EPOCHS, runs, **how)
+    traces = [trace.to_plotly_json() for trace in figure.data]  # type: ignore[attr-defined]
+    return {trace.get("uid", trace["name"]): trace for trace in traces}, figure.to_dict()["layout"]
+
+
+def test_both_plots_share_one_axis_and_one_cursor():
+    traces, layout = drawn(PRIVATE)
+    assert {trace.get("xaxis", "x") for trace in traces.values()} == {"x"}
+    assert traces[f"{RUN}0"]["yaxis"] == "y2"
+    assert (layout["hovermode"], layout["hoversubplots"]) == ("x unified", "axis")
+    assert layout["xaxis"]["spikemode"] == "across"
+    low, high = layout["yaxis2"]["domain"], layout["yaxis"]["domain"]
+    assert low[0] == 0 < low[1] < high[0] < high[1] == 1
+
+
+def test_before_the_first_run_the_lower_plot_says_what_will_be_there():
+    _, layout = drawn()
+    assert INVITATION in [note["text"] for note in layout["annotations"]]
+    _, layout = drawn(PRIVATE)
+    assert INVITATION not in [note["text"] for note in layout["annotations"]]
+
+
+def test_accuracies_are_percents_and_labelled_at_their_end():
+    traces, layout = drawn(PRIVATE, BASELINE)
+    assert list(traces[f"{RUN}0"]["y"]) == [50.0, 80.0]
+    texts = {note.get("name"): note["text"] for note in layout["annotations"]}
+    assert texts[f"{RUN}0"].endswith("80.0 % private")
+    assert texts[f"{RUN}1"].endswith("97.0 % non-private")
+
+
+@pytest.mark.parametrize("now", [0.5, 2.0, 4.9])
+def test_the_mark_walks_on_every_curve_of_the_settings_that_train(now: float):
+    traces, layout = drawn(PRIVATE._replace(now=now))
+    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == pytest.approx(now)
+    heights = sorted(traces[NOW]["y"])
+    assert heights == pytest.approx(sorted(float(np.interp(now, EPOCHS, each.epsilon)) for each in CURVES.values()))
+
+
+def test_no_mark_walks_where_no_run_trains():
+    traces, layout = drawn(PRIVATE)
+    assert NOW not in traces
+    assert not layout.get("shapes")
+
+
+def ghostly(run: LabRun) -> LabRun:
+    """The run, as of settings that are no longer chosen."""
+    curve = ACCOUNTANTS["pld"].curve(OTHER, charted(OTHER), 1e-5)
+    return run._replace(label="sigma 2", ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER))))
+
+
+def test_settings_that_are_left_stay_as_a_ghost_with_their_label():
+    traces, layout = drawn(ghostly(PRIVATE))
+    ghost = traces[f"{GHOST}0"]
+    assert ghost["opacity"] < 1
+    assert ghost["y"][-1] == pytest.approx(ACCOUNTANTS["pld"].curve(OTHER, [196], 1e-5).epsilon[0])
+    assert any("sigma 2" in note["text"] and "≤" in note["text"] for note in layout["annotations"])
+
+
+def test_the_mark_of_a_ghost_walks_on_the_ghost_alone():
+    run = ghostly(PRIVATE)._replace(now=2.0)
+    traces, _ = drawn(run)
+    assert run.ghost
+    assert run.ghost.epochs is not None
+    assert list(traces[NOW]["y"]) == pytest.approx([float(np.interp(2.0, run.ghost.epochs, run.ghost.curve.epsilon))])
+
+
+def test_a_ghost_that_costs_more_is_within_the_axis():
+    dear = Mechanism.constant(0.0256, 0.9, 196)
+    curve = ACCOUNTANTS["pld"].curve(dear, charted(dear), 1e-5)
+    _, layout = drawn(PRIVATE._replace(ghost=Ghost("sigma 0.9", curve, EPOCHS)))
+    assert layout["yaxis"]["range"][1] >= float(curve.epsilon[-1])
+
+
+def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_level():
+    traces, layout = drawn(PRIVATE, BASELINE, across="epsilon")
+    (upper,) = [each for each in traces.values() if each["name"] == "Proven upper bound"]
+    assert list(upper["x"]) == list(upper["y"])
+    assert list(traces[f"{RUN}0"]["x"]) == [0.7, 0.9]
+    assert list(traces[f"{RUN}1"]["y"]) == [97.0, 97.0]
+    assert layout["xaxis"]["title"]["text"] == "certified epsilon"
+    assert layout["xaxis"]["range"][1] >= 1.56
+
+
+def test_without_a_certified_epsilon_the_axis_stays_that_of_epochs():
+    figure = lab_figure({"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon").to_dict()
+    assert figure["layout"]["xaxis"]["title"]["text"] == "epoch"
+
+
+def test_the_axis_reaches_as_far_as_the_longest_run():
+    _, layout = drawn(PRIVATE._replace(end=20.0))
+    assert layout["xaxis"]["range"][1] >= 20.0
+
+
+def test_on_a_narrow_screen_all_labels_stand_below():
+    _, layout = drawn(PRIVATE, size=Size(narrow=True))
+    assert {note["yref"] for note in layout["annotations"]} == {"paper"}
+
+
+def test_traces_are_told_apart_by_names_that_css_can_hold():
+    traces, _ = drawn(ghostly(PRIVATE)._replace(now=1.0), BASELINE)
+    told = [name for name in traces if name.startswith((CURVE, GHOST, RUN, NOW))]
+    assert len(told) >= 5
+    assert all(name.replace("-", "").isalnum() for name in told)
