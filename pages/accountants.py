@@ -19,6 +19,7 @@ from pages.parts.results import cache, chart_texts
 from pages.parts.results.pinned import difference, ghost_over_delta, ghost_over_epochs
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.layout import page_columns
+from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.form import last_good, settings_form
 from pages.parts.train.run_store import run_store
@@ -67,7 +68,7 @@ with chart:
     else:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        figure = profile_figure(profiles, log=log, ghost=ghost)
+        figure = profile_figure(profiles, log=log, ghost=ghost, size=chart_size())
         st.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
 with left, place:
     start_button(form, store, past)

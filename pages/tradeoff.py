@@ -20,6 +20,7 @@ from pages.parts.results.downloads import curves_download, profiles_table, trade
 from pages.parts.results.pinned import difference, ghost_over_delta, pin_controls, pinned_line
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
+from pages.parts.shell.present import chart_size
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
 
 LEAST = 1e-6  # of a prior
@@ -61,7 +62,9 @@ with right:
     if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified takes its place
         certain = certain.caption(chart_texts.COMING)
         if view == "trade-off":
-            figure = tradeoff_figure(None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT)
+            figure = tradeoff_figure(
+                None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT, size=chart_size()
+            )
             early.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_ATTACK[log])
     spent = cache.final(one, mechanism, delta)
     compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
@@ -75,18 +78,20 @@ with right:
 
     if view == "trade-off":
         ghost = pinned_line(pinned) if pinned else []
-        figure = tradeoff_figure(band, [*compared.lines(), *ghost], log=log, height=HEIGHT)
+        figure = tradeoff_figure(band, [*compared.lines(), *ghost], log=log, height=HEIGHT, size=chart_size())
         with chart:
             live_chart(figure, [], key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        figure = profile_figure(profiles, log=log, height=HEIGHT, ghost=ghost_over_delta(pinned) if pinned else None)
+        figure = profile_figure(
+            profiles, log=log, height=HEIGHT, size=chart_size(), ghost=ghost_over_delta(pinned) if pinned else None
+        )
         with chart:
             live_chart(figure, [], key="profile_chart", alt=chart_texts.ALT_PROFILE)
     elif growing := cache.growing(mechanism):
         figure = growth_figure(
-            {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT
+            {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT, size=chart_size()
         )
         with chart:
             live_chart(figure, [], key="steps_chart", alt=chart_texts.ALT_STEPS)

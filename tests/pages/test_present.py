@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.figures.style import NORMAL, PRESENT
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
@@ -49,3 +50,18 @@ def test_the_button_turns_it_on_and_off_and_the_address_says_so():
 def test_it_stays_on_when_the_page_is_changed(store: Store):
     page = press(opened(PAGES[0], {}))
     assert large(page.switch_page(PAGES[2].file).run())
+
+
+def figures(page: AppTest) -> list[dict]:
+    """Every chart of a page, however it is drawn."""
+    plain = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+    sent = [json.loads(each.proto.json) for each in page.get("bidi_component") if each.proto.json]
+    return plain + [each["figure"] for each in sent if isinstance(each, dict) and "figure" in each]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
+def test_every_chart_has_large_text_in_it(store: Store, page):
+    drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"}))
+    assert drawn
+    assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}
+    assert {each["layout"]["font"]["size"] for each in figures(opened(page, {}))} == {NORMAL.text}

@@ -183,7 +183,7 @@ def rate_control(n: int) -> float:
     batch = number(BATCH, label=False)
     if batch > n:
         raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
-    beside.caption(f"q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=f"{BATCH.help}\n\n{Q.help}")
+    beside.caption(f"q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=help_on("batch", "q", "poisson"))
     return batch / n
 
 

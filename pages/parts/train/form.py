@@ -24,6 +24,7 @@ from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
 from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import chart_size
 from pages.parts.train.method import method_controls, schedule_controls
 from pages.parts.train.run_picker import MOST
 
@@ -118,7 +119,12 @@ def schedule_chart(form: Form, schedule: str) -> None:
     """Sigma over the epochs, where it changes."""
     if schedule == "constant" or form.mechanism is None:
         return
-    st.plotly_chart(schedule_figure(form.mechanism), key="schedule_chart", config=SMALL, alt=controls.ALT_SCHEDULE)
+    st.plotly_chart(
+        schedule_figure(form.mechanism, size=chart_size()),
+        key="schedule_chart",
+        config=SMALL,
+        alt=controls.ALT_SCHEDULE,
+    )
     if len(form.mechanism.releases) == 1:
         st.caption(controls.UNCHANGED)
 
