@@ -9,6 +9,7 @@ from typing import NamedTuple
 from dpcore.figures.norms import WORDS
 from dpcore.privacy.report.numbers import nearest, percent
 
+WIDEST = 4  # times C, or the noise, that a bar can show
 DRAWN = 100  # squares of the first stage, each for as many examples
 FILLED = "#2469a6"
 NOISE = "#ce7a4a"
@@ -32,8 +33,8 @@ class Step(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What the longest bar stands for."""
-        return max(*self.norms, self.clip_norm, self.noise)
+        """What a bar of full width stands for: gradients may be hundreds of times longer than C, and their bars end."""
+        return min(max(*self.norms, self.clip_norm, self.noise), WIDEST * max(self.clip_norm, self.noise))
 
 
 def step_html(step: Step, played: int = 0) -> str:
@@ -72,5 +73,6 @@ def _noise(step: Step) -> str:
 
 def _bar(step: Step, length: float, before: float, word: str, color: str = FILLED) -> str:
     """A bar that begins as long as it was before."""
-    ends = f"--to:{length / step.scale:.4f};--from:{before / step.scale:.4f};--color:{color}"
-    return f'<div class=bar style="{ends}"><span></span><small>{nearest(length, 3)} · {word}</small></div>'
+    ends = f"--to:{min(length / step.scale, 1):.4f};--from:{min(before / step.scale, 1):.4f};--color:{color}"
+    told = f"{nearest(length, 3)}{' →' if length > step.scale else ''} · {word}"
+    return f'<div class=bar style="{ends}"><span></span><small>{told}</small></div>'

@@ -23,8 +23,9 @@ def test_it_has_four_stages_with_the_runs_numbers():
 
 def test_clipping_shortens_what_is_longer_than_c_and_nothing_else():
     before, after = bars(step_html(STEP))[:5], bars(step_html(STEP))[5:10]
-    assert [to for to, _ in before] == pytest.approx([norm / 0.9 for norm in STEP.norms], abs=1e-4)
-    assert [to for to, _ in after] == pytest.approx([min(norm, 0.1) / 0.9 for norm in STEP.norms], abs=1e-4)
+    widest = 4 * 0.123
+    assert [to for to, _ in before] == pytest.approx([min(norm / widest, 1) for norm in STEP.norms], abs=1e-4)
+    assert [to for to, _ in after] == pytest.approx([min(norm, 0.1) / widest for norm in STEP.norms], abs=1e-4)
     assert [since for _, since in after] == [to for to, _ in before]
 
 
@@ -40,3 +41,10 @@ def test_as_many_squares_of_a_hundred_are_drawn_as_q_says():
 
 def test_to_play_it_again_is_another_piece_of_html():
     assert step_html(STEP, 1) != step_html(STEP)
+
+
+def test_a_bar_that_is_too_long_for_the_picture_says_so():
+    told = step_html(STEP._replace(norms=(0.05, 0.08, 0.2, 0.4, 50.0)))
+    assert told.count("→") == 1
+    assert "50 → ·" in told
+    assert max(to for to, _ in bars(told)) == 1.0
