@@ -37,7 +37,9 @@ class Chart {
     this.said = made("span", "live-said");
     this.said.setAttribute("role", "status");
     this.details = made("details", "live-numbers");
-    this.details.append(made("summary", "", "Numbers"), made("div", "live-table"));
+    const table = made("div", "live-table");
+    Object.assign(table, { tabIndex: 0, role: "group", ariaLabel: "Numbers" }); // it scrolls, by the keyboard too
+    this.details.append(made("summary", "", "Numbers"), table);
     this.details.addEventListener("toggle", () => this.fill());
     const buttons = ["SVG", "PNG"].map((format) => {
       const button = made("button", "", format);
