@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.figures import profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
+from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
@@ -69,7 +70,7 @@ with chart:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, ghost=ghost, size=chart_size())
-        st.plotly_chart(figure, key="profile_chart", alt=chart_texts.ALT_PROFILE)
+        live_chart(figure, [], key="profile_chart", alt=chart_texts.ALT_PROFILE)
 with left, place:
     start_button(form, store, past)
 if mechanism:

@@ -8,6 +8,7 @@ from dpcore.figures import gaussian_line, tradeoff_figure
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
+from pages.parts.components.live_chart import live_chart
 from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import band_and_clt
@@ -25,7 +26,7 @@ def attack_beside(mechanism: Mechanism, delta: float) -> Risks:
     """Draw the trade-off picture and the odds; what is certain about any attacker."""
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
     figure = tradeoff_figure(band, [gaussian_line(mu)], height=HEIGHT, size=chart_size())
-    st.plotly_chart(figure, key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
+    live_chart(figure, [], key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
     link("pages/tradeoff.py", "What can an attacker do?")
     st.caption(chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF)
     visitor_line(found)

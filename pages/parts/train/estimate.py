@@ -15,6 +15,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Number
 from dpcore.training.settings import SETTINGS
+from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
@@ -37,7 +38,8 @@ def expected(form: Form, past: Sequence[Run]) -> None:
         curves = {name: cache.curve(name, mechanism, delta) for name in names}
         figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), height=340, size=chart_size())
         chart.markdown("**What these settings will spend**")
-        chart.plotly_chart(figure, key="expected_chart", config=SMALL, alt=chart_texts.ALT_EPSILON)
+        with chart:
+            live_chart(figure, [], key="expected_chart", config=SMALL, alt=chart_texts.ALT_EPSILON)
     with words:
         estimate(form.configs, past)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
