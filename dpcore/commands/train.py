@@ -21,7 +21,7 @@ from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, to_json
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved, to_json
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
@@ -108,7 +108,7 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
         file = checkpoint_path(store.home, run)
         events = begun(train(config, file=file, planned=plan(config), secret=secret))
         _begin(store, run, config, secret)
-        return follow(store, run, events, keeping(say, keep))
+        return follow(store, run, events, keeping(naming_idle(config, say), keep))
     except KeyboardInterrupt:
         print("Cancelled.", file=sys.stderr)
         return STATUS[Status.CANCELLED]
@@ -120,6 +120,17 @@ def keeping(say: Callable[[Event], None], keep: Callable[[Finished], None]) -> C
     def said(event: Event) -> None:
         if isinstance(event, Finished):
             keep(event)
+        say(event)
+
+    return said
+
+
+def naming_idle(config: RunConfig, say: Callable[[Event], None]) -> Callable[[Event], None]:
+    """What says an event, and first what is seen to change nothing once the device is known."""
+
+    def said(event: Event) -> None:
+        if isinstance(event, Started) and event.device == "cpu" and config.noise_generator == "secure":
+            print("Noise is AES on this CPU in any case: --noise-generator secure changes nothing.", file=sys.stderr)
         say(event)
 
     return said
@@ -240,6 +251,8 @@ def _line(event: Event) -> str:
             return f"step {event.step:>6}  epoch {event.epoch:7.2f}  {accuracy}"
         case Checkpointed():
             return f"step {event.step:>6}  checkpoint written"
+        case Unsaved():
+            return f"step {event.step:>6}  no checkpoint, which is tried again: {event.reason}"
         case Finished():
             accuracy = f"test accuracy {_accuracy(event.accuracy)}{_averaged(event)}"
             return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"

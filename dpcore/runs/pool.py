@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import dpcore
 from dpcore import check
+from dpcore.runs.leftovers import sweep
 from dpcore.runs.record import Run, Status, StoreError, is_dead, state_directory, worker_name
 from dpcore.runs.store import Store
 
@@ -25,6 +27,7 @@ SPARE = 2.0  # seconds a run has the machine to itself before the next worker wa
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
 STALE = 15.0  # seconds without a heartbeat that make a run lost
 LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
+SWEEP = 600.0  # seconds between two looks for files that runs have left behind
 LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
 
 _pools: dict[Path, "Pool"] = {}
@@ -106,6 +109,7 @@ class Pool:
         self._deaths: dict[str, int] = {}  # worker name -> exit status
         self._beats: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, when it was first seen
         self._asked: dict[str, float] = {}  # run -> when its cancellation was first seen
+        self._swept = -SWEEP  # monotonic time of the last look for leftovers
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="dpcore-pool", daemon=True)
 
@@ -120,9 +124,11 @@ class Pool:
         return self._stop.is_set()
 
     def close(self) -> None:
-        """End the waiting workers; a run that trains goes on."""
+        """End the waiting workers; a run that trains goes on, and one that was claimed just now is queued again."""
         self._stop.set()
         self._thread.join()
+        with suppress(StoreError):
+            self._note_busy(self.store.runs(Status.RUNNING))
         for worker in self.workers:
             if worker.busy_since is None:
                 worker.kill(signal.SIGTERM)
@@ -170,6 +176,9 @@ class Pool:
         for memory in (self._beats, self._asked):
             for gone in memory.keys() - ids:
                 del memory[gone]
+        if time.monotonic() - self._swept > SWEEP:
+            self._swept = time.monotonic()
+            sweep(self.store)
         self._keep_one_warm()
 
     def _reap(self) -> None:

@@ -158,6 +158,17 @@ class Store:
             row = db.execute(query, (worker, now, now, limit)).fetchone()
         return self.run(row["id"]) if row else None
 
+    def give_back(self, run: Run) -> bool:
+        """Queue a run again as it was claimed, in its old place; False, and nothing done, once it has said something.
+
+        What a run does before its first event is seen by nobody, and it does the same again: it has one secret seed.
+        """
+        query = """UPDATE runs SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
+            WHERE id = ? AND worker = ? AND status = 'running' AND NOT cancelling
+            AND (SELECT COUNT(*) FROM events WHERE run = runs.id) = ? RETURNING id"""
+        with self._writing() as db:
+            return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
+
     def append(self, run: str, event: Event) -> bool:
         """Add the event; whether the run must stop: cancelling was asked for, or it is no longer running."""
         body = body_of(event)

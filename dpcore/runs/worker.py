@@ -100,7 +100,8 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
         try:
             _train(store, run, train, interrupts)
         except Interrupted:
-            _patiently(lambda: store.lose(run.id, "Its worker was told to end (SIGTERM)."))
+            reason = "Its worker was told to end (SIGTERM)."
+            _patiently(lambda: store.give_back(run) or store.lose(run.id, reason))
         except Exception:  # whatever it is, it ends this run only, and the page shows its traceback
             error = traceback.format_exc()
             _patiently(lambda: store.end(run.id, Status.FAILED, error))

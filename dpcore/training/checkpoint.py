@@ -11,6 +11,7 @@ import io
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +33,22 @@ WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way t
 
 
 def save(run: TrainingRun, step: int, path: Path) -> None:
-    """Write the state after the step: the whole file or none."""
+    """Write the state after the step: the whole file or none. Errors: OSError, and the file is as before."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
-    with open(aside, "wb", opener=private) as file:
-        write_label(file, Label(step, run.config.chosen(), where(run), fingerprint(run.secret)))
-        state = io.BytesIO()  # torch counts from the start of a file
-        torch.save(snapshot(run), state)
-        file.write(state.getbuffer())
-        file.flush()
-        os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
-    os.replace(aside, path)
+    try:
+        with open(aside, "wb", opener=private) as file:
+            write_label(file, Label(step, run.config.chosen(), where(run), fingerprint(run.secret)))
+            state = io.BytesIO()  # torch counts from the start of a file
+            torch.save(snapshot(run), state)
+            file.write(state.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
+        os.replace(aside, path)
+    except OSError:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)  # half a file only takes room
+        raise
 
 
 def resume(run: TrainingRun, path: Path) -> int:

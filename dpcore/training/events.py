@@ -50,6 +50,14 @@ class Checkpointed:
 
 
 @dataclass(frozen=True)
+class Unsaved:
+    """The state after `step` steps could not be written. The run goes on, and tries again at the next time."""
+
+    step: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """All steps are done."""
 
@@ -60,12 +68,13 @@ class Finished:
     accepted: int | None = None  # of `sa`: steps accepted
 
 
-Event = Started | Stepped | Evaluated | Checkpointed | Finished
+Event = Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
 KINDS: dict[str, type] = {
     "started": Started,
     "stepped": Stepped,
     "evaluated": Evaluated,
     "checkpointed": Checkpointed,
+    "unsaved": Unsaved,
     "finished": Finished,
 }
 NAMES = {kind: name for name, kind in KINDS.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from dpcore.training import checkpoint
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
-from dpcore.training.events import Checkpointed, Event, Finished, Started
+from dpcore.training.events import Checkpointed, Event, Finished, Started, Unsaved
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.plan import Plan
 from dpcore.training.training_run import TrainingRun
@@ -22,7 +22,8 @@ def train(
 ) -> Generator[Event, None, None]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
-    With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date.
+    With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date;
+    where that cannot be written, as on a full disk, it says so and goes on.
     `planned` is the run's plan, where it is known already; `secret` the seed of a run that has no fixed one: drawn
     here where it is not given.
 
@@ -55,12 +56,20 @@ def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:
             if file and times.save_due():
                 if not reported:  # what is not reported would be forgotten
                     yield run.report(step)
-                checkpoint.save(run, step, file)
-                yield Checkpointed(step)
+                yield saved(run, step, file)
     last = run.evaluated(steps)
     yield last
     accepted = run.annealing.accepted if run.annealing else None
     yield Finished(steps, times.elapsed(), last.accuracy, last.averaged_accuracy, accepted)
+
+
+def saved(run: TrainingRun, step: int, file: Path) -> Event:
+    """Write the run's state, if the disk lets it: what came of it."""
+    try:
+        checkpoint.save(run, step, file)
+    except OSError as error:
+        return Unsaved(step, error.strerror or str(error))
+    return Checkpointed(step)
 
 
 def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:

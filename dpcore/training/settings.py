@@ -29,6 +29,7 @@ NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES
     "secure": "AES on the CPU, a cryptographic generator: noise is sent to the GPU, and no step is recorded.",
 }
 PRIVACY: Needs = (lambda run: run.private, "privacy")
+NOT_AES: Needs = (lambda run: run.private and run.device != "cpu", "privacy and a device that is not the CPU")
 ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
 DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
 LR_DECAY: Needs = (lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant")
@@ -107,7 +108,7 @@ class Settings:
     device: str = row(Choice(
         default="auto", choices=DEVICES, label="Device", help="where to train"))
     noise_generator: str = row(Choice(
-        default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True, needs=PRIVACY,
+        default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True, needs=NOT_AES,
         help="secure: AES on every device, also on CUDA, where then no step is recorded; on a CPU both are AES",
         short=lambda value: f"{value} noise generator", rank=22))
     clipping: str = row(Choice(

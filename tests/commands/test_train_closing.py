@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.__main__ import main
-from dpcore.commands.train import closing
+from dpcore.commands.train import closing, config_of, naming_idle, parser
 from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -84,3 +84,15 @@ def test_any_error_fails_the_run_with_status_1_one_line_and_its_traceback(capsys
         (run,) = store.runs()
     assert run.status is Status.FAILED
     assert "IndexError: past the end" in (run.error or "")
+
+
+def test_a_noise_generator_that_is_used_anyway_is_refused_or_said_once_the_device_is_known(capsys):
+    arguments = parser().parse_args(["--noise-generator", "secure", "--device", "cpu"])
+    with pytest.raises(ValueError, match="no --noise-generator without privacy and a device that is not the CPU"):
+        config_of(arguments)
+    config, said = RunConfig(noise_generator="secure"), []
+    naming_idle(config, said.append)(Started(1, 1, 0.5, "cuda", 1, ""))
+    assert capsys.readouterr().err == ""
+    naming_idle(config, said.append)(Started(1, 1, 0.5, "cpu", 1, ""))
+    assert "--noise-generator secure changes nothing" in capsys.readouterr().err
+    assert len(said) == 2

@@ -170,6 +170,30 @@ def test_a_worker_that_is_told_to_end_says_so(store: Store, eventually: Eventual
         assert "SIGTERM" in (store.run(run).error or "")
 
 
+def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
+    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _pool(store, "endless") as pool:
+        eventually(lambda: pool.workers)
+        monkeypatch.setattr(pool, "_note_busy", lambda running: None)  # as where the last look was before the claim
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        monkeypatch.undo()
+        pool.close()
+        assert store.run(run).status is Status.RUNNING
+
+
+def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back(
+    store: Store, eventually: Eventually
+) -> None:
+    with _pool(store, "silent"):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.run(run).status is Status.RUNNING)
+        first = store.run(run).worker
+        os.kill(_pid(store.run(run)), signal.SIGTERM)
+        eventually(lambda: store.run(run).status is Status.RUNNING and store.run(run).worker != first)
+
+
 def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
     with _pool(store, "endless", slots=2):
         runs = [store.submit(RunConfig()) for _ in range(3)]

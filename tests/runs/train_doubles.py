@@ -49,7 +49,7 @@ def one_second(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
 def long_step(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """One step of a minute, in short pieces as a tensor library's are."""
     yield _started(config)
-    for _ in range(6000):
+    for _piece in range(6000):
         time.sleep(0.01)
     yield _stepped(1)
 
@@ -70,4 +70,11 @@ def failing(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
 
 def by_seed(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """`failing` for odd seeds, else `quick`."""
-    return failing(config) if config.seed % 2 else quick(config)
+    return failing(config) if (config.seed or 0) % 2 else quick(config)
+
+
+def silent(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+    """Nothing is said for a minute."""
+    for _piece in range(6000):
+        time.sleep(0.01)
+    yield _started(config)

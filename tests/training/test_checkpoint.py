@@ -1,6 +1,7 @@
 """Stop and resume: bit for bit the run that never stopped."""
 
 import dataclasses
+import errno
 import os
 import re
 import traceback
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from dpcore.training import checkpoint
-from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
+from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped, Unsaved
 from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.training_run import TrainingRun
@@ -68,6 +69,7 @@ def test_a_run_cut_off_and_resumed_ends_with_the_events_of_one_that_was_not(tmp_
     assert not any(isinstance(event, Started) for event in rest)
     assert next(event.step for event in rest if isinstance(event, Stepped)) == saved + 1
     assert isinstance(whole, Finished)
+    assert isinstance(rest[-1], Finished)
     assert rest[-1].accuracy == whole.accuracy
     reported = [event.step for event in [*first, *rest] if isinstance(event, Stepped)]
     assert reported == sorted(set(reported))
@@ -220,3 +222,28 @@ def test_a_sum_is_cut_as_it_was_where_memory_had_run_short(tmp_path):
     resumed = run_of(SMALL)
     checkpoint.resume(resumed, tmp_path / "state.pt")
     assert resumed.engine.chunk == 8
+
+
+def test_a_full_disk_fails_no_run_which_says_so_and_saves_again_at_the_next_time(tmp_path, monkeypatch):
+    config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"
+    *_, whole = train(config, ticking(1.0), tmp_path / "other.pt")
+    synced = iter([OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
+
+    def fsync(_: int) -> None:
+        if error := next(synced, None):
+            raise error
+
+    monkeypatch.setattr(checkpoint.os, "fsync", fsync)
+    said, left = [], []
+    for event in train(config, ticking(1.0), file):
+        said.append(event)
+        if isinstance(event, Unsaved):
+            left = list(tmp_path.glob("state*"))
+    attempts = [event for event in said if isinstance(event, Checkpointed | Unsaved)]
+    assert [type(each) for each in attempts[:2]] == [Unsaved, Checkpointed]
+    assert attempts[0] == Unsaved(attempts[0].step, "No space left on device")
+    assert left == []  # not half of it either
+    assert isinstance(whole, Finished)
+    assert isinstance(said[-1], Finished)
+    assert said[-1].accuracy == whole.accuracy
+    assert file.exists()

@@ -105,6 +105,11 @@ def run_status(store: Store, watched: Watched) -> None:
         stopping = run.cancelling and run.status is Status.RUNNING
         asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
         button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
+    if history.unsaved and run.active:
+        st.warning(
+            f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run goes on and tries "
+            "again; ended now, it could be resumed only from an earlier one."
+        )
     if ended_early(run):
         resume = {"on_click": go_on, "args": (store, run.id), "help": RESUME, "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **resume)

@@ -13,11 +13,12 @@ from statistics import median
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved
 from dpcore.training.plan import Plan, plan
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
+ATTEMPTS = (Checkpointed, Unsaved)
 KEPT = 64  # runs whose events stay in memory
 _histories: "OrderedDict[tuple[str, str], History]" = OrderedDict()
 _lock = threading.Lock()
@@ -32,6 +33,7 @@ class History:
     finished: Finished | None = None
     stepped: tuple[Stepped, ...] = ()
     evaluated: tuple[Evaluated, ...] = ()
+    unsaved: Unsaved | None = None  # the last attempt to write a checkpoint, where it failed
 
     def followed_by(self, events: Sequence[tuple[int, Event]]) -> "History":
         """This history and the events that came next, each with its number."""
@@ -44,6 +46,10 @@ class History:
             started=next((each for each in reversed(said) if isinstance(each, Started)), self.started),
             finished=next((each for each in reversed(said) if isinstance(each, Finished)), self.finished),
             stepped=(*self.stepped, *(each for each in said if isinstance(each, Stepped))),
+            unsaved=next(
+                (each if isinstance(each, Unsaved) else None for each in reversed(said) if isinstance(each, ATTEMPTS)),
+                self.unsaved,
+            ),
             evaluated=(*self.evaluated, *(each for each in said if isinstance(each, Evaluated))),
         )
 
