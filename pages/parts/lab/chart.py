@@ -15,12 +15,16 @@ from dpcore.figures.labels import written
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import percent
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
 from pages.parts.components.served import charts_follow
+from pages.parts.controls.choice import titled
 from pages.parts.results import cache, chart_texts
+from pages.parts.results.pinned import words_of
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.live import EVERY, run_status
@@ -83,8 +87,22 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     )
     by_epsilon = figure.to_dict()["layout"]["xaxis"]["title"]["text"] != "epoch"
     followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
-    live_chart(figure, followed, key="epsilon_chart", alt=ALT, tells=True)
+    title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
+    live_chart(figure, followed, key="epsilon_chart", alt=told_of(curves, runs, watched), title=title, tells=True)
     _told(store, watched)
+
+
+def told_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
+    """The chart in words and numbers; a run that goes on has none yet."""
+    ends = [f"{titled(name)} {marked(float(curve.epsilon[-1]), curve.kind)}" for name, curve in curves.items()]
+    reached = [
+        f"{run.label} {percent(run.accuracy[-1])}"
+        for run, of in zip(runs, watched, strict=True)
+        if run.accuracy and not of.run.active
+    ]
+    spent = f" Epsilon at the end: {', '.join(ends)}." if ends else ""
+    bought = f" Accuracy at the end: {', '.join(reached)}." if reached else ""
+    return f"{ALT}{spent}{bought}"
 
 
 def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool) -> list[Growth | Mark]:

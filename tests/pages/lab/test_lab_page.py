@@ -136,6 +136,12 @@ def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
     assert "sigma 1.23, certified" in names
 
 
+def test_the_chart_says_its_numbers_to_those_who_do_not_see_it(store: Store):
+    told = opened(recorded(store, FIRST, 40, Status.FINISHED)).get("plotly_chart")[0].proto.alt
+    assert "Certified band (PLD) ≤ 1.57" in told
+    assert "private 66.0 %" in told
+
+
 def test_settings_that_do_not_go_together_leave_the_last_good_chart(store: Store):
     page = opened()
     before = traces(page)
