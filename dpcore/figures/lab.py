@@ -57,9 +57,8 @@ def lab_figure(
     `curves` are those of the settings that are chosen, over the same (n,) epochs, `ghost` the curve of others. Without
     a finite certified epsilon there are only epochs to draw over.
     """
-    certified = curves[CERTIFIED].epsilon if CERTIFIED in curves else np.full(epochs.shape, np.inf)
-    by_epsilon = across == "epsilon" and bool(np.isfinite(certified).all())
-    x = certified if by_epsilon else epochs
+    by_epsilon = over_epsilon(curves, across)
+    x = curves[CERTIFIED].epsilon if by_epsilon else epochs
     ghosts = [] if by_epsilon else [run for run in runs if run.ghost]
     beside = {run.label: run.ghost.curve for run in ghosts if run.ghost}
     above = curves_content(curves, x, log=log, ghost=None if by_epsilon else ghost, beside=beside)
@@ -77,6 +76,11 @@ def lab_figure(
     above = above._replace(ends=[*above.ends, *(each for each in others if each)])
     shape = _labelled(shape, above, runs, log, size)
     return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
+
+
+def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
+    """Whether the x axis is the certified epsilon: where it is asked for, and finite."""
+    return across == "epsilon" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
 
 
 def _reach(run: LabRun, by_epsilon: bool) -> Sequence[float]:

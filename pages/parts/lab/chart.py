@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.ghost import Ghost
-from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of
+from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -85,7 +85,7 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     figure = lab_figure(
         curves, epochs, runs, log=view.log, across=view.across, ghost=view.ghost, height=HEIGHT, size=chart_size()
     )
-    by_epsilon = figure.to_dict()["layout"]["xaxis"]["title"]["text"] != "epoch"
+    by_epsilon = over_epsilon(curves, view.across)
     followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     live_chart(figure, followed, key="epsilon_chart", alt=told_of(curves, runs, watched), title=title, tells=True)

@@ -47,8 +47,8 @@ def label_of(form: Form, configs: Sequence[RunConfig], past: Sequence[Run]) -> s
     if known and len(known) == len(configs):
         pieces.append(duration(sum(known)))
     if form.mechanism is not None and form.configs:
-        end = cache.final(CERTIFIED, form.mechanism, form.delta)
-        pieces.append(f"epsilon {marked(float(end.epsilon[-1]), end.kind)}")
+        spent = cache.curve(CERTIFIED, form.mechanism, form.delta)  # which the chart has asked for already
+        pieces.append(f"epsilon {marked(float(spent.epsilon[-1]), spent.kind)}")
     return " · ".join(pieces)
 
 
