@@ -53,6 +53,7 @@ NEUTRAL = (
 )
 AFTER = help_on("optimizer", "post_processing")
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
+GOOD = "last_good_setting"
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
 
@@ -90,13 +91,20 @@ def after_training(epochs: str, steps: int) -> str:
 
 
 def setting_in(column: Any, beside: Any) -> Setting:
-    """The controls and the schedule's chart in a column; values that do not go together stop the page, told beside."""
+    """The controls and the schedule's chart in a column.
+
+    Values that do not go together are told beside, and the page stays with the last setting that did; without one it
+    stops.
+    """
     with column:
         try:
-            setting = mechanism_controls()
+            setting = st.session_state[GOOD] = mechanism_controls()
         except ValueError as error:
             beside.error(str(error))
-            st.stop()
+            setting = st.session_state.get(GOOD)
+            if setting is None:
+                st.stop()
+            beside.caption("Values do not go together: what is shown belongs to the last settings that did.")
         if setting.schedule != "constant":
             figure = schedule_figure(setting.mechanism, size=chart_size())
             st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=ALT_SCHEDULE)
@@ -121,16 +129,24 @@ def _controls() -> Setting:
 
 
 def _setting() -> Setting:
-    n = int(number(N))
-    q = rate_control(n)
+    n, q, steps, problems = int(number(N)), 1.0, 1, []
+    try:
+        q = rate_control(n)
+    except ValueError as error:  # told once all controls are drawn
+        problems.append(error)
     sigma = number(SIGMA)
-    steps, _ = steps_control(q)
+    try:
+        steps, _ = steps_control(q)
+    except ValueError as error:
+        problems.append(error)
     delta = number(DELTA)
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
         choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title, AFTER)
         st.caption(NEUTRAL)
+    if problems:
+        raise problems[0]
     return Setting(mechanism_of(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
 
 
