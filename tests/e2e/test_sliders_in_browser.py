@@ -154,6 +154,17 @@ def test_a_slider_has_the_name_of_its_number_and_words_at_its_ends(page: Page, a
     assert not words.evaluate(covered)
 
 
+def test_every_slider_stands_beside_its_field_on_a_projector(page: Page, app: Server):
+    page.set_viewport_size({"width": 1024, "height": 768})
+    opened(page, app)
+    apart = """() => [...document.querySelectorAll('input[type=range]')].filter(slider => {
+        const field = slider.closest('[class*=_number]').querySelector('input[type=text]');
+        const [a, b] = [slider, field].map(each => each.getBoundingClientRect());
+        return a.width && (a.left < b.right || a.top > b.bottom);
+    }).map(slider => slider.ariaLabel)"""
+    assert page.evaluate(apart) == []
+
+
 def test_a_finger_on_the_slider_sets_it(browser, app: Server):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     context.set_default_timeout(60_000)

@@ -45,6 +45,7 @@ FORM = """
 NUMBERS = """
 .stHorizontalBlock[class*="_number"] {flex-wrap: wrap; gap: .25rem .8rem}
 .stHorizontalBlock[class*="_number"] > .stElementContainer:has(> .stMarkdown) {flex: 1 0 100%}  /* the label */
+.stHorizontalBlock[class*="_number"] > [class*="_slider"] {flex: 1 1 7rem; min-width: 7rem}  /* beside its field */
 """
 STEP = """
 .step-shown {display: grid; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); gap: 1rem 2rem; margin: 0}
