@@ -21,7 +21,7 @@ class Preset(NamedTuple):
     delta: str = "1e-5"
     schedule: str = "constant"
     rate: str = ""
-    dataset: str = "mnist"  # empty where none of those that can be trained here is meant
+    dataset: str = "mnist"  # empty where none that everybody can train is meant
 
 
 ABADI = "Abadi et al. 2016, arXiv:1607.00133"
@@ -40,7 +40,7 @@ PRESETS = {
     "PIGDO, figure 4": Preset("60000", "600", "2", "400", "4", "adam", PIGDO),
     "SA-DPSGD, MNIST": Preset("60000", "512", "1.23", "40", "0.1", "sgd", SA),
     "SA-DPSGD, Fashion-MNIST": Preset("60000", "2048", "2.15", "40", "0.1", "sgd", SA, dataset="fashion_mnist"),
-    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA, dataset="cifar10"),
+    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA, dataset=""),
     "Gaussian DP, MNIST, sigma 1.3": Preset("60000", "256", "1.3", "15", "1.5", "sgd", BU),
     "Gaussian DP, MNIST, sigma 1.1": Preset("60000", "256", "1.1", "60", "1", "sgd", BU),
     "Gaussian DP, MNIST, sigma 0.7": Preset("60000", "256", "0.7", "45", "1.5", "sgd", BU),
