@@ -27,7 +27,8 @@ class Opened:
 async def opened(url: str, page: str, query: str) -> AsyncIterator[Opened]:
     """The page, drawn, and kept open as long as the block runs; what it asks to be run again is run again."""
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    async with connect(address, subprotocols=["streamlit"], max_size=None) as socket:  # type: ignore[list-item]
+    patient = {"open_timeout": PATIENCE, "ping_interval": None, "max_size": None}
+    async with connect(address, subprotocols=["streamlit"], **patient) as socket:  # type: ignore[arg-type]
         seen, began = Opened(), time.monotonic()
         drawn = asyncio.Event()
         await ask(socket, page, query)

@@ -23,6 +23,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ from tests.e2e.server import Server, serving  # noqa: E402
 ID = re.compile(rb"^id: (\w+)\.(\d+)\r?$", re.MULTILINE)
 TICK = 0.005  # seconds between two looks at the store, which say when an event was there
 EPOCHS = 1_000  # more than there is time for
-APART = 0.5  # seconds from one viewer that opens the page to the next
+AT_ONCE = 5  # viewers that open the page at the same time
 SAMPLES = 10  # of memory
 GROWTH = 16.0  # MiB that memory may grow while the same viewers watch
 Seen = dict[tuple[str, int], float]  # (run, number of an event) -> when
@@ -67,11 +68,12 @@ class Watched:
 
 
 async def view(
-    url: str, runs: list[str], after: dict[str, int], wait: float, viewer: Viewer, begun: asyncio.Barrier
+    url: str, runs: list[str], after: dict[str, int], viewer: Viewer, door: asyncio.Semaphore, begun: asyncio.Barrier
 ) -> None:
     """Open the page and follow its runs as one viewer does, over a connection of its own."""
-    await asyncio.sleep(wait)
-    async with opened(url, "train", "&".join(f"run={run}" for run in runs)) as viewer.page:
+    async with AsyncExitStack() as stack:
+        async with door:
+            viewer.page = await stack.enter_async_context(opened(url, "train", "&".join(f"run={run}" for run in runs)))
         await begun.wait()
         parts = urlsplit(url)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
@@ -100,11 +102,9 @@ async def note_times(store: Store, runs: list[str], after: dict[str, int], there
 async def watch(server: Server, store: Store, runs: list[str], count: int, seconds: float) -> Watched:
     """What the viewers got, and what the server held and used meanwhile."""
     viewers = [Viewer() for _ in range(count)]
-    begun = asyncio.Barrier(count + 1)
+    door, begun = asyncio.Semaphore(AT_ONCE), asyncio.Barrier(count + 1)
     after: dict[str, int] = {}  # of each run the last event that nobody needs, once all pages are open
-    viewing = [
-        asyncio.create_task(view(server.url, runs, after, APART * i, each, begun)) for i, each in enumerate(viewers)
-    ]
+    viewing = [asyncio.create_task(view(server.url, runs, after, each, door, begun)) for each in viewers]
     while begun.n_waiting < count:
         await asyncio.sleep(0.1)
         for each in viewing:

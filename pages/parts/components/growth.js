@@ -1,7 +1,8 @@
 /* How a figure grows with the events of a run, and where the labels at the ends of its lines go. */
 
 const MOST = 800; // points of one line; past it every second one goes
-const LINE = 18; // pixels between two lines of labels
+const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
+const ROOM = 60; // pixels right of a plot in which a label can be read
 
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array,
   u2: Uint16Array, u1: Uint8Array };
@@ -73,6 +74,7 @@ function labelled(figure, item, trace) {
   const annotations = (figure.layout.annotations ??= []);
   let note = annotations.find((each) => each.name === name);
   if (!note) {
+    if ((figure.layout.margin?.r ?? ROOM) < ROOM) return; // labels stand below the plot, and none was drawn there
     note = { name, x: 1, xref: "paper", xanchor: "left", xshift: 6, yanchor: "middle", showarrow: false, align: "left" };
     note.yref = trace.yaxis ?? "y";
     annotations.push(note);
@@ -107,7 +109,8 @@ export function spread(layout, data, plot) {
     const name = yref.replace("y", "yaxis");
     const range = layout[name]?.range ?? plot._fullLayout?.[name]?.range;
     const pixels = plot._fullLayout?.[name]?._length ?? layout.height - 64;
-    if (range) apart(group, range, ((range[1] - range[0]) * LINE) / pixels, layout[name]?.type === "log");
+    const tall = Math.max(...group.map((each) => (each.font?.size ?? 14) * each.text.split("<br>").length));
+    if (range) apart(group, range, ((range[1] - range[0]) * LINE * tall) / pixels, layout[name]?.type === "log");
   }
   notes.forEach((each) => delete each.at);
   return { ...layout, annotations: notes };

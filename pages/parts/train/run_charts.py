@@ -10,11 +10,13 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.numbers import plain
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import chart_size
 from pages.parts.train.run_following import accuracy_growths, charted_epochs, class_growths, report_growths, walking
 from pages.parts.train.run_history import Watched
 from pages.parts.train.run_labels import described
@@ -31,7 +33,7 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     accuracy, epsilon = st.container(key="beside").columns(2)
     tracks = [_track(each, accountant, across) for each in watched]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
-    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across))
+    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
     with accuracy:
         follows = accuracy_growths(watched, tracks, accountant, across)
         live_chart(figure, follows, key="accuracy_chart", alt=ALT_ACCURACY, title=_title("Test accuracy", watched))
@@ -42,9 +44,9 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
     now = (detail.history.step if charts_follow() else detail.tested) * detail.config.q
-    figure = curves_figure(curves, charted_epochs(detail), height=340, now=now)
+    figure = curves_figure(curves, charted_epochs(detail), height=340, now=now, size=chart_size())
     with epsilon:
-        title = _title(f"Epsilon spent, at delta = {detail.config.delta:g}", [detail])
+        title = _title(f"Epsilon spent, at delta = {plain(detail.config.delta)}", [detail])
         live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=ALT_SPENT, title=title)
 
 
@@ -56,7 +58,7 @@ def decisions_strip(watched: Watched) -> None:
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
     )
-    figure = decisions_figure(decisions, watched.config.q, watched.plan.steps)
+    figure = decisions_figure(decisions, watched.config.q, watched.plan.steps, size=chart_size())
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     st.plotly_chart(figure, key="decisions_chart", config=SMALL, alt=alt)
 
@@ -65,12 +67,14 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     end = max(each.epochs for each in watched)
     loss, clipped, classes = st.columns(3)
     with loss:
-        figure = track_figure([_reports(each, "loss") for each in watched], "epoch", "training loss", end=end)
+        figure = track_figure(
+            [_reports(each, "loss") for each in watched], "epoch", "training loss", end=end, size=chart_size()
+        )
         follows, title = report_growths(watched, "loss"), _title("Training loss", watched)
         live_chart(figure, follows, key="loss_chart", config=SMALL, alt=ALT_LOSS, title=title)
     with clipped:
         tracks = [_reports(each, "clipped") for each in watched]
-        figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True)
+        figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True, size=chart_size())
         follows, title = report_growths(watched, "clipped", 100.0), _title("Gradients clipped", watched)
         live_chart(figure, follows, key="clipped_chart", config=SMALL, alt=ALT_CLIPPED, title=title)
     with classes:
@@ -82,7 +86,7 @@ def _classes(detail: Watched) -> None:
     """The accuracy of each class; before the first test bars that have no height yet, where they can grow."""
     names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
     if tests or charts_follow():
-        figure = classes_figure(names, tests[-1].per_class if tests else [])
+        figure = classes_figure(names, tests[-1].per_class if tests else [], size=chart_size())
         title = _title("Test accuracy of each class", [detail])
         live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=ALT_CLASSES, title=title)
 
