@@ -35,6 +35,15 @@ SHAPES = {  # name -> (module, shape of one input)
         lambda: nn.Sequential(nn.Conv2d(1, 2, 3, stride=2), nn.Conv2d(2, 5, 2, stride=3), nn.Flatten()),
         (1, 8, 8),
     ),
+    "oblong kernel behind another": (
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 2, 2),
+            nn.Conv2d(2, 3, (3, 2), stride=(2, 1), padding=(1, 0)),
+            nn.Flatten(),
+            nn.Linear(36, 5),
+        ),
+        (1, 7, 6),
+    ),
     "overlapping pools": (
         lambda: nn.Sequential(
             nn.Conv2d(1, 3, 3),

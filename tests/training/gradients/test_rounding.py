@@ -9,8 +9,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dpcore.training.gradients import rounding
+from dpcore.training.gradients import layers, rounding
+from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.gradients.rounding import longest_norms, operations, relative_error, row_sums, squared_norms
 from dpcore.training.releases.dp_pca import outer_sum
 from tests.training.oracles import ENGINES, engine_on
@@ -57,6 +59,31 @@ def test_sums_of_rows_are_taken_in_blocks_of_the_length_of_a_row_and_not_of_the_
         torch.testing.assert_close(squared_norms(rows), rows.square().sum(1))
     assert set(asked) <= {25, 3}  # three sums of blocks make the last one
     assert asked.count(25) == 4
+
+
+@pytest.mark.parametrize(
+    ("layer", "count"),
+    [
+        (layers.Linear(nn.Linear(784, 10)), 15 + 789),
+        (layers.Linear(nn.Linear(784, 2000)), 2000 + 789),  # with a D a product adds up all 2000 outputs, one by one
+        (layers.Conv2d(nn.Conv2d(1, 16, 8)), 1029 + 21),
+    ],
+)
+def test_operations_of_a_layer_are_those_of_both_sums_that_its_norm_goes_through(layer, count):
+    assert layer.operations() == count
+    assert operations(1031) == 5 + 33 + 32 + 1  # a prime: 31 blocks of 33, a rest, and their sums
+
+
+def test_an_engine_allows_for_the_layer_whose_norm_is_rounded_most_often():
+    wide, narrow = nn.Linear(784, 2000), nn.Linear(2000, 10)
+    for parts in ((wide, narrow), (nn.Linear(10, 784), wide)):
+        count = (2000 + 789) * 2.0**-24
+        assert engine_on(BookKeeping, nn.Sequential(*parts)).norm_error == pytest.approx(count / (1 - count), rel=1e-12)
+    # 784 * 2000 weights and 2000 biases: 1256 blocks of 1250
+    assert operations(1_570_000) == 5 + 1256 + 1250 + 1
+    most = operations(1_570_000) * 2.0**-24
+    engine = engine_on(PerExample, nn.Sequential(wide, narrow))
+    assert engine.norm_error == pytest.approx(most / (1 - most), rel=1e-12)
 
 
 def test_the_rows_are_hostile_indeed():
