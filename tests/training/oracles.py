@@ -80,13 +80,13 @@ def one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     for i in range(len(x)):
         module.zero_grad()
         F.cross_entropy(module(x[i : i + 1]), y[i : i + 1]).backward()
-        rows.append(torch.cat([weight.grad.flatten() for weight in module.parameters()]))
+        rows.append(torch.cat([weight.grad.flatten() for weight in module.parameters()]))  # type: ignore[union-attr]
     return torch.stack(rows)
 
 
 def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4) -> Engine:
     module = copy.deepcopy(module)
-    engine = BookKeeping(module, CORES) if kind is BookKeeping else PerExample(module, "")
+    engine = BookKeeping(module, CORES) if kind is BookKeeping else PerExample(module, "")  # type: ignore[arg-type]
     engine.chunk = chunk  # several chunks, the last one short
     return engine
 
