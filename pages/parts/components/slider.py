@@ -18,7 +18,7 @@ _mount = component(
 
 
 class Moved(NamedTuple):
-    """What a slider sent: the stop, and the how manieth message this was, to which the slider waits for an answer."""
+    """What a slider sent: the stop, and the number of the message, to which the slider waits for an answer."""
 
     text: str
     message: int
