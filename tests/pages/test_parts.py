@@ -144,7 +144,7 @@ def test_headline_table_and_label_say_one_number(sigma: float):
     assert f">≤ {high}</td>" in verdict_table({"pld": band})
     assert f"between {low} and {high}." in verdict_table({"pld": band})
     (label,) = curves_figure({"pld": band}, epochs_at(trained, band.steps)).layout.annotations  # type: ignore[attr-defined]
-    assert f"≤ {high}<br>" in label.text
+    assert f"≤ {high} ✓<br>" in label.text
     assert len(high.replace(".", "").lstrip("0")) == 3
 
 

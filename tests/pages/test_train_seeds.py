@@ -102,7 +102,8 @@ def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Stor
     assert "3 seeds: of the averaged weights 91.00% +- 1.73% (from 90.00% to 93.00%)" in said
     finals = [Finished(1, 1.0, accuracy, averaged) for accuracy, averaged in ((0.8, 0.9), (0.82, 0.9), (0.84, 0.93))]
     assert all(line in said for line in in_words(finals).splitlines())
-    assert [line["name"] for line in charts(opened(*runs, running))[0]["data"]] == ["seed 0", "seed 1", "seed 2"]
+    names = [line["name"] for line in charts(opened(*runs, running))[0]["data"]]
+    assert names == [f"seed {seed}{of}" for seed in range(3) for of in ("", ", averaged")]
 
 
 def test_each_configuration_has_a_summary_of_its_own_and_one_seed_has_none(store: Store):
