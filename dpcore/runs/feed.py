@@ -5,7 +5,8 @@ Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
@@ -33,7 +34,7 @@ class RunFeed:
         self._readers = 0
         self._looking: asyncio.Task[None] | None = None
 
-    async def messages(self, after: int) -> AsyncIterator[bytes]:
+    async def messages(self, after: int) -> AsyncGenerator[bytes, None]:
         """What comes after event number `after`, until the run has ended; first what there is already.
 
         A reader gets all that has come meanwhile in one piece, however slowly it reads: nothing piles up for it.
@@ -119,7 +120,8 @@ class Feeds:
 async def happened(news: asyncio.Event) -> bool:
     """Whether there were news before it had been quiet for long."""
     try:
-        await asyncio.wait_for(news.wait(), QUIET)
+        async with asyncio.timeout(QUIET):  # wait_for of Python 3.11 can swallow that its task is cancelled
+            await news.wait()
     except TimeoutError:
         return False
     return True
@@ -130,14 +132,15 @@ def status_of(run: Run) -> dict[str, object]:
     return {"run": run.id, "status": run.status, "position": run.position, "cancelling": run.cancelling}
 
 
-async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
+async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
     """The messages of several feeds as they come, each from behind an event on; a slow reader makes all wait."""
     ready: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
 
     async def pass_on(feed: RunFeed, after: int) -> None:
         try:
-            async for piece in feed.messages(after):
-                await ready.put(piece)
+            async with aclosing(feed.messages(after)) as messages:
+                async for piece in messages:
+                    await ready.put(piece)
         except Exception as error:  # else the reader would wait for what does not come
             await ready.put(error)
         await ready.put(None)
@@ -156,6 +159,7 @@ async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
     finally:
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)  # a task that is left to itself may be collected half done
 
 
 def message(name: str, content: dict[str, object]) -> bytes:

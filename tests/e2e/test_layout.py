@@ -22,7 +22,7 @@ CASES = [
     for size in SIZES
     for theme in THEMES
 ]
-SHORTEST = 120  # pixels of a slider that a hand can still set
+SHORTEST = 100  # pixels of a slider that a hand can still set
 PATIENCE = 60_000
 STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = ".js-plotly-plot .main-svg, [data-testid=stAlert]"

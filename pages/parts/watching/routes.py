@@ -10,11 +10,13 @@ the header Last-Event-ID that browsers send by themselves, what it has. Of a req
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
@@ -51,7 +53,26 @@ async def run_events(request: Request) -> Response:
         return PlainTextResponse(str(error), 400)
     except StoreError as error:
         return PlainTextResponse(str(error), 503)
-    return StreamingResponse(counted(found), headers=HEADERS, media_type="text/event-stream")
+    return EventStream(counted(found))
+
+
+class EventStream(StreamingResponse):
+    """Messages until they end or the reader goes; then what reads for it ends at once.
+
+    Left to the garbage collector, whichever thread that runs in, its tasks were destroyed half done, and twice the
+    interpreter crashed after that.
+    """
+
+    def __init__(self, messages: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(messages, headers=HEADERS, media_type="text/event-stream")
+        self._messages = messages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, as Starlette calls it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._messages.aclose()
 
 
 def asked_for(request: Request) -> list[tuple[str, int]]:
@@ -69,13 +90,14 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
     return list(had.items())
 
 
-async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncIterator[bytes]:
+async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
     """The messages, with their reader counted while it reads."""
     reader = object()
     _readers.add(reader)
     try:
-        async for piece in merged(feeds):
-            yield piece
+        async with aclosing(merged(feeds)) as pieces:
+            async for piece in pieces:
+                yield piece
     finally:
         _readers.discard(reader)
 

@@ -156,3 +156,24 @@ def test_readers_are_counted_while_they_read_and_no_longer(store):
     for _ in range(3):
         got(f"/runs/{run}/events")
     assert not routes._readers
+
+
+def test_nothing_goes_on_for_a_reader_that_has_gone(store):
+    run = store.submit(RunConfig(epochs=1), worker="elsewhere:1")
+    store.append(run, Stepped(1, 0.1, 1.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 10.0))
+
+    async def left() -> list[str]:
+        sent = asyncio.Event()
+
+        async def receive() -> dict:
+            await sent.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict) -> None:
+            if message.get("body"):
+                sent.set()
+
+        await Starlette(routes=ROUTES)(scope_of(f"/runs/{run}/events"), receive, send)
+        return [str(task.get_coro()) for task in asyncio.all_tasks()]
+
+    assert not any("pass_on" in each or "aclose" in each for each in awaited(left()))
