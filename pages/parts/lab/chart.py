@@ -89,7 +89,7 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     live_chart(figure, followed, key="epsilon_chart", alt=told_of(curves, runs, watched), title=title, tells=True)
-    _told(store, watched)
+    _statuses(store, watched)
 
 
 def told_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
@@ -125,7 +125,7 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     return found
 
 
-def _told(store: Store | None, watched: Sequence[Watched]) -> None:
+def _statuses(store: Store | None, watched: Sequence[Watched]) -> None:
     """How far the runs are that go on, and why one has failed."""
     for each in watched:
         if store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):

@@ -52,7 +52,9 @@ class Form:
     delta: float
     clip_norm: float
     optimizer: str
-    pinnable: controls.Setting | None = None  # None where a run of these settings releases something else
+    pinnable: controls.Setting | None = (
+        None  # None where a run of these settings releases something else than a pin says
+    )
     mechanism: Mechanism | None = None  # None where `unaccounted` or `problem` says why
     unaccounted: str = ""
     problem: str = ""  # which values do not go together; it stands beside its control already
@@ -89,9 +91,9 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
     with st.container(key="form", gap="xsmall"):
         data = data_control()
         start = st.container(key="start", gap="xsmall")
-        q, wrong_rate = _told(lambda: controls.rate_control(data.n), 1.0)
+        q, wrong_rate = _or_said(lambda: controls.rate_control(data.n), 1.0)
         noise = number(sigma)
-        (steps, epochs), wrong_length = _told(lambda: controls.steps_control(q), (1, None))
+        (steps, epochs), wrong_length = _or_said(lambda: controls.steps_control(q), (1, None))
         clipping = st.container(key="clip_norm_place")
         optimizer = _optimizer()
         chosen = _behind(data, optimizer, device, clipping)
@@ -165,7 +167,7 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
             lr = number(_rate(usual))
         st.caption(controls.NEUTRAL)
         seeds = int(number(SEEDS))
-        seed, problem = _told(fixed_seed, None)
+        seed, problem = _or_said(fixed_seed, None)
         with top:  # drawn last: what the URL says is known once the fields are there
             controls.preset_choice()
     names = {"dataset": data.dataset, "source": data.source, "model": model, "activation": activation}
@@ -185,7 +187,7 @@ def _accounted(form: Form, chosen: Chosen, epochs: float | None) -> Form:
         except ValueError as error:
             st.error(str(error))
             return replace(form, problem=str(error))
-    if mechanism is not None:
+    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # a pin keeps no level
         shown = controls.Setting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
         form = replace(form, pinnable=shown)
     try:
@@ -214,7 +216,7 @@ def _config(form: Form, chosen: Chosen, epochs: float | None) -> RunConfig:
     return RunConfig(**numbers, **chosen.names, **chosen.method)
 
 
-def _told(control: Callable[[], T], otherwise: T) -> tuple[T, str]:
+def _or_said(control: Callable[[], T], otherwise: T) -> tuple[T, str]:
     """What a control says; where its values do not go together that is said under it, and something else returned."""
     try:
         return control(), ""

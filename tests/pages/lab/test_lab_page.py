@@ -177,3 +177,9 @@ def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
     (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
     assert "Step 40" in shown
     assert any("Gradient norms before clipping" in each.value for each in page.markdown)
+
+
+def test_only_what_a_pin_can_hold_is_pinned(store: Store):
+    falling = {"schedule": "exponential", "rate_exponential": "0.01"}
+    assert "pin_this" in {button.key for button in opened(**falling).button}
+    assert "pin_this" not in {button.key for button in opened(**falling, level_steps="7").button}
