@@ -1,7 +1,9 @@
 """A training page in a test: opened, pressed and read; a run's events are written as a worker would."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from streamlit.testing.v1 import AppTest
 
@@ -17,7 +19,14 @@ CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 
 
 def opened(*runs: str, **query: str) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=30)
+    return opened_at(PAGE, *runs, **query)
+
+
+def opened_at(file: Path, *runs: str, session: Mapping[str, object] = MappingProxyType({}), **query: str) -> AppTest:
+    """The page with these runs, this query and this in its session."""
+    page = AppTest.from_file(file, default_timeout=60)
+    for name, value in session.items():
+        page.session_state[name] = value
     if runs:
         page.query_params["run"] = list(runs)
     for name, value in query.items():

@@ -10,7 +10,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
 from pages.parts.controls import data
-from tests.pages.train_page import recorded
+from tests.pages.train_page import opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
 FIRST = defaults("mnist", "cnn", "sgd")  # what the lab opens on
@@ -23,14 +23,7 @@ def samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(*runs: str, **query: str) -> AppTest:
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    if runs:
-        page.query_params["run"] = list(runs)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
+    return opened_at(PAGE, *runs, **query)
 
 
 def train(page: AppTest):

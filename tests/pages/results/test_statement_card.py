@@ -13,19 +13,12 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
-from tests.pages.train_page import CONFIG, PAGE, recorded
+from tests.pages.train_page import CONFIG, PAGE, opened_at, recorded
 
 
 def opened(*runs: str, **query: str) -> AppTest:
     """The training page with the statement open."""
-    page = AppTest.from_file(PAGE, default_timeout=30)
-    page.session_state["statement_card"] = True
-    page.query_params["run"] = list(runs)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
+    return opened_at(PAGE, *runs, session={"statement_card": True}, **query)
 
 
 def statement(page: AppTest) -> str:
