@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+STILL = "[data-testid=stApp][data-test-script-state=notRunning]"  # the page when its script has ended
 PATIENCE = 60  # seconds until the server must answer
 
 

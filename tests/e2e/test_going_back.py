@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.e2e.server import Server
+from tests.e2e.server import STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
@@ -33,7 +33,7 @@ def in_address(page: Page, key: str) -> list[str]:
 def at(page: Page, name: str) -> None:
     """Wait until the page of this name is drawn and its address is written."""
     page.wait_for_url(re.compile(rf"/{name}(\?|$)"))
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    expect(page.locator(STILL)).to_be_visible()
 
 
 def go(page: Page, title: str, name: str) -> None:

@@ -115,8 +115,11 @@ def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: S
     start = page.get_by_role("button", name="Start private run")
     expect(start).to_be_enabled(timeout=PATIENCE)
     page.locator(".st-key-form summary").first.click()
-    page.get_by_role("textbox", name="Runs, exact").scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    runs = page.get_by_role("textbox", name="Runs, exact")
+    expect(runs).to_be_visible()
+    page.wait_for_timeout(1_000)  # the expander opens slowly, and the browser holds on to what was in sight
+    runs.scroll_into_view_if_needed()
+    assert inside(page, runs)
     assert inside(page, start)
 
 

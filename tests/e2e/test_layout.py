@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.shell.menu import PAGES
-from tests.e2e.server import Server
+from tests.e2e.server import STILL, Server
 
 pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe
@@ -24,7 +24,6 @@ CASES = [
 ]
 SHORTEST = 100  # pixels of a slider that a hand can still set
 PATIENCE = 60_000
-STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = ".js-plotly-plot .main-svg, [data-testid=stAlert]"
 OUTSIDE = """() => {
     const width = document.documentElement.clientWidth;

@@ -5,14 +5,13 @@ import re
 
 import pytest
 
-from tests.e2e.server import Server
+from tests.e2e.server import STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
 SLIDER = ".st-key-sigma_slider input[type=range]"
 LINE = ".st-key-attack_chart .scatterlayer .trace:last-child path.js-line"
-STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 WATCH = """path => {
     window.lines = [];
     const look = () => {

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.e2e.server import Server
+from tests.e2e.server import STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
@@ -22,6 +22,7 @@ MOVED = "([path, old]) => { const e = document.querySelector(path); return e && 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)
     expect(page.locator("h1")).to_be_visible()
+    page.wait_for_selector(STILL)
     return page
 
 

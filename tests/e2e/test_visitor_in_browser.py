@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pages.parts.explain.lessons import LESSONS
-from tests.e2e.server import Server
-from tests.e2e.test_layout import HARD, HEIGHT, PATIENCE, SIZES, STILL, THEMES, settled
+from tests.e2e.server import STILL, Server
+from tests.e2e.test_layout import HARD, HEIGHT, PATIENCE, SIZES, THEMES, settled
 
 pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe

@@ -39,7 +39,8 @@ TWO_COLUMNS = """
 }
 """
 FORM = """
-.st-key-start {position: sticky; top: 0; z-index: 4; background: light-dark(#fff, #171614); padding-bottom: .2rem}
+:has(> .st-key-start) {position: sticky; top: 0; z-index: 4}  /* its wrapper: within that it has no room to stick */
+.st-key-start {background: light-dark(#fff, #171614); padding-bottom: .2rem}
 .st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
 """
 NUMBERS = """
