@@ -3,9 +3,9 @@
 import streamlit as st
 
 from dpcore.figures import profile_figure
+from dpcore.figures.alt import profile_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
-from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
@@ -17,6 +17,8 @@ from pages.parts.lab.gradients import gradients
 from pages.parts.lab.pin import pin_and_reset
 from pages.parts.lab.start import start_button
 from pages.parts.results import cache, chart_texts
+from pages.parts.results.chart import chart
+from pages.parts.results.origin import address, origin_of
 from pages.parts.results.pinned import difference, ghost_over_delta, ghost_over_epochs
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.layout import page_columns
@@ -33,7 +35,7 @@ with right:
     told = st.container(key="told", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
     sight = large.container(key="in_sight")
-    early, chart = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
+    early, picture = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
     row = st.container(horizontal=True, gap="medium", key="choices")
     shown, below = st.container(), st.container()
 
@@ -62,7 +64,7 @@ certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta)) if
 if warning := delta_warning(delta, form.n):
     told.warning(warning)
 early.empty()
-with chart:
+with picture:
     if against == "epoch":
         ghost = ghost_over_epochs(pinned) if pinned else None
         lab_chart(Shown(form, curves, store, tuple(ids), View(log, across, ghost)))
@@ -70,12 +72,13 @@ with chart:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
         figure = profile_figure(profiles, log=log, ghost=ghost, size=chart_size())
-        live_chart(figure, [], key="profile_chart", alt=chart_texts.ALT_PROFILE)
+        origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
+        chart(figure, "profile_chart", profile_alt(profiles), "Privacy profile", origin)
 with left, place:
     start_button(form, store, past)
 if mechanism:
     with small:
-        found = attack_beside(mechanism, delta)
+        found = attack_beside(mechanism, delta, form.n)
     meant.markdown(f"Of {alternative(found)}")
     if pinned and form.pinnable:
         told.markdown(difference(pinned, form.pinnable))

@@ -4,10 +4,10 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
+from dpcore.figures.alt import growth_alt, profile_alt, tradeoff_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
-from pages.parts.components.live_chart import live_chart
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
@@ -16,10 +16,12 @@ from pages.parts.explain.visitor import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
+from pages.parts.results.chart import chart
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
+from pages.parts.results.origin import address, origin_of
 from pages.parts.results.pinned import difference, ghost_over_delta, pin_controls, pinned_line
 from pages.parts.results.statement_card import card
-from pages.parts.shell.layout import page_columns
+from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
 
@@ -31,6 +33,7 @@ PRIOR = Quantity(
     stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
 )  # fmt: skip
 HEIGHT = 470
+TITLE = "Trade-off function"
 
 left, right = page_columns("What can an attacker do?")
 
@@ -39,6 +42,7 @@ with left:
     prior = number(PRIOR)
     pinned = pin_controls(setting)
 mechanism, delta = setting.mechanism, setting.delta
+origin = origin_of(mechanism, delta, setting.n, address())
 
 with right:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -58,14 +62,13 @@ with right:
     on_screen("tradeoff")
     certain, warned = st.container(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
-    early, chart = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
+    early, place = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
     if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified takes its place
         certain = certain.caption(chart_texts.COMING)
         if view == "trade-off":
-            figure = tradeoff_figure(
-                None, [gaussian_line(cache.mu(mechanism))], log=log, height=HEIGHT, size=chart_size()
-            )
-            early.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_ATTACK[log])
+            lines = [gaussian_line(cache.mu(mechanism))]
+            figure = tradeoff_figure(None, lines, log=log, height=HEIGHT, size=chart_size())
+            early.plotly_chart(figure, key="first_chart", config=SMALL, alt=tradeoff_alt(None, lines, log=log))
     spent = cache.final(one, mechanism, delta)
     compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
@@ -77,26 +80,24 @@ with right:
         warned.markdown(difference(pinned, setting))
 
     if view == "trade-off":
-        ghost = pinned_line(pinned) if pinned else []
-        figure = tradeoff_figure(band, [*compared.lines(), *ghost], log=log, height=HEIGHT, size=chart_size())
-        with chart:
-            live_chart(figure, [], key="attack_chart", alt=chart_texts.ALT_ATTACK[log])
+        lines = [*compared.lines(), *(pinned_line(pinned) if pinned else [])]
+        figure = tradeoff_figure(band, lines, log=log, height=HEIGHT, size=chart_size())
+        with place:
+            chart(figure, "attack_chart", tradeoff_alt(band, lines, log=log), TITLE, origin)
     elif view == "delta":
         names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        figure = profile_figure(
-            profiles, log=log, height=HEIGHT, size=chart_size(), ghost=ghost_over_delta(pinned) if pinned else None
-        )
-        with chart:
-            live_chart(figure, [], key="profile_chart", alt=chart_texts.ALT_PROFILE)
+        ghost = ghost_over_delta(pinned) if pinned else None
+        figure = profile_figure(profiles, log=log, height=HEIGHT, size=chart_size(), ghost=ghost)
+        with place:
+            chart(figure, "profile_chart", profile_alt(profiles), "Privacy profile", origin)
     elif growing := cache.growing(mechanism):
-        figure = growth_figure(
-            {t: cache.band(each) for t, each in growing.items()}, compared.mu, log=log, height=HEIGHT, size=chart_size()
-        )
-        with chart:
-            live_chart(figure, [], key="steps_chart", alt=chart_texts.ALT_STEPS)
+        bands = {steps: cache.band(each) for steps, each in growing.items()}
+        figure = growth_figure(bands, compared.mu, log=log, height=HEIGHT, size=chart_size())
+        with place:
+            chart(figure, "steps_chart", growth_alt(bands, compared.mu, log=log), "Growing steps", origin)
     else:
-        chart.info(SAME_NUMBERS)
+        place.info(SAME_NUMBERS)
 
     with beside:
         st.markdown(chart_texts.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
@@ -107,9 +108,9 @@ with right:
     st.html(attack_table(band, found, compared, prior))
     if view == "delta":
         profiles_table(profiles)
-        curves_download(mechanism, delta, "delta")
+        curves_download(mechanism, "delta", origin)
     else:
         named = all_curves(band, compared) if view == "trade-off" else growing_curves(mechanism)
         tradeoff_table(named)
-        tradeoff_download(named, view)
+        tradeoff_download(named, view, origin)
     card(mechanism, spent, one, setting.n, "statement_card")

@@ -182,7 +182,7 @@ def profile_figure(
             traces.append(line(seen, curve.delta, style) | _told(seen, curve, hover))
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
-    shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
     return drawn(traces, shape, size)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import RIGHT, Content, curves_content
 from dpcore.figures.ghost import Ghost
-from dpcore.figures.labels import End, end_labels, with_labels_below
+from dpcore.figures.labels import End, end_labels
 from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -103,8 +103,6 @@ def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size:
 def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log: bool, size: Size) -> dict[str, Any]:
     named = [run for run in runs if run.accuracy]
     ends = [End(run_style(run.place), 100 * run.accuracy[-1], label_of(run, 100 * run.accuracy[-1])) for run in named]
-    if size.narrow:
-        return with_labels_below(shape, [*above.ends, *ends], size)
     plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     upper = end_labels(above.ends, above.bounds, round(plots * SHARE), log=log, size=size)
     lower = end_labels(ends, ACCURACY, round(plots * (1 - SHARE)) - GAP, size=size)

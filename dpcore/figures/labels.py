@@ -1,4 +1,4 @@
-"""Direct labels of curves: at their right end, pushed apart until they can be read, or below the plot."""
+"""Direct labels of curves: at their right end, pushed apart until they can be read."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,6 @@ import numpy as np
 from dpcore.figures.style import NORMAL, Size, Style
 
 LINE = 19  # pixels of a line of normal text
-BELOW = 52  # pixels from the plot's lower edge to the first label below it
 
 
 class End(NamedTuple):
@@ -63,25 +62,9 @@ def end_labels(
 def labelled(
     shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
 ) -> dict[str, Any]:
-    """The layout of one plot with its curves' labels: beside the plot, or below it on a narrow screen."""
-    if size.narrow:
-        return with_labels_below(shape, ends, size)
+    """The layout of one plot with its curves' labels beside the plot."""
     height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
-
-
-def with_labels_below(shape: dict[str, Any], ends: Sequence[End], size: Size) -> dict[str, Any]:
-    """The layout with a label of each end under the title of its x axis, the highest first; the plot stays as high."""
-    ordered = sorted(ends, key=lambda each: -each.y)
-    notes = [
-        written(each.style, _joined(each, " "), size)
-        | {"x": 0, "xanchor": "left", "xshift": -size.scaled(44), "y": 0, "yref": "paper", "yanchor": "top"}
-        | {"yshift": -size.scaled(BELOW) - place * size.scaled(LINE)}
-        for place, each in enumerate(ordered)
-    ]
-    margin = shape["margin"] | {"b": size.scaled(BELOW) + len(ends) * size.scaled(LINE)}
-    taller = shape["height"] + margin["b"] - shape["margin"]["b"]
-    return shape | {"annotations": notes, "height": taller, "margin": margin}
 
 
 def written(style: Style, text: str, size: Size) -> dict[str, Any]:

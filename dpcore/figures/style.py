@@ -11,14 +11,10 @@ from dpcore.privacy.types import FloatArray
 
 
 class Size(NamedTuple):
-    """How large a chart's text and lines are, in pixels, and whether it stands on a narrow screen.
-
-    On a narrow one the labels of curves go below the plot, which would else have no room beside them.
-    """
+    """How large a chart's text and lines are, in pixels."""
 
     text: int = 14
     pen: float = 2.2
-    narrow: bool = False
 
     def scaled(self, pixels: float) -> int:
         """Pixels that are right beside normal text, beside this one.
@@ -31,7 +27,6 @@ class Size(NamedTuple):
 
 NORMAL = Size()
 PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
-NARROW = 600  # pixels of the screen: below it a chart is narrow
 
 
 class Style(NamedTuple):
@@ -102,7 +97,7 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = N
     axis = {"zeroline": False, "tickfont": font}
     return {
         "height": height,
-        "margin": {"l": size.scaled(56), "r": 12 if size.narrow else size.scaled(right), "t": 16, "b": size.scaled(48)},
+        "margin": {"l": size.scaled(56), "r": size.scaled(right), "t": 16, "b": size.scaled(48)},
         "font": font,
         "hoverlabel": {"font": font},
         "showlegend": False,

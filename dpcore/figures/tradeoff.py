@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import End, with_labels_below, written
+from dpcore.figures.labels import written
 from dpcore.figures.style import (
     BAND,
     LENGTHS,
@@ -29,6 +29,7 @@ from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 from dpcore.privacy.types import FloatArray, Kind
 
 LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
+ROOMY = 240  # pixels of height from which there is room for a number at every power of ten
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style("rgba(128,128,128,0.9)", "dot", "···", "Blind guessing")
@@ -148,14 +149,12 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
         if log:
-            axis |= {"exponentformat": "power", "dtick": 1}
+            axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
     return drawn(traces, _with_key(shape, styles, log, size), size)
 
 
 def _with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
-    """The layout with the names of the curves in the empty corner; on a narrow screen below the plot."""
-    if size.narrow:
-        return with_labels_below(shape, [End(each, -place, each.label) for place, each in enumerate(styles)], size)
+    """The layout with the names of the curves in the empty corner."""
     count = len(styles)
     return shape | {"annotations": [_note(each, style, count, log, shape, size) for each, style in enumerate(styles)]}
 

@@ -6,7 +6,6 @@ import pytest
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure
-from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 
@@ -111,11 +110,6 @@ def test_without_a_certified_epsilon_the_axis_stays_that_of_epochs():
 def test_the_axis_reaches_as_far_as_the_longest_run():
     _, layout = drawn(PRIVATE._replace(end=20.0))
     assert layout["xaxis"]["range"][1] >= 20.0
-
-
-def test_on_a_narrow_screen_all_labels_stand_below():
-    _, layout = drawn(PRIVATE, size=Size(narrow=True))
-    assert {note["yref"] for note in layout["annotations"]} == {"paper"}
 
 
 def test_traces_are_told_apart_by_names_that_css_can_hold():

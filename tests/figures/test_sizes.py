@@ -1,4 +1,4 @@
-"""How large charts are: text that can be read, larger still in front of a class, labels below the plot on a phone."""
+"""How large charts are: text that can be read, larger still in front of a class."""
 
 import numpy as np
 import pytest
@@ -75,27 +75,8 @@ def test_no_text_of_a_chart_is_smaller_than_its_size_says(name: str, size: Size,
 )
 def test_lines_in_front_of_a_class_are_thick(name: str):
     before, after = (
-        [each.line.width for each in FIGURES[name](size).data if each.line.width] for size in (NORMAL, PRESENT)
+        [each["line"]["width"] for each in FIGURES[name](size).to_dict()["data"] if each.get("line", {}).get("width")]
+        for size in (NORMAL, PRESENT)
     )
     assert before
     assert np.allclose(np.array(after) / before, PRESENT.pen / NORMAL.pen)
-
-
-@pytest.mark.parametrize("name", ["epsilon", "accuracy", "trade-off", "growth"])
-@pytest.mark.parametrize("size", [NORMAL, PRESENT])
-def test_on_a_narrow_screen_labels_are_below_the_plot_and_it_has_the_width(name: str, size: Size):
-    wide, narrow = (FIGURES[name](size._replace(narrow=each)).layout for each in (False, True))
-    assert narrow.margin.r <= 12
-    assert len(narrow.annotations) == len(wide.annotations)
-    assert {each.x for each in narrow.annotations} == {0}
-    below = [-each.yshift for each in narrow.annotations]
-    assert below == sorted(below)
-    assert min(np.diff(below)) >= size.text
-    assert below[-1] + size.text <= narrow.margin.b  # none is cut off
-    heights = [each.height - each.margin.t - each.margin.b for each in (wide, narrow)]
-    assert heights[0] == heights[1]
-
-
-def test_labels_below_stand_in_the_order_of_the_curves_ends():
-    narrow = accuracy_figure(list(reversed(TRACKS)), "epoch", size=Size(narrow=True))
-    assert [each.text.split(": ")[1] for each in narrow.layout.annotations] == ["90.0 %", "80.0 %"]

@@ -3,6 +3,7 @@ import { follow, stop } from "./runs.js";
 import { advanced, read, spread } from "./growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./looks.js";
+import { narrowed } from "./narrow.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const charts = new WeakMap(); // by the element that Streamlit gives each of them
@@ -64,7 +65,6 @@ class Chart {
     }
     this.box.setAttribute("role", "figure");
     this.box.setAttribute("aria-label", data.alt);
-    this.plot.style.height = `${data.height}px`;
     this.attend();
     load(data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
   }
@@ -110,7 +110,9 @@ class Chart {
     const layout = spread({ ...this.figure.layout, width, height: this.data.height }, this.figure.data, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
-    const look = themed(layout, this.parent.firstElementChild);
+    const fitting = narrowed(layout, width);
+    this.plot.style.height = `${fitting.height}px`;
+    const look = themed(fitting, this.parent.firstElementChild);
     globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false, ...this.data.config });
     this.box.dataset.drawings = Number(this.box.dataset.drawings ?? 0) + 1;
     if (grown.length) this.fill();

@@ -78,6 +78,7 @@ def live_chart(
     alt: str,
     height: int | None = None,
     title: str = "",
+    file: str = "",
     tells: bool = False,
     config: dict[str, Any] | None = None,
 ) -> None:
@@ -85,7 +86,7 @@ def live_chart(
 
     Follow only runs that are active, each from `after`, the number of the last event in the figure. With `tells` the
     page, or the fragment around, is run again once when a run has ended. `title`, of one or several lines, stands
-    over a picture that a reader saves; `alt` is read to those who do not see the chart. `config` is Plotly's.
+    over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart. `config` is Plotly's.
     """
     if not charts_follow():
         st.plotly_chart(figure, key=key, alt=alt, config=config)
@@ -96,7 +97,7 @@ def live_chart(
         "alt": alt,
         "height": height or figure.to_dict()["layout"].get("height") or HEIGHT,
         "title": title,
-        "name": key,
+        "name": file or key,
         "tells": tells,
         "config": config or {},
         "plotly": files.address(files.PLOTLY),

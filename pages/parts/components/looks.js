@@ -32,16 +32,17 @@ export function themed(layout, element) {
 /* Save the chart as it stands, with its title, as a file. */
 export async function exported(chart, format) {
   const { title, name } = chart.data;
+  const address = location.href.match(/.{1,80}/g); // the setting, as a link
   const layout = structuredClone(themed(chart.plot.layout, chart.parent.firstElementChild));
-  const lines = [...title.split("\n"), ...(title ? [location.href] : [])].map(plain);
+  const lines = [...title.split("\n").filter(Boolean), ...address].map(plain);
   const style = getComputedStyle(chart.parent.firstElementChild);
   layout.paper_bgcolor = style.getPropertyValue("--st-background-color").trim() || "white";
   const at = { x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { t: 28, l: 16 } };
   layout.title = { text: lines.join("<br>"), font: { size: FONT + 1 }, ...at };
-  const room = title ? 24 + 20 * lines.length : 0;
+  const room = 24 + 20 * lines.length;
   const { t = 0, r = 0 } = layout.margin ?? {};
   layout.margin = { ...layout.margin, t: t + room, r: r + 24 }; // other programs draw the labels in wider type
-  const size = { width: Math.max(chart.plot.clientWidth, 640), height: chart.data.height + room };
+  const size = { width: Math.max(chart.plot.clientWidth, 640), height: layout.height + room };
   const picture = { data: chart.plot.data, layout: { ...layout, ...size } };
   await globalThis.Plotly.downloadImage(picture, { format, filename: name, scale: format === "png" ? 2 : 1, ...size });
 }

@@ -5,28 +5,30 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.figures import gaussian_line, tradeoff_figure
+from dpcore.figures.alt import tradeoff_alt
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
-from pages.parts.components.live_chart import live_chart
 from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import band_and_clt
+from pages.parts.results.chart import chart
 from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
+from pages.parts.results.origin import address, origin_of
 from pages.parts.results.statement_card import card
 from pages.parts.results.verdict_table import verdict_table, why_they_differ
-from pages.parts.shell.layout import SMALL
 from pages.parts.shell.menu import link
 from pages.parts.shell.present import chart_size
 
-HEIGHT = 250
+HEIGHT = 200  # and its key, which stands below it in a column this narrow
 
 
-def attack_beside(mechanism: Mechanism, delta: float) -> Risks:
+def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
     """Draw the trade-off picture and the odds; what is certain about any attacker."""
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
-    figure = tradeoff_figure(band, [gaussian_line(mu)], height=HEIGHT, size=chart_size())
-    live_chart(figure, [], key="tradeoff_chart", config=SMALL, alt=chart_texts.ALT_TRADEOFF)
+    lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
+    figure = tradeoff_figure(band, lines, log=True, height=HEIGHT, size=chart_size())
+    chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
     link("pages/tradeoff.py", "What can an attacker do?")
     st.caption(chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF)
     visitor_line(found)
@@ -39,5 +41,5 @@ def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: floa
     st.markdown(why_they_differ())
     curves_table(mechanism, curves)
     tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")
-    curves_download(mechanism, delta, against)
+    curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
     card(mechanism, curves[CERTIFIED], CERTIFIED, n, "statement_card")

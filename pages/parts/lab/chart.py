@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import charted, epochs_at
+from dpcore.figures.alt import curves_alt
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
@@ -23,8 +24,10 @@ from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
 from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
-from pages.parts.results import cache, chart_texts
+from pages.parts.results import cache
+from pages.parts.results.origin import origin_of
 from pages.parts.results.pinned import words_of
+from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.live import EVERY, run_status
@@ -34,7 +37,10 @@ from pages.parts.train.run_labels import labels_of
 from pages.parts.train.run_picker import outdated
 
 HEIGHT = 470
-ALT = f"{chart_texts.ALT_EPSILON} Below it, over the same axis, the test accuracy of the runs shown."
+ALT = (
+    "Line chart of epsilon against epoch for each chosen accountant, with the certified band. Below it, over the same "
+    "axis, the test accuracy of the runs shown."
+)
 
 
 class View(NamedTuple):
@@ -88,7 +94,10 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     by_epsilon = over_epsilon(curves, view.across)
     followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
-    live_chart(figure, followed, key="epsilon_chart", alt=told_of(curves, runs, watched), title=title, tells=True)
+    name = "epsilon-and-accuracy"
+    file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
+    alt = told_of(curves, runs, watched)
+    live_chart(figure, followed, key="epsilon_chart", alt=alt, title=title, file=file, tells=True)
     _statuses(store, watched)
 
 
@@ -181,5 +190,6 @@ def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> N
     if form.mechanism is None:
         return
     cheap = {name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED}
-    figure = lab_figure(cheap, epochs_of(form), log=log, height=HEIGHT, size=chart_size())
-    place.plotly_chart(figure, key="first_chart", alt=chart_texts.ALT_EPSILON)
+    epochs = epochs_of(form)
+    figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
+    place.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))

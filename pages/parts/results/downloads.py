@@ -15,6 +15,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
+from pages.parts.results.origin import Origin
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
 NUMBERS = "The numbers in the chart"
@@ -65,20 +66,25 @@ def tradeoff_table(curves: Sequence[tuple[str, Kind, Tradeoff]], label: str = NU
     numbers_table(label, "tradeoff_table", lambda: {"type I error": ALPHA} | named())
 
 
-def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str) -> None:
-    """A button for trade-off curves as tidy CSV."""
-    csv_button("Download these curves (CSV)", lambda: tradeoff_columns(curves), f"{name}.csv", "download_tradeoff")
+def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
+    """A button for trade-off curves as tidy CSV, with the settings that they come from."""
+    columns = lambda: {**tradeoff_columns(curves), **origin.columns}  # noqa: E731
+    csv_button("Download these curves (CSV)", columns, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
-def curves_download(mechanism: Mechanism, delta: float, across: str) -> None:
-    """A button for all accountants' curves (or profiles) as tidy CSV."""
+def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
+    """A button for all accountants' curves (or profiles) as tidy CSV, with the settings that they come from."""
 
     def columns() -> Columns:
         if across == "epoch":
-            return curves_columns(mechanism, {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS})
-        return curves_columns(mechanism, {name: cache.profile(name, mechanism) for name in ACCOUNTANTS})
+            found = {name: cache.curve(name, mechanism, origin.delta) for name in ACCOUNTANTS}
+        else:
+            found = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
+        settings = {name: value for name, value in origin.columns.items() if name != "delta"}  # each row has its own
+        return {**curves_columns(mechanism, found), **settings}
 
-    csv_button("Download all accountants (CSV)", columns, f"epsilon_against_{across}.csv", "download")
+    file = f"{origin.file(f'epsilon-against-{across}')}.csv"
+    csv_button("Download all accountants (CSV)", columns, file, "download")
 
 
 def tradeoff_columns(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Columns:

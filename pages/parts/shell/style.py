@@ -136,11 +136,16 @@ html {font-size: 18px !important}
 .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
 """
 
+CHARTS = """
+.stPlotlyChart .main-svg > :not(.hoverlayer) text:not([style*="fill: rgb(255, 255, 255)"])
+  {fill: currentColor !important}  /* the theme's grey is too faint for the text of a chart; white stands on a map */
+"""
+
 
 def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    sheets = (PAGE, TWO_COLUMNS, FORM, SLIDERS, NUMBERS, STEP, TABLES, RUNS, WORDS, MENU_ROW, LARGE if present else "")
-    css = "".join(sheets)
+    sheets = (PAGE, TWO_COLUMNS, FORM, SLIDERS, NUMBERS, STEP, TABLES, RUNS, WORDS, MENU_ROW, CHARTS)
+    css = "".join(sheets) + (LARGE if present else "")
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)
     return f"<style>{css}</style>"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.figures import charted, curves_figure, epochs_at
+from dpcore.figures.alt import curves_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
@@ -19,7 +20,7 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
-from pages.parts.results import cache, chart_texts
+from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form
@@ -36,10 +37,11 @@ def expected(form: Form, past: Sequence[Run]) -> None:
         mechanism, delta = form.mechanism, form.delta
         names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
         curves = {name: cache.curve(name, mechanism, delta) for name in names}
-        figure = curves_figure(curves, epochs_at(mechanism, charted(mechanism)), height=340, size=chart_size())
+        epochs = epochs_at(mechanism, charted(mechanism))
+        figure = curves_figure(curves, epochs, height=340, size=chart_size())
         chart.markdown("**What these settings will spend**")
         with chart:
-            live_chart(figure, [], key="expected_chart", config=SMALL, alt=chart_texts.ALT_EPSILON)
+            live_chart(figure, [], key="expected_chart", config=SMALL, alt=curves_alt(curves, epochs))
     with words:
         estimate(form.configs, past)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))

@@ -1,0 +1,67 @@
+"""The sentences for those who cannot see a chart: its numbers, on the safe side."""
+
+import re
+
+import numpy as np
+
+from dpcore.figures import Line, gaussian_line
+from dpcore.figures.alt import curves_alt, growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.style import style_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
+from dpcore.privacy.types import Kind
+
+HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
+EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
+NOTHING = Band(Pairs([], []), Points([], []), "There is too little noise.", empty=True)
+
+
+def test_every_curve_of_epsilon_is_named_with_its_end_and_the_band_with_both_bounds():
+    curves = {name: each.curve(HEADLINE, [1, 10_000], 1e-5) for name, each in ACCOUNTANTS.items()}
+    said = curves_alt(curves, np.array([0.01, 100.0]))
+    assert said.startswith("Line chart of epsilon against epoch. After 100 epochs: ")
+    for name, curve in curves.items():
+        if name != "pld":
+            assert f"{style_of(name).label} {marked(float(curve.epsilon[-1]), curve.kind)}" in said
+    low, high = (float(each) for each in re.findall(r"\(PLD\) from ([\d.]+) to (\d+\.\d+)", said)[0])
+    lower = curves["pld"].last.lower
+    assert lower
+    assert low <= lower <= curves["pld"].epsilon[-1] <= high
+    assert high - low < 0.05
+
+
+def test_a_profile_is_told_at_one_delta():
+    profiles = {name: ACCOUNTANTS[name].profile(HEADLINE, np.logspace(-12, -1, 67)) for name in ("rdp", "gdp")}
+    said = profile_alt(profiles)
+    at = {name: ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0] for name in profiles}
+    assert "At delta = 1e-5, epsilon is: " in said
+    assert f"Rényi DP {marked(at['rdp'], Kind.UPPER)}" in said
+    assert f"Gaussian DP (CLT) {marked(at['gdp'], Kind.APPROXIMATE)}" in said
+
+
+def test_a_trade_off_curve_is_told_at_one_rate_and_bounds_on_the_safe_side():
+    pair = Line(style_of("rdp")._replace(label="One pair"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
+    for log, exact in ((False, 100 * Gaussian(1.0).beta(0.1)), (True, 100 * Gaussian(1.0).power(0.001))):
+        said = tradeoff_alt(EXACT, [pair, gaussian_line(1.0)], log=log)
+        low, high = (float(each) for each in re.findall(r"Certified from ([\d.]+) to ([\d.]+) %", said)[0])
+        assert low <= exact <= high < 1.02 * low
+        mark, bound = re.findall(r"One pair (.) ([\d.]+) %", said)[0]
+        height = 100 * float(pair.f.power(0.001) if log else pair.f.beta(0.1))
+        assert mark == ("≤" if log else "≥")
+        assert (float(bound) >= height) if log else (float(bound) <= height)
+        assert "mu = 1.00 ≈ " in said
+        assert said.endswith("blind guessing 0.1 %." if log else "blind guessing 90 %.")
+
+
+def test_what_is_not_certified_is_not_told():
+    assert "Certified" not in tradeoff_alt(NOTHING, [gaussian_line(1.0)])
+    assert "T = 1 " not in growth_alt({1: NOTHING, 4: EXACT}, 1.0)
+
+
+def test_growing_lengths_are_told_beside_their_limit():
+    said = growth_alt({4: EXACT}, 1.0)
+    assert "T = 4 from " in said
+    assert "their limit, G_mu with mu = 1.00, ≈ " in said
