@@ -6,7 +6,7 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 import streamlit as st
 
 from pages.parts.shell.menu import menu
-from pages.parts.watching.routes import routes
+from pages.parts.serving.routes import routes
 
 if __name__ == "__main__":
     menu().run()

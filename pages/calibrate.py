@@ -4,14 +4,12 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.figures.heatmap import Mark
-from dpcore.privacy.calibration.targets import EpsilonTarget
 from pages.parts.calibrate import answers, question
-from pages.parts.calibrate.epsilon_map import show_map
+from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.results import cache
 from pages.parts.results.downloads import csv_button
-from pages.parts.results.pinned import difference, pin_controls, pinned_mark
+from pages.parts.results.pinned import difference, pin_controls
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
 
@@ -50,18 +48,13 @@ with right:
     st.subheader("Same epsilon, less noise", anchor=False)
     less = st.container()
 
-    mark = None
     if found is not None and not isinstance(found, str):
-        first, steps = found.mechanism.releases[0], found.mechanism.steps
         with statement:
             card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n, "statement_card")
-        if first.q == setting.q:  # else it lies on another map
-            mark = Mark(steps * first.q, first.sigma, "answer", "diamond")
     with map_:  # before the tables, which ask every accountant: the map follows the slider
         if pinned:
             st.markdown(difference(pinned, setting))
-        marks = [each for each in (mark, pinned_mark(pinned) if pinned else None) if each]
-        show_map(setting, by, target.size if isinstance(target, EpsilonTarget) else None, marks)
+        show_map(Shown(setting, solved, target, by, pinned))
     if asked is not None:
         with table:
             st.html(answers.answers_table(asked))

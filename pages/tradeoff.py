@@ -1,29 +1,33 @@
 """What can an attacker do? The certified trade-off curve, beside what the CLT and pairs of (epsilon, delta) say."""
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore import check
-from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
-from dpcore.figures.alt import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures import gaussian_line, tradeoff_figure
+from dpcore.figures.alt import tradeoff_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
+from pages.parts.controls.moved import values_shown
 from pages.parts.controls.number import Quantity, number
 from pages.parts.explain.visitor import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
-from pages.parts.results.attack_curves import Compared, all_curves, growing_curves
+from pages.parts.results.attack_curves import all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
 from pages.parts.results.chart import chart
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
 from pages.parts.results.origin import address, origin_of
-from pages.parts.results.pinned import difference, ghost_over_delta, pin_controls, pinned_line
+from pages.parts.results.pinned import difference, pin_controls
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
+from pages.parts.tradeoff.picture import HEIGHT, KEYS, Look, compared, picture, previewed
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -32,8 +36,6 @@ PRIOR = Quantity(
     help=help_on("prior"),
     stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
 )  # fmt: skip
-HEIGHT = 470
-TITLE = "Trade-off function"
 
 left, right = page_columns("What can an attacker do?")
 
@@ -58,6 +60,8 @@ with right:
         source = f"As in {name} of {presets.BU_TITLE}."
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills(st) if view == "delta" else []
+    names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
+    look = Look(view, log, one, every, names, pinned, chart_size())
 
     on_screen("tradeoff")
     certain, warned = st.container(), st.container()
@@ -69,8 +73,7 @@ with right:
             lines = [gaussian_line(cache.mu(mechanism))]
             figure = tradeoff_figure(None, lines, log=log, height=HEIGHT, size=chart_size())
             early.plotly_chart(figure, key="first_chart", config=SMALL, alt=tradeoff_alt(None, lines, log=log))
-    spent = cache.final(one, mechanism, delta)
-    compared = Compared(cache.mu(mechanism), one, spent, every, *cache.pairs(every, mechanism))
+    against = compared(look, mechanism, delta)
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
     early.empty()
     certain.markdown(error_sentence(found, setting.after))
@@ -79,23 +82,11 @@ with right:
     if pinned:
         warned.markdown(difference(pinned, setting))
 
-    if view == "trade-off":
-        lines = [*compared.lines(), *(pinned_line(pinned) if pinned else [])]
-        figure = tradeoff_figure(band, lines, log=log, height=HEIGHT, size=chart_size())
+    drawn = picture(look, mechanism, delta)
+    if drawn:
+        preview = partial(previewed, look, setting, values_shown(setting))
         with place:
-            chart(figure, "attack_chart", tradeoff_alt(band, lines, log=log), TITLE, origin)
-    elif view == "delta":
-        names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED]
-        profiles = {name: cache.profile(name, mechanism) for name in names}
-        ghost = ghost_over_delta(pinned) if pinned else None
-        figure = profile_figure(profiles, log=log, height=HEIGHT, size=chart_size(), ghost=ghost)
-        with place:
-            chart(figure, "profile_chart", profile_alt(profiles), "Privacy profile", origin)
-    elif growing := cache.growing(mechanism):
-        bands = {steps: cache.band(each) for steps, each in growing.items()}
-        figure = growth_figure(bands, compared.mu, log=log, height=HEIGHT, size=chart_size())
-        with place:
-            chart(figure, "steps_chart", growth_alt(bands, compared.mu, log=log), "Growing steps", origin)
+            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview)
     else:
         place.info(SAME_NUMBERS)
 
@@ -103,14 +94,14 @@ with right:
         st.markdown(chart_texts.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(PAIR)
-        st.html(clt_verdict(compared.mu, found))
+        st.html(clt_verdict(against.mu, found))
         visitor_line(found)
-    st.html(attack_table(band, found, compared, prior))
+    st.html(attack_table(band, found, against, prior))
     if view == "delta":
-        profiles_table(profiles)
+        profiles_table({name: cache.profile(name, mechanism) for name in names})
         curves_download(mechanism, "delta", origin)
     else:
-        named = all_curves(band, compared) if view == "trade-off" else growing_curves(mechanism)
+        named = all_curves(band, against) if view == "trade-off" else growing_curves(mechanism)
         tradeoff_table(named)
         tradeoff_download(named, view, origin)
-    card(mechanism, spent, one, setting.n, "statement_card")
+    card(mechanism, against.spent, one, setting.n, "statement_card")

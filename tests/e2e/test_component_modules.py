@@ -3,8 +3,8 @@
 import pytest
 
 from pages.parts.components.run_progress import Progress
+from pages.parts.serving import files
 from pages.parts.train.run_history import duration
-from pages.parts.watching import files
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")

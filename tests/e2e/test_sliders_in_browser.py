@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -50,6 +51,14 @@ def sent(page: Page) -> list[list[object]]:
     return values
 
 
+def previews_of(page: Page) -> list[str]:
+    """The stops for which charts are asked for, in their order."""
+    asked: list[str] = []
+    note = lambda request: asked.extend(parse_qs(urlsplit(request.url).query)["text"])  # noqa: E731
+    page.on("request", lambda request: note(request) if "/previews/" in request.url else None)
+    return asked
+
+
 def place(slider: Locator, share: float) -> tuple[float, float]:
     """A place on the slider, as a share of its width."""
     box = slider.bounding_box()
@@ -84,8 +93,7 @@ def test_the_curves_follow_the_finger_one_request_at_a_time_and_the_last_value_i
     expect(slider).to_have_attribute("aria-valuetext", last)
 
 
-def test_twenty_stops_passed_at_once_are_two_requests(page: Page, app: Server, sent: list[list[object]]):
-    slider = opened(page, app)
+def twenty_stops(slider: Locator) -> None:
     slider.focus()
     slider.evaluate(
         """input => {
@@ -95,10 +103,64 @@ def test_twenty_stops_passed_at_once_are_two_requests(page: Page, app: Server, s
             }
         }"""
     )
+
+
+def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_one(
+    page: Page, app: Server, sent: list[list[object]]
+):
+    slider, previews = opened(page, app), previews_of(page)
+    twenty_stops(slider)
     last = slider.get_attribute("aria-valuetext") or ""
     expect(field(page)).to_have_value(last)
     page.wait_for_selector(STILL)
-    assert [value for value, _ in sent] == ["2.2", last]
+    assert previews == ["2.2", last]
+    assert [value for value, _ in sent] == [last]
+
+
+def test_where_no_chart_follows_twenty_stops_passed_at_once_are_two_requests(
+    page: Page, app: Server, sent: list[list[object]]
+):
+    page.route("**/previews/**", lambda route: route.abort())
+    slider = opened(page, app)
+    slider.focus()
+    page.keyboard.press("ArrowRight")  # from here on it is known
+    expect(field(page)).to_have_value("2.2")
+    page.wait_for_selector(STILL)
+    page.route("**/previews/**", lambda route: route.fulfill(status=204))
+    twenty_stops(slider)
+    last = slider.get_attribute("aria-valuetext") or ""
+    expect(field(page)).to_have_value(last)
+    page.wait_for_selector(STILL)
+    assert sent[-1][0] == last
+    assert len(sent) <= 3
+
+
+def test_the_chart_is_there_before_the_page_is_asked_and_is_what_the_page_draws(
+    page: Page, app: Server, sent: list[list[object]]
+):
+    slider = opened(page, app)
+    before = page.locator(LINE).get_attribute("d")
+    slider.focus()
+    slider.evaluate("input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbles: true})); }")
+    page.wait_for_function(
+        "([path, old]) => document.querySelector(path).getAttribute('d') !== old", arg=[LINE, before]
+    )
+    ahead = page.locator(LINE).get_attribute("d")
+    expect(field(page)).to_have_value("2.2")
+    page.wait_for_selector(STILL)
+    page.wait_for_timeout(500)
+    assert page.locator(LINE).get_attribute("d") == ahead
+    page.reload()
+    expect(page.locator(LINE)).to_have_attribute("d", ahead or "")
+
+
+def test_a_move_is_not_lost_where_something_is_pressed_right_after_it(page: Page, app: Server):
+    slider = opened(page, app)
+    slider.focus()
+    slider.evaluate("input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbles: true})); }")
+    page.get_by_role("button", name="Pin this setting").click()
+    expect(field(page)).to_have_value("2.2")
+    page.wait_for_url(re.compile(r"pin="))
 
 
 def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):

@@ -3,26 +3,34 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import heatmap_figure
 from dpcore.figures.heatmap import Mark
+from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import MOST_STEPS
+from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.numbers import nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
+from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
+from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.moved import Values, moved_setting, values_shown
 from pages.parts.controls.number import show
+from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button, numbers_table
+from pages.parts.results.pinned import pinned_mark
 from pages.parts.shell.present import chart_size
 
 CELLS = 40  # along each axis
@@ -55,12 +63,40 @@ class Axes(NamedTuple):
         return np.array(self.steps) * self.q
 
 
-def show_map(setting: Setting, by: str, target: float | None, others: Sequence[Mark]) -> None:
-    """Draw the map with the current point and others; a click on it loads a cell. Then its numbers."""
-    axes = axes_of(setting, by)
+class Shown(NamedTuple):
+    """What is on the map: the controls, the question and its accountant, and what is pinned."""
+
+    setting: Setting
+    solved: str
+    target: Target | None
+    by: str
+    pinned: Setting | None
+
+    @property
+    def thick(self) -> float | None:
+        """The target, where the map has its contour."""
+        return self.target.size if isinstance(self.target, EpsilonTarget) else None
+
+    def marks(self) -> list[Mark]:
+        """The current point, the answer unless it lies on another map, and what is pinned."""
+        setting = self.setting
+        found = [Mark(setting.epochs, setting.sigma, "now")]
+        answer = question.answer(question.asked_of(self.solved, self.target, setting), self.by) if self.target else ""
+        if not isinstance(answer, str) and (first := answer.mechanism.releases[0]).q == setting.q:
+            found.append(Mark(answer.mechanism.steps * first.q, first.sigma, "answer", "diamond"))
+        return [*found, pinned_mark(self.pinned)] if self.pinned else found
+
+    def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
+        """The map as far as it is computed; asks Streamlit nothing."""
+        return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
+
+
+def show_map(shown: Shown) -> None:
+    """Draw the map; a click on it loads a cell. Then its numbers."""
+    setting, by, target = shown.setting, shown.by, shown.thick
+    axes, size = axes_of(setting, by), chart_size()
     st.session_state[AXES] = axes
-    drawn = {"target": target, "marks": [Mark(setting.epochs, setting.sigma, "now"), *others], "size": chart_size()}
-    place, below = st.container(), st.container()
+    early, place, below = st.empty(), st.container(), st.container()
     parts: list[Grid] = []
     started, slow = time.perf_counter(), False
     for part in strips(axes, by):
@@ -68,17 +104,33 @@ def show_map(setting: Setting, by: str, target: float | None, others: Sequence[M
         if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
             slow = True
             first = joined(list(strips(axes, FIRST)))
-            figure = heatmap_figure(first, axes.epochs, **drawn)
-            place = place.plotly_chart(figure, key="first_map", alt=ALT)  # what comes next takes its place
+            early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=ALT)
         if slow:
             done = sum(len(each.sigmas) for each in parts)
             below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
-    figure = heatmap_figure(grid, axes.epochs, **drawn)
-    place.plotly_chart(figure, key=KEY, on_select=clicked, selection_mode="points", alt=ALT)
+    early.empty()
+    with place:
+        preview = partial(previewed, shown, axes, size, values_shown(setting))
+        live_chart(shown.figure(grid, axes, size), [], key=KEY, alt=ALT, preview=preview, clicked=clicked)
     below.caption(caption(grid, axes, by, target))
     numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
     csv_button("Download the map (CSV)", lambda: map_columns(grid, axes, by), "epsilon_map.csv", "download")
+
+
+def previewed(shown: Shown, axes: Axes, size: Size, values: Values, field: str, text: str) -> Drawing | None:
+    """The map where a field has this text; None where it would be another map, or may take long."""
+    setting = shown.setting
+    if cache.slow(setting.mechanism, setting.delta):
+        return None
+    if field.startswith(question.TARGET):
+        target = question.moved_target(shown.target, field, text) if shown.target else None
+        shown = shown._replace(target=target)
+    else:
+        shown = shown._replace(setting=moved_setting(setting, values, field, text))
+    if axes_of(shown.setting, shown.by) != axes:
+        return None
+    return Drawing(shown.figure(joined(list(strips(axes, shown.by))), axes, size))
 
 
 def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
@@ -140,11 +192,9 @@ def joined(parts: list[Grid]) -> Grid:
 
 def clicked() -> None:
     """Load the cell that was clicked into the controls; for a callback."""
-    state: Any = st.session_state.get(KEY)
-    points = state.selection.points if state else []
-    axes = st.session_state.get(AXES)
-    if axes and points:
-        st.session_state.update(cell(axes, float(points[0]["x"]), float(points[0]["y"])))
+    point, axes = clicked_point(KEY), st.session_state.get(AXES)
+    if axes and point:
+        st.session_state.update(cell(axes, *point))
 
 
 def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:

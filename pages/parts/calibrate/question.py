@@ -21,11 +21,11 @@ from dpcore.privacy.types import Reading
 from pages.parts.components.history import LEAVING
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.number import Quantity, epochs_text, number, show
+from pages.parts.controls.number import Quantity, epochs_text, number, read, show
 from pages.parts.controls.url_state import keep
 
 SOLVE = ("sigma", "steps", "batch", "q")
-TARGETS = ("epsilon", "advantage", "mu")
+TARGET = "target_"  # how the keys of its fields begin
 GO = "go"  # the page that was asked for
 
 EPSILON = Quantity(
@@ -44,6 +44,8 @@ MU = Quantity(
     lambda mu: check.positive(target_mu=mu), "more private", "more accurate",
     help=f"{help_on('mu')}\n\nIt is meant where both errors are at least delta.",
 )  # fmt: skip
+
+TARGET_FIELDS = {"epsilon": EPSILON, "advantage": ADVANTAGE, "mu": MU}
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,23 @@ def recipe_of(setting: Setting) -> Recipe:
 
 def target_controls(delta: float) -> Target:
     """Draw the target; ValueError says in a sentence why there is no such target."""
-    kind = choice_of(st, "Target", TARGETS, "target")
+    kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
+    return target_of(kind, number(TARGET_FIELDS[kind]), delta)
+
+
+def target_of(kind: str, size: float, delta: float) -> Target:
+    """A target of one of the kinds; ValueError says why there is no such target."""
     if kind == "advantage":
-        return AdvantageTarget(number(ADVANTAGE))
-    return MuTarget(number(MU), delta) if kind == "mu" else EpsilonTarget(number(EPSILON), delta)
+        return AdvantageTarget(size)
+    return MuTarget(size, delta) if kind == "mu" else EpsilonTarget(size, delta)
+
+
+def moved_target(target: Target, field: str, text: str) -> Target:
+    """The target where its field says this text; ValueError where that is none, or the field another target's."""
+    quantity = TARGET_FIELDS[target.word]
+    if field != quantity.key:
+        raise ValueError(f"Expected field={field[:40]!r} to be {quantity.key}.")
+    return target_of(target.word, read(quantity, text), target.at or 0.0)
 
 
 def asked_of(solve: str, target: Target, setting: Setting) -> Asked:

@@ -4,6 +4,7 @@ import { advanced, read, spread } from "./growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./looks.js";
 import { narrowed } from "./narrow.js";
+import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const charts = new WeakMap(); // by the element that Streamlit gives each of them
@@ -27,6 +28,7 @@ class Chart {
     this.followed = new Map();
     this.drawn = 0;
     this.build();
+    this.preview = new Preview((drawing) => this.take(drawing), () => this.release());
     this.sizes = new ResizeObserver(() => this.plan());
     this.sizes.observe(this.box);
   }
@@ -56,17 +58,28 @@ class Chart {
   show(data, setTriggerValue, setStateValue) {
     this.tell = (name, value) => setTriggerValue(name, value);
     this.fail = (reason) => setStateValue("failed", reason);
-    const fresh = data.figure !== this.data?.figure || JSON.stringify(data.following) !== this.wanted;
     this.data = data;
-    if (fresh) {
-      this.wanted = JSON.stringify(data.following);
-      this.figure = read(data.figure);
-      this.following = data.following.map((each) => ({ ...each, seen: each.after }));
-    }
+    this.preview.told(data.preview);
     this.box.setAttribute("role", "figure");
     this.box.setAttribute("aria-label", data.alt);
+    if (!this.figure || !this.preview.ahead) this.take(data);
+  }
+
+  /* What the page has drawn while a slider was moved. */
+  release() {
+    if (this.data && !this.closed) this.take(this.data);
+  }
+
+  /* Show a figure, unless it is the one that is shown, which may have grown since. */
+  take({ figure, following }) {
+    const drawing = figure + JSON.stringify(following);
+    if (drawing !== this.shown) {
+      this.shown = drawing;
+      this.figure = read(figure);
+      this.following = following.map((each) => ({ ...each, seen: each.after }));
+    }
     this.attend();
-    load(data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
+    load(this.data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
   }
 
   /* Follow the runs that the figure follows now, and no others. */
@@ -85,6 +98,7 @@ class Chart {
   close() {
     clearTimeout(this.planned);
     this.closed = true;
+    this.preview.close();
     for (const [run, followed] of this.followed) this.leave(run, followed);
     this.sizes.disconnect();
     globalThis.Plotly?.purge(this.plot);
@@ -114,6 +128,10 @@ class Chart {
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false, ...this.data.config });
+    if (!this.listens && this.plot.on) {
+      this.listens = true;
+      this.plot.on("plotly_click", ({ points: [point] }) => this.data.clicks && this.tell("clicked", [point.x, point.y]));
+    }
     this.box.dataset.drawings = Number(this.box.dataset.drawings ?? 0) + 1;
     if (grown.length) this.fill();
     this.say();

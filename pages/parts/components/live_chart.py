@@ -1,21 +1,22 @@
 """A chart that grows with the events of runs by itself, in the browser: watching a run costs Python nothing.
 
 The page draws a figure once, with the history so far, and says which trace follows what of which run. From there on
-the browser reads the events (`pages/parts/watching/routes.py`) and extends the traces in place. Where the routes are
+the browser reads the events (`pages/parts/serving/routes.py`) and extends the traces in place. Where the routes are
 missing, because a page was opened without app.py, the same figure is drawn by `st.plotly_chart`, and the page must
 draw it again as long as `charts_follow()` is false.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
-from pages.parts.components.served import charts_follow, mount
-from pages.parts.watching import files
+from pages.parts.components.served import charts_follow, mount, nothing
+from pages.parts.serving import files, previews
 
 HEIGHT = 340
 
@@ -70,6 +71,16 @@ class Mark:
     table: Table | None = None
 
 
+class Drawing(NamedTuple):
+    """A figure, and what in it grows with runs."""
+
+    figure: go.Figure
+    following: Sequence[Growth | Mark] = ()
+
+
+Preview = Callable[[str, str], Drawing | None] | None  # of a field's key and its text
+
+
 def live_chart(
     figure: go.Figure,
     following: Sequence[Growth | Mark],
@@ -80,6 +91,8 @@ def live_chart(
     title: str = "",
     file: str = "",
     tells: bool = False,
+    preview: Preview = None,
+    clicked: Callable[[], None] | None = None,
     config: dict[str, Any] | None = None,
 ) -> None:
     """Draw the figure; its traces grow with the events of the runs that it follows.
@@ -87,22 +100,49 @@ def live_chart(
     Follow only runs that are active, each from `after`, the number of the last event in the figure. With `tells` the
     page, or the fragment around, is run again once when a run has ended. `title`, of one or several lines, stands
     over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart. `config` is Plotly's.
+
+    With `preview` the chart follows a slider while it is moved: it says how the chart is drawn where the field of a
+    key has a text, or None where the page has to be run for that. It is called in threads of its own, so it must not
+    ask Streamlit anything. `clicked` is called before the page is run for a click on a point, see `clicked_point`.
     """
     if not charts_follow():
-        st.plotly_chart(figure, key=key, alt=alt, config=config)
+        if clicked:
+            st.plotly_chart(figure, key=key, alt=alt, config=config, on_select=clicked, selection_mode="points")
+        else:
+            st.plotly_chart(figure, key=key, alt=alt, config=config)
         return
-    data = {
-        "figure": written(figure),
-        "following": [{"kind": type(each).__name__.lower(), **asdict(each)} for each in following],
+    data = drawn(Drawing(figure, following)) | {
+        "preview": previews.address_of(key, preview and partial(_previewed, preview)),
         "alt": alt,
         "height": height or figure.to_dict()["layout"].get("height") or HEIGHT,
         "title": title,
         "name": file or key,
         "tells": tells,
+        "clicks": clicked is not None,
         "config": config or {},
         "plotly": files.address(files.PLOTLY),
     }
-    mount("live_chart", key, data, "ended")
+    mount("live_chart", key, data, "ended", clicked=clicked or nothing)
+
+
+def clicked_point(key: str) -> tuple[float, float] | None:
+    """The point of the chart of this key that was clicked, for `clicked`; None if the browser sent nonsense."""
+    state = st.session_state.get(key) or {}
+    match state.get("clicked") or [(each["x"], each["y"]) for each in state.get("selection", {}).get("points", [])[:1]]:
+        case [float() | int() as x, float() | int() as y] | [(float() | int() as x, float() | int() as y)]:
+            return float(x), float(y)
+    return None
+
+
+def drawn(drawing: Drawing) -> dict[str, Any]:
+    """What the browser draws."""
+    following = [{"kind": type(each).__name__.lower(), **asdict(each)} for each in drawing.following]
+    return {"figure": written(drawing.figure), "following": following}
+
+
+def _previewed(preview: Callable[[str, str], Drawing | None], field: str, text: str) -> dict[str, Any] | None:
+    found = preview(field, text)
+    return drawn(found) if found else None
 
 
 def written(figure: go.Figure) -> str:

@@ -1,5 +1,6 @@
 """Components whose modules this server's own routes serve, and whether they can be used here."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 import streamlit as st
 from streamlit.components import v2
 
-from pages.parts.watching import files
-from pages.parts.watching.routes import served
+from pages.parts.serving import files
+from pages.parts.serving.routes import served
 
 HERE = Path(__file__).parent
 FAILED = "charts_cannot_follow"  # in the session: what its browser said
@@ -19,10 +20,14 @@ def charts_follow() -> bool:
     return served() and FAILED not in st.session_state
 
 
-def mount(name: str, key: str, data: dict[str, Any], *tells: str) -> None:
-    """Show the component `<name>.js` with this data; `tells` are the triggers by which it runs the page again."""
+def mount(name: str, key: str, data: dict[str, Any], *tells: str, **calls: Callable[[], None]) -> None:
+    """Show the component `<name>.js` with this data.
+
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so.
+    """
     data = data | {"module": files.address(f"{name}.js")}
-    callbacks = {f"on_{each}_change": _nothing for each in tells}
+    triggers = dict.fromkeys(tells, nothing) | calls
+    callbacks = {f"on_{each}_change": call for each, call in triggers.items()}
     component(name)(key=key, data=data, on_failed_change=lambda: note_failure(key), **callbacks)
 
 
@@ -38,5 +43,5 @@ def component(name: str) -> Any:
     return v2.component(name, css=css, js=js, isolate_styles=False)
 
 
-def _nothing() -> None:
+def nothing() -> None:
     """A trigger needs a callback; that the page runs again is all it is for."""

@@ -3,6 +3,7 @@
 
 const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
 const LONGEST = 1000; // milliseconds to wait for an answer to be drawn
+const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
 const LOST = 10_000; // milliseconds after which an answer is not waited for: the slider shows what the server says
 const sliders = new WeakMap();
 
@@ -30,6 +31,7 @@ class Slider {
     this.input.addEventListener("input", () => this.moved());
     this.input.addEventListener("pointerdown", (event) => this.take(event));
     this.input.addEventListener("lostpointercapture", () => this.letGo());
+    this.input.addEventListener("blur", () => this.sendLatest()); // before what is pressed next
   }
 
   take(event) {
@@ -42,6 +44,7 @@ class Slider {
     this.held = false;
     this.show();
     this.settle();
+    this.sendLatest();
   }
 
   // What the server says holds, but not under a moving finger, and not before it has heard the last message.
@@ -69,9 +72,14 @@ class Slider {
     this.now.textContent = this.held ? this.stops[at] : ""; // the field beside it is always a little behind
   }
 
+  // A chart that draws the stop by itself says so; then the page is asked only once the hand rests.
   moved() {
     this.pending = this.stops[Number(this.input.value)];
-    this.sendLatest();
+    const detail = { field: this.data.field, text: this.pending };
+    const drawn = !document.dispatchEvent(new CustomEvent("slider-moved", { detail, cancelable: true }));
+    clearTimeout(this.resting);
+    if (drawn) this.resting = setTimeout(() => this.sendLatest(), REST);
+    else this.sendLatest();
     this.show();
   }
 
@@ -97,7 +105,10 @@ class Slider {
 
   answered() {
     this.waiting = false;
-    if (this.pending === undefined) this.settle();
+    if (this.pending === undefined) {
+      this.settle();
+      document.dispatchEvent(new CustomEvent("slider-settled"));
+    }
     else this.sendLatest();
     this.show();
   }

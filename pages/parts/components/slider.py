@@ -25,15 +25,23 @@ class Moved(NamedTuple):
 
 
 def slider(
-    label: str, stops: Sequence[str], value: str, ends: tuple[str, str], *, key: str, moved: Callable[[], None]
+    label: str,
+    stops: Sequence[str],
+    value: str,
+    ends: tuple[str, str],
+    *,
+    field: str,
+    key: str,
+    moved: Callable[[], None],
 ) -> None:
     """Draw the slider at `value`, one of the stops; where the reader moves it, `moved` is called before the next run.
 
     The browser sends one value at a time, the latest, and the next only when the answer has been drawn: the page is
-    never asked for stops that were only passed. `ends` says what it means to go left and right.
+    never asked for stops that were only passed. A chart that draws the stops of `field` by itself (`live_chart.py`)
+    does so first, and the page is asked once the hand rests. `ends` says what it means to go left and right.
     """
     heard = st.session_state.get(f"{key}_heard", 0)
-    data = {"label": label, "stops": list(stops), "value": value, "ends": list(ends), "heard": heard}
+    data = {"label": label, "stops": list(stops), "value": value, "ends": list(ends), "heard": heard, "field": field}
     _mount(key=key, data=data, on_moved_change=moved)
 
 

@@ -100,6 +100,7 @@ def setting_in(column: Any, beside: Any) -> Setting:
         try:
             setting = st.session_state[GOOD] = mechanism_controls()
         except ValueError as error:
+            open_on("rate k=" in str(error), OPEN)
             beside.error(str(error))
             setting = st.session_state.get(GOOD)
             if setting is None:
@@ -163,7 +164,6 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
     try:
         return scheduled(schedule, q, sigma, steps, rate, level)
     except ValueError as error:
-        open_on("rate=" in str(error), OPEN)
         raise ValueError(on_schedule(str(error))) from None
 
 
@@ -197,9 +197,15 @@ def rate_control(n: int) -> float:
         beside.caption(f"batch {q * n:,.4g} of {n:,}", help=Q.help)
         return q
     batch = number(BATCH, label=False)
+    q = rate_of(batch, n)
+    beside.caption(f"q = {batch:,.0f}/{n:,} = {nearest(q)}", help=help_on("batch", "q", "poisson"))
+    return q
+
+
+def rate_of(batch: float, n: int) -> float:
+    """The sampling rate of an expected batch; ValueError where it is larger than the data."""
     if batch > n:
         raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
-    beside.caption(f"q = {batch:,.0f}/{n:,} = {nearest(batch / n)}", help=help_on("batch", "q", "poisson"))
     return batch / n
 
 
@@ -211,11 +217,16 @@ def steps_control(q: float) -> tuple[int, float | None]:
         beside.caption(epochs_of(steps * q), help=STEPS.help)
         return steps, None
     epochs = number(EPOCHS, label=False)
-    if epochs > MAX_STEPS * q:
-        raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
-    steps = math.ceil(epochs / q - 1e-9)
+    steps = steps_of(epochs, q)
     beside.caption(f"{steps:,} steps", help=f"{EPOCHS.help}\n\n{STEPS.help}")
     return steps, epochs
+
+
+def steps_of(epochs: float, q: float) -> int:
+    """The steps of so many epochs, rounded up; ValueError where they are too many."""
+    if epochs > MAX_STEPS * q:
+        raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
+    return math.ceil(epochs / q - 1e-9)
 
 
 def _mode(key: str, options: tuple[str, str], carry: Callable[[], None]) -> tuple[str, Any]:

@@ -12,7 +12,7 @@ import streamlit as st
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
-from pages.parts.components.slider import moved_to, slider
+from pages.parts.components.slider import LONGEST, moved_to, slider
 from pages.parts.controls.url_state import keep, recall
 
 FIELD = 106  # pixels of the exact field
@@ -47,7 +47,7 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
         f"{quantity.label}, exact",
         quantity.default,
         key=quantity.key,
-        max_chars=40,
+        max_chars=LONGEST,
         label_visibility="collapsed",
         width=FIELD,
         bind="query-params",
@@ -96,7 +96,7 @@ def _slider(quantity: Quantity, text: str) -> None:
         stops.insert(place, value)
     key, ends = f"{quantity.key}_slider", (quantity.left, quantity.right)
     moved = partial(_follow, quantity.key, key)
-    slider(quantity.label, [show(stop) for stop in stops], show(value), ends, key=key, moved=moved)
+    slider(quantity.label, [show(stop) for stop in stops], show(value), ends, field=quantity.key, key=key, moved=moved)
 
 
 def _follow(key: str, slider_key: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from dpcore.figures.alt import curves_alt
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
+from dpcore.figures.style import Size
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
@@ -21,7 +23,7 @@ from dpcore.privacy.report.numbers import percent
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
+from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
@@ -29,7 +31,7 @@ from pages.parts.results.origin import origin_of
 from pages.parts.results.pinned import words_of
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
-from pages.parts.train.form import Form
+from pages.parts.train.form import Form, moved_form
 from pages.parts.train.live import EVERY, run_status
 from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched, watched_runs
@@ -74,7 +76,7 @@ def lab_chart(shown: Shown) -> None:
 
 
 def _panel(shown: Shown, active: bool, ticks: bool) -> None:
-    form, curves, store, ids, view = shown
+    form, curves, store, ids, _ = shown
     if store is not None and (outdated(ids) or (active and not ticks and not charts_follow())):
         st.rerun()
     watched: list[Watched] = []
@@ -86,19 +88,35 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
         st.error(str(error))
     if active and not any(each.run.active for each in watched):
         st.rerun()
-    runs = [run_on_chart(each, place, form) for place, each in enumerate(watched)]
-    epochs = epochs_of(form)
-    figure = lab_figure(
-        curves, epochs, runs, log=view.log, across=view.across, ghost=view.ghost, height=HEIGHT, size=chart_size()
-    )
-    by_epsilon = over_epsilon(curves, view.across)
-    followed = [each for run, of in zip(runs, watched, strict=True) for each in following(figure, run, of, by_epsilon)]
+    runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
+    drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     name = "epsilon-and-accuracy"
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
     alt = told_of(curves, runs, watched)
-    live_chart(figure, followed, key="epsilon_chart", alt=alt, title=title, file=file, tells=True)
+    preview = partial(previewed, shown, watched, size)
+    live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview)
     _statuses(store, watched)
+
+
+def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
+    """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
+    form, curves, _, _, view = shown
+    look = {"log": view.log, "across": view.across, "ghost": view.ghost, "height": HEIGHT, "size": size}
+    figure = lab_figure(curves, epochs_of(form), runs, **look)
+    by_epsilon = over_epsilon(curves, view.across)
+    both = zip(runs, watched, strict=True)
+    return Drawing(figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)])
+
+
+def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:
+    """The figure where a field has this text, as the page will draw it; None where that may take long."""
+    form = moved_form(shown.form, field, text)
+    if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta):
+        return None
+    curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}
+    runs = [run_on_chart(each, place, form) for place, each in enumerate(watched)]
+    return drawing_of(shown._replace(form=form, curves=curves), runs, watched, size)
 
 
 def told_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
@@ -114,7 +132,7 @@ def told_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequen
     return f"{ALT}{spent}{bought}"
 
 
-def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool) -> list[Growth | Mark]:
+def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool, size: Size) -> list[Growth | Mark]:
     """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one that trains."""
     if not watched.run.active:
         return []
@@ -124,7 +142,7 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     if by_epsilon and not (table or level):
         return []
     name = f"{RUN}{run.place}"
-    label = Label(name, written(run_style(run.place), label_of(run), chart_size())["text"])
+    label = Label(name, written(run_style(run.place), label_of(run), size)["text"])
     since: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence, "table": table}
     found: list[Growth | Mark] = [Growth(**since, trace=places[name], scale=100.0, level=level, label=label)]
     if run.now is not None and NOW in places:

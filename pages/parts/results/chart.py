@@ -2,16 +2,16 @@
 
 import plotly.graph_objects as go
 
-from pages.parts.components.live_chart import live_chart
+from pages.parts.components.live_chart import Preview, live_chart
 from pages.parts.results.origin import Origin
 from pages.parts.shell.layout import SMALL
 
 
-def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None) -> None:
+def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, preview: Preview = None) -> None:
     """Draw a figure; what a reader saves of it has the title, the settings and their link, and is named after them.
 
-    Without an origin, where nothing is accounted for, it has the title alone.
+    Without an origin, where nothing is accounted for, it has the title alone. `preview` is as in `live_chart`.
     """
     name = title.lower().replace(" ", "-")
     words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
-    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL)
+    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, preview=preview)

@@ -1,13 +1,16 @@
 """What a run will cost, before it is started: epsilon and time."""
 
 from collections.abc import Sequence
+from functools import partial
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.figures.alt import curves_alt
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest
@@ -16,14 +19,14 @@ from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Number
 from dpcore.training.settings import SETTINGS
-from pages.parts.components.live_chart import live_chart
+from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
-from pages.parts.train.form import Form
+from pages.parts.train.form import Form, moved_form
 from pages.parts.train.run_history import duration, seconds_for
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
@@ -34,17 +37,30 @@ def expected(form: Form, past: Sequence[Run]) -> None:
     st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
     chart, words = st.container(key="beside").columns([3, 2], gap="medium")
     if form.mechanism is not None:
-        mechanism, delta = form.mechanism, form.delta
-        names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
-        curves = {name: cache.curve(name, mechanism, delta) for name in names}
-        epochs = epochs_at(mechanism, charted(mechanism))
-        figure = curves_figure(curves, epochs, height=340, size=chart_size())
+        size = chart_size()
+        figure, alt = spending(form.mechanism, form.delta, size)
         chart.markdown("**What these settings will spend**")
         with chart:
-            live_chart(figure, [], key="expected_chart", config=SMALL, alt=curves_alt(curves, epochs))
+            preview = partial(_previewed, form, size)
+            live_chart(figure, [], key="expected_chart", config=SMALL, alt=alt, preview=preview)
     with words:
         estimate(form.configs, past)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
+
+
+def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:
+    """Epsilon against epoch, and the same in words."""
+    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
+    curves = {name: cache.curve(name, mechanism, delta) for name in names}
+    epochs = epochs_at(mechanism, charted(mechanism))
+    return curves_figure(curves, epochs, height=340, size=size), curves_alt(curves, epochs)
+
+
+def _previewed(form: Form, size: Size, field: str, text: str) -> Drawing | None:
+    now = moved_form(form, field, text)
+    if now is None or now.mechanism is None or cache.slow(now.mechanism, now.delta):
+        return None
+    return Drawing(spending(now.mechanism, now.delta, size)[0])
 
 
 def _choice(name: str) -> str:

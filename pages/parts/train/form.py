@@ -20,6 +20,7 @@ from dpcore.training.settings import MOST_LR, SETTINGS
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.data import Data, data_control
+from pages.parts.controls.moved import Values, given, moved
 from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
@@ -41,6 +42,17 @@ GOOD = "form_good"  # the last form whose values went together
 T = TypeVar("T")
 
 
+class Chosen(NamedTuple):
+    """What stands behind the expander."""
+
+    delta: float
+    clip_norm: float
+    names: dict[str, Any]  # settings of a run
+    method: dict[str, Any]
+    seeds: int
+    problem: str
+
+
 @dataclass(frozen=True)
 class Form:
     """What the controls say: what is released, what is accounted for, and what would be trained."""
@@ -60,6 +72,8 @@ class Form:
     problem: str = ""  # which values do not go together; it stands beside its control already
     configs: tuple[RunConfig, ...] = ()  # what would be trained, one a seed; none where `obstacle` says why
     obstacle: str = ""
+    values: Values | None = None  # what the fields say, and what stands behind the expander
+    chosen: Chosen | None = None
 
     @property
     def n(self) -> int:
@@ -70,17 +84,6 @@ class Form:
     def after(self) -> str:
         """The length in words."""
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
-
-
-class Chosen(NamedTuple):
-    """What stands behind the expander."""
-
-    delta: float
-    clip_norm: float
-    names: dict[str, Any]  # settings of a run
-    method: dict[str, Any]
-    seeds: int
-    problem: str
 
 
 def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, Any]:
@@ -98,9 +101,10 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
         optimizer = _optimizer()
         chosen = _behind(data, optimizer, device, clipping)
         problem = wrong_rate or wrong_length or chosen.problem
+        values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
         form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem)
         if not problem:
-            form = _accounted(form, chosen, epochs)
+            form = replace(_accounted_or_said(form, chosen, epochs), values=values, chosen=chosen)
         schedule_chart(form, chosen.method.get("schedule", "constant"))
     return form, start
 
@@ -114,7 +118,21 @@ def last_good(form: Form, place: Any) -> Form:
     if good is None:
         return replace(form, unaccounted=NOTHING, obstacle=form.problem)
     place.caption("Values do not go together: what is shown belongs to the last settings that did.")
-    return replace(good, configs=(), obstacle=form.problem)
+    return replace(good, configs=(), obstacle=form.problem, values=None)
+
+
+def moved_form(form: Form, key: str, text: str) -> Form | None:
+    """The form where the field of this key says this text, without drawing it; None where that may take long.
+
+    Errors: ValueError where the values do not go together.
+    """
+    if form.values is None or form.chosen is None or form.chosen.method.get("stop_epsilon"):
+        return None
+    now = moved(form.values, key, text)
+    data = form.data if form.data.here else form.data._replace(n=now.n)
+    fields = {"data": data, "q": now.q, "sigma": now.sigma, "steps": now.steps, "delta": now.delta}
+    bare = Form(**fields, clip_norm=form.clip_norm, optimizer=form.optimizer, values=now, chosen=form.chosen)
+    return accounted(bare, form.chosen, now.epochs)
 
 
 def schedule_chart(form: Form, schedule: str) -> None:
@@ -175,18 +193,26 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
     return Chosen(delta, clip_norm, names, method, seeds, problem)
 
 
-def _accounted(form: Form, chosen: Chosen, epochs: float | None) -> Form:
-    """The form with its mechanism, and with what would be trained or why that cannot be."""
+def _accounted_or_said(form: Form, chosen: Chosen, epochs: float | None) -> Form:
+    try:
+        return accounted(form, chosen, epochs)
+    except ValueError as error:
+        controls.open_on("rate k=" in str(error), controls.OPEN)
+        st.error(str(error))
+        return replace(form, problem=str(error))
+
+
+def accounted(form: Form, chosen: Chosen, epochs: float | None) -> Form:
+    """The form with its mechanism, and with what would be trained or why that cannot be.
+
+    Errors: ValueError says in a sentence which values make no mechanism.
+    """
     method = chosen.method
     schedule, rate = method.get("schedule", "constant"), method.get("rate", 0.0)
     mechanism = None
     if form.sigma > 0:
-        try:
-            level = method.get("level_steps", 0)
-            mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
-        except ValueError as error:
-            st.error(str(error))
-            return replace(form, problem=str(error))
+        level = method.get("level_steps", 0)
+        mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
     if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # a pin keeps no level
         shown = controls.Setting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
         form = replace(form, pinnable=shown)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.components import live_chart as live
 from pages.parts.components import served
 from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
-from pages.parts.watching import files, routes
+from pages.parts.serving import files, routes
 
 FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {"height": 250}})
 

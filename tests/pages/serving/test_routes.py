@@ -12,8 +12,8 @@ from dpcore.runs.record import Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
-from pages.parts.watching import routes
-from pages.parts.watching.routes import MOST_READERS, ROUTES, asked_for
+from pages.parts.serving import routes
+from pages.parts.serving.routes import MOST_READERS, ROUTES, asked_for
 from tests.loop_of_its_own import awaited
 
 

@@ -1,6 +1,7 @@
 """What the server answers beside the pages: the events of runs as they happen.
 
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
+    GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to six, in one connection: a browser keeps no more than six to a server
 
@@ -22,7 +23,8 @@ from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
-from pages.parts.watching.files import FILES
+from pages.parts.serving.files import FILES
+from pages.parts.serving.previews import PREVIEWS
 
 MOST_RUNS = 6  # in one connection, as on one chart
 MOST_READERS = 1000  # connections at once
@@ -102,7 +104,7 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
         _readers.discard(reader)
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events), FILES]
+ROUTES = [Route("/runs/{runs}/events", run_events), FILES, PREVIEWS]
 _serving: list[bool] = []
 
 

@@ -1,0 +1,64 @@
+/* A chart follows a slider while it is moved: drawn by the server for each stop, one at a time, the latest wins. */
+
+const HELD = 3000; // ms after the last move for which what the page draws meanwhile, of earlier stops, is held back
+
+export class Preview {
+  /* `take` draws what the server answers, `release` what the page has drawn meanwhile. */
+  constructor(take, release) {
+    Object.assign(this, { take, release, address: "", until: 0 });
+    this.moved = (event) => this.follow(event);
+    this.settled = () => this.end();
+    document.addEventListener("slider-moved", this.moved);
+    document.addEventListener("slider-settled", this.settled);
+  }
+
+  close() {
+    this.until = 0;
+    this.address = "";
+    document.removeEventListener("slider-moved", this.moved);
+    document.removeEventListener("slider-settled", this.settled);
+  }
+
+  /* Where the page's last run says that the chart can be asked for. */
+  told(address) {
+    this.address = address;
+    this.unable = undefined;
+  }
+
+  /* Whether the chart is ahead of what the page draws. */
+  get ahead() {
+    return performance.now() < this.until;
+  }
+
+  follow(event) {
+    const { field } = event.detail;
+    if (!this.address || this.unable === field) return;
+    event.preventDefault();
+    this.wanted = event.detail;
+    this.until = performance.now() + HELD;
+    clearTimeout(this.ending);
+    this.ending = setTimeout(() => this.end(), HELD);
+    this.ask();
+  }
+
+  async ask() {
+    if (this.asking || !this.wanted) return;
+    this.asking = true;
+    const { field, text } = this.wanted;
+    this.wanted = undefined;
+    const answered = await fetch(`${this.address}?${new URLSearchParams({ field, text })}`)
+      .then((response) => (response.status === 200 ? response.json() : null)).catch(() => null);
+    this.asking = false;
+    if (answered && this.ahead) this.take(answered);
+    if (!answered) this.unable = field; // until the page's next run: it is asked for what comes
+    this.ask();
+  }
+
+  end() {
+    clearTimeout(this.ending);
+    if (!this.until) return;
+    this.until = 0;
+    this.wanted = undefined;
+    this.release();
+  }
+}

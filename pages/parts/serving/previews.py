@@ -1,0 +1,78 @@
+"""Charts drawn for the value that a slider passes, before the page is run again.
+
+    GET /previews/<token>?field=<key>&text=<value>
+
+A page says for each of its charts how it is drawn where one field has another value, and its browser learns a token by
+which to ask. The answer is what `live_chart` shows (a figure and what grows in it), or nothing (204) where only the
+page itself can say what is to be seen: values that do not go together, a setting that takes long. A token is known to
+one page alone and lasts as long as its session; an answer changes nothing here.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from weakref import WeakValueDictionary
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+Drawn = dict[str, Any]  # what of `live_chart`'s data changes with the value
+Draw = Callable[[str, str], Drawn | None]  # of a field's key and its text; ValueError or None where it cannot
+LONGEST = 100  # characters of a key and of a text: fields hold fewer
+AT_ONCE = 2  # drawn at a time, for all readers: more would only wait for each other
+
+
+class Preview:
+    """How one chart of one reader's page is drawn at the moment."""
+
+    def __init__(self) -> None:
+        self.token = secrets.token_urlsafe(16)
+        self.draw: Draw | None = None
+        self.busy = False
+
+
+_previews: WeakValueDictionary[str, Preview] = WeakValueDictionary()
+_drawing = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preview")
+
+
+def address_of(key: str, draw: Draw | None) -> str:
+    """Where the chart of this key can be asked for from now on, in this session; "" where `draw` is None."""
+    preview: Preview = st.session_state.setdefault(f"{key}_preview", Preview())
+    preview.draw = draw
+    _previews[preview.token] = preview
+    return f"/previews/{preview.token}" if draw else ""
+
+
+async def answer(request: Request) -> Response:
+    """One chart for one value."""
+    preview = _previews.get(request.path_params["token"])
+    if preview is None or preview.draw is None:
+        return PlainTextResponse("There is no such chart.", 404)
+    field, text = (request.query_params.get(name, "") for name in ("field", "text"))
+    if len(field) > LONGEST or len(text) > LONGEST:
+        return PlainTextResponse(f"Expected field and text to have at most {LONGEST} characters.", 400)
+    if preview.busy:
+        return PlainTextResponse("One value at a time.", 429)
+    preview.busy = True
+    try:
+        body = await asyncio.get_running_loop().run_in_executor(_drawing, drawn, preview.draw, field, text)
+    finally:
+        preview.busy = False
+    return Response(body, media_type="application/json") if body else Response(status_code=204)
+
+
+def drawn(draw: Draw, field: str, text: str) -> bytes:
+    """The chart as JSON; empty where it cannot be drawn for this value."""
+    try:
+        found = draw(field, text)
+    except (ValueError, RuntimeError):  # the page itself says what is wrong
+        return b""
+    return json.dumps(found).encode() if found else b""
+
+
+PREVIEWS = Route("/previews/{token}", answer)

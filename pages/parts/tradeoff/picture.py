@@ -1,0 +1,73 @@
+"""The page's large picture, in each of its three views, of the setting that is shown or of one that a slider passes."""
+
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from dpcore.figures import growth_figure, profile_figure, tradeoff_figure
+from dpcore.figures.alt import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.style import Size
+from dpcore.privacy.mechanism import Mechanism
+from pages.parts.components.live_chart import Drawing
+from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.moved import Values, moved_setting
+from pages.parts.results import cache
+from pages.parts.results.attack_curves import Compared
+from pages.parts.results.pinned import ghost_over_delta, pinned_line
+
+HEIGHT = 470
+KEYS = {"trade-off": "attack_chart", "delta": "profile_chart", "steps": "steps_chart"}
+
+
+class Look(NamedTuple):
+    """What a picture shows of a setting, and how."""
+
+    view: str  # one of `KEYS`
+    log: bool
+    one: str  # the accountant of the one pair
+    every: str  # that of all pairs
+    names: tuple[str, ...]  # the accountants whose profiles are drawn
+    pinned: Setting | None
+    size: Size
+
+
+class Picture(NamedTuple):
+    """A figure, what it shows in words and numbers, and its title."""
+
+    figure: go.Figure
+    alt: str
+    title: str
+
+
+def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
+    """What stands beside the certified band."""
+    spent = cache.final(look.one, mechanism, delta)
+    return Compared(cache.mu(mechanism), look.one, spent, look.every, *cache.pairs(look.every, mechanism))
+
+
+def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
+    """The picture of a mechanism; None where lengths are asked for and its steps are not all alike."""
+    drawn = {"log": look.log, "height": HEIGHT, "size": look.size}
+    if look.view == "trade-off":
+        band, ghost = cache.band(mechanism), pinned_line(look.pinned) if look.pinned else []
+        lines = [*compared(look, mechanism, delta).lines(), *ghost]
+        alt = tradeoff_alt(band, lines, log=look.log)
+        return Picture(tradeoff_figure(band, lines, **drawn), alt, "Trade-off function")
+    if look.view == "delta":
+        profiles = {name: cache.profile(name, mechanism) for name in look.names}
+        ghost = ghost_over_delta(look.pinned) if look.pinned else None
+        return Picture(profile_figure(profiles, ghost=ghost, **drawn), profile_alt(profiles), "Privacy profile")
+    bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
+    if not bands:
+        return None
+    mu = cache.mu(mechanism)
+    return Picture(growth_figure(bands, mu, **drawn), growth_alt(bands, mu, log=look.log), "Growing steps")
+
+
+def previewed(look: Look, setting: Setting, values: Values, field: str, text: str) -> Drawing | None:
+    """The picture where a field has this text; None where that may take long."""
+    now = moved_setting(setting, values, field, text)
+    if cache.slow(now.mechanism, now.delta):
+        return None
+    found = picture(look, now.mechanism, now.delta)
+    return Drawing(found.figure) if found else None

@@ -1,0 +1,116 @@
+"""What a chart shows while a slider is moved is what the page shows once it is run with that value."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from pages.parts.calibrate import epsilon_map
+from pages.parts.components.live_chart import Drawing, drawn
+from pages.parts.lab import chart as lab_chart
+from pages.parts.results import chart
+from pages.parts.train import estimate
+from tests.pages.train_page import CONFIG, opened_at, recorded
+
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+class Seen(NamedTuple):
+    figure: dict[str, Any]
+    preview: Any
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Seen]:
+    """The charts of the last run of a page, by their keys."""
+    charts: dict[str, Seen] = {}
+
+    def note(figure, following, *, key, preview=None, **_) -> None:
+        charts[key] = Seen(drawn(Drawing(figure, following)), preview)
+
+    for module in (lab_chart, chart, estimate, epsilon_map):
+        monkeypatch.setattr(module, "live_chart", note)
+    return charts
+
+
+def opened(page: str, **query: str) -> AppTest:
+    return opened_at(PAGES / f"{page}.py", **query)
+
+
+CASES = [
+    ("accountants", "epsilon_chart", {}, "sigma", "2.2"),
+    ("accountants", "epsilon_chart", {"schedule": "exponential"}, "sigma", "3"),
+    ("accountants", "epsilon_chart", {"scale": "log"}, "batch", "512"),
+    ("accountants", "epsilon_chart", {"x": "epsilon"}, "epochs", "12"),
+    ("accountants", "epsilon_chart", {"sampling": "q", "q": "0.01"}, "q", "0.02"),
+    ("accountants", "epsilon_chart", {"length": "steps", "steps": "100"}, "steps", "700"),
+    ("accountants", "epsilon_chart", {"length": "steps", "steps": "100"}, "batch", "100"),
+    ("accountants", "epsilon_chart", {"dataset": "other", "n": "5000"}, "n", "7000"),
+    ("accountants", "epsilon_chart", {}, "delta", "1e-6"),
+    ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
+    ("tradeoff", "attack_chart", {"axes": "log-log", "pair": "gdp"}, "epochs", "7"),
+    ("tradeoff", "profile_chart", {"view": "delta"}, "batch", "512"),
+    ("tradeoff", "steps_chart", {"view": "steps"}, "n", "20000"),
+    ("tradeoff", "attack_chart", {"schedule": "step", "sigma": "4"}, "delta", "1e-7"),
+    ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
+    ("calibrate", "map", {"by": "gdp"}, "sigma", "2.2"),
+    ("calibrate", "map", {"by": "rdp", "target": "mu"}, "target_mu", "0.5"),
+    ("calibrate", "map", {"by": "rdp", "target": "advantage", "solve": "steps"}, "target_advantage", "0.1"),
+    ("calibrate", "map", {"by": "rdp"}, "epochs", "9"),
+    ("train", "expected_chart", {}, "sigma", "2.2"),
+    ("train", "expected_chart", {}, "batch", "512"),
+]
+
+
+@pytest.mark.parametrize(("page", "key", "query", "field", "text"), CASES)
+def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, page, key, query, field, text):
+    before = opened(page, **query)
+    assert not before.exception
+    first = seen[key]
+    preview = first.preview(field, text)
+    before.text_input(key=field).set_value(text).run()
+    assert not before.exception
+    assert drawn(preview) == seen[key].figure
+    assert drawn(preview) != first.figure  # the value makes a difference
+
+
+def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Store):
+    run = recorded(store, CONFIG, 70, Status.FINISHED)
+    page = opened("accountants", run=run)
+    preview = seen["epsilon_chart"].preview("sigma", "2.2")
+    page.text_input(key="sigma").set_value("2.2").run()
+    assert drawn(preview) == seen["epsilon_chart"].figure
+    assert "ghost-0" in drawn(preview)["figure"]
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "query", "field", "text"),
+    [
+        ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
+        ("accountants", "epsilon_chart", {}, "batch", "99999999"),
+        ("accountants", "epsilon_chart", {}, "clip_norm", "2"),
+        ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
+        ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
+    ],
+)
+def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store, page, key, query, field, text):
+    opened(page, **query)
+    with pytest.raises(ValueError, match="Expected"):
+        seen[key].preview(field, text)
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "query", "field", "text"),
+    [
+        ("accountants", "epsilon_chart", {}, "delta", "1e-30"),  # takes seconds
+        ("accountants", "epsilon_chart", {"stop_epsilon": "1"}, "sigma", "2.2"),
+        ("calibrate", "map", {"by": "rdp"}, "delta", "1e-6"),  # another map
+    ],
+)
+def test_what_may_take_long_is_left_to_the_page(seen, store: Store, page, key, query, field, text):
+    opened(page, **query)
+    assert seen[key].preview(field, text) is None
