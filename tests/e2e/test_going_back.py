@@ -72,6 +72,8 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page(page: Page, app: 
     go(page, "Train", "train")
     typed(page, "5")
     page.wait_for_url(re.compile(r"sigma=5"))
+    slider = page.locator(".st-key-sigma_slider input[type=range]")
+    expect(slider).to_have_attribute("aria-valuetext", "5")  # sooner than a hand can, Streamlit asks for both pages
     page.go_back()
     at(page, "tradeoff")
     expect(sigma(page)).to_have_value("3")

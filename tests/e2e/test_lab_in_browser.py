@@ -30,7 +30,11 @@ def opened(page: Page, app: Server, address: str, width: int, height: int) -> Pa
 
 def inside(page: Page, what: Locator) -> bool:
     """Whether all of it is on the screen."""
-    box, size = what.bounding_box(), page.viewport_size
+    size, box = page.viewport_size, None
+    for _ in range(20):  # a label is a new element each time its chart is drawn
+        if box := what.bounding_box():
+            break
+        page.wait_for_timeout(50)
     assert box
     assert size
     return box["y"] >= 0 and box["x"] >= 0 and box["y"] + box["height"] <= size["height"]
