@@ -5,8 +5,8 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 
 import streamlit as st
 
-from pages.parts.shell.menu import menu
 from pages.parts.serving.routes import routes
+from pages.parts.shell.menu import menu
 
 if __name__ == "__main__":
     menu().run()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import plotly
 import pytest
-from tests.pages.watching.test_routes import got
 
 from pages.parts.serving import files
+from tests.pages.serving.test_routes import got
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
