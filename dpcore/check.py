@@ -29,6 +29,20 @@ def positive(**values: object) -> None:
             raise ValueError(f"Expected {name}={value!r} to be finite and above 0.")
 
 
+def finite(**values: object) -> None:
+    """Raise ValueError unless every value is a finite number.
+
+    >>> finite(sigma=-1.5)
+    >>> finite(sigma=math.inf)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected sigma=inf to be finite.
+    """
+    for name, value in values.items():
+        if math.isinf(_number(name, value)):
+            raise ValueError(f"Expected {name}={value!r} to be finite.")
+
+
 def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> None:
     """Raise ValueError unless every value lies between low and high; `ends` says which ends belong, as in "(]".
 

@@ -16,7 +16,7 @@ KAIROUZ = "Kairouz, Oh and Viswanath 2015, arXiv:1311.0776"
 DWORK = "Dwork and Roth 2014, The algorithmic foundations of differential privacy"
 CARLINI = "Carlini et al. 2022, arXiv:2112.03570"
 THIS_APP = "a word of this app"
-ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
+ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
 
 
 @dataclass(frozen=True)
@@ -269,9 +269,9 @@ def help_on(*names: str) -> str:
 
 
 def linked(source: str) -> str:
-    """The source as Markdown, its arXiv numbers as links.
+    """A text as Markdown, its arXiv numbers as links.
 
     >>> linked("Abadi et al. 2016, arXiv:1607.00133")
     'Abadi et al. 2016, [arXiv:1607.00133](https://arxiv.org/abs/1607.00133)'
     """
-    return ARXIV.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", source)
+    return ARXIV.sub(r"[\g<0>](https://arxiv.org/abs/\1)", source)

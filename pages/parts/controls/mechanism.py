@@ -11,7 +11,7 @@ from dpcore import check
 from dpcore.figures import schedule_figure
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.glossary import help_on, linked
 from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
@@ -177,7 +177,7 @@ def preset_choice() -> None:
     options = [presets.CUSTOM, *presets.PRESETS]
     st.selectbox("Start from", options, key="preset", on_change=lambda: presets.apply(st.session_state["preset"]))
     if matches in presets.PRESETS:
-        st.caption(f"Source: {presets.PRESETS[matches].source}.")
+        st.caption(f"Source: {linked(presets.PRESETS[matches].source)}.")
 
 
 PRESET_FIELDS = (N, BATCH, SIGMA, EPOCHS, DELTA, CLIP_NORM)

@@ -124,5 +124,5 @@ def _parse(name: str, text: str) -> float:
         value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
     except (ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
-    check.in_range(-math.inf, math.inf, ends="()", **{name: value})
+    check.finite(**{name: value})
     return value

@@ -20,13 +20,10 @@ def term(name: str, place: str, text: str = "") -> str:
     """
     entry = GLOSSARY[name]
     own = re.sub(r"\W+", "-", f"{place}-{text or entry.name}".lower())
-    source = ARXIV.sub(
-        r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">arXiv:\1</a>', escape(entry.source)
-    )
     return (
         f'<span class=term><button popovertarget="{own}">{escape(text or entry.name)}</button>'
         f'<span popover id="{own}"><b>{escape(entry.name)}</b> {escape(entry.meaning)} '
-        f"<small>{source}</small></span></span>"
+        f"<small>{linked(entry.source)}</small></span></span>"
     )
 
 
@@ -57,4 +54,4 @@ def legend(place: str) -> str:
 
 def linked(text: str) -> str:
     """A text as HTML, its arXiv numbers as links."""
-    return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">arXiv:\1</a>', escape(text))
+    return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))

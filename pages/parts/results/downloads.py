@@ -12,6 +12,7 @@ from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
@@ -52,7 +53,7 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
     if sources.open:
         for each in ACCOUNTANTS.values():
-            sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{each.source}.*")
+            sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{linked(each.source)}.*")
 
 
 def profiles_table(profiles: Mapping[str, Curve]) -> None:

@@ -10,8 +10,11 @@ from streamlit.testing.v1 import AppTest
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import GLOSSARY
+from dpcore.runs.store import Store
+from pages.parts.controls.presets import PRESETS
 from pages.parts.explain.terms import head, legend, term
-from tests.pages.test_every_page import PAGES, opened
+from tests.pages.test_every_page import PAGES, ROOT, address_of, opened
+from tests.pages.train_page import opened_at
 
 PLAIN = ("Number", "All pairs by", "CLT", "(", "No pair")  # heads of columns that are curves, or say nothing
 HELPED = ("markdown", "caption", "selectbox", "button", "button_group", "text_input", "toggle", "checkbox")
@@ -42,6 +45,24 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
 def test_every_entry_of_the_glossary_stands_on_some_page(pages: dict[str, AppTest]):
     told = " ".join(unescape(shown(page)) for page in pages.values())
     assert [name for name, entry in GLOSSARY.items() if entry.meaning not in told] == []
+
+
+def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, AppTest], store: Store):
+    preset = address_of(PRESETS["Moments accountant, MNIST"])
+    more = [opened_at(ROOT / page.file, session={"sources": True}, **preset) for page in PAGES]
+    texts = [shown(page) for page in (*pages.values(), *more)]
+    texts += [each.value for page in (*pages.values(), *more) for each in (*page.markdown, *page.caption)]
+    assert any("[arXiv 1607.00133v2](https://arxiv.org/abs/1607.00133v2)" in each for each in texts)
+    assert any("Source: Abadi et al. 2016, [arXiv:1607.00133](" in each for each in texts)
+    links = re.compile(r"\[arXiv[^\]]*\]\(https://arxiv\.org|>arXiv[^<]*</a>")
+    assert [each for each in texts if re.search(r"arXiv[: ]\d", links.sub("", each))] == []
+
+
+def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
+    for page in pages.values():
+        html = " ".join(each.proto.body for each in page.get("html"))
+        names = re.findall(r'role=region aria-label="(.*?)"', html)
+        assert len({*names}) == len(names)
 
 
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
