@@ -5,8 +5,6 @@ from functools import partial
 import streamlit as st
 
 from dpcore import check
-from dpcore.figures import gaussian_line, tradeoff_figure
-from dpcore.figures.alt import tradeoff_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
@@ -27,7 +25,7 @@ from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
-from pages.parts.tradeoff.picture import HEIGHT, KEYS, Look, compared, picture, previewed
+from pages.parts.tradeoff.picture import KEYS, Look, compared, first_picture, picture, previewed
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -70,9 +68,8 @@ with right:
     if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified takes its place
         certain = certain.caption(chart_texts.COMING)
         if view == "trade-off":
-            lines = [gaussian_line(cache.mu(mechanism))]
-            figure = tradeoff_figure(None, lines, log=log, height=HEIGHT, size=chart_size())
-            early.plotly_chart(figure, key="first_chart", config=SMALL, alt=tradeoff_alt(None, lines, log=log))
+            first = first_picture(look, mechanism)
+            early.plotly_chart(first.figure, key="first_chart", config=SMALL, alt=first.alt)
     against = compared(look, mechanism, delta)
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
     early.empty()

@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
-from dpcore import figures
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
@@ -22,6 +21,7 @@ from pages.parts.results import cache
 from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
+from pages.parts.tradeoff import picture
 from tests.pages.explained_html import unexplained
 from tests.pages.sliders import slide
 
@@ -244,9 +244,9 @@ def test_a_delta_of_one_over_n_is_warned_about():
 
 def test_where_the_band_is_slow_the_cheap_curves_are_painted_first(monkeypatch: pytest.MonkeyPatch):
     painted: list[bool] = []
-    draw = figures.tradeoff_figure
+    draw = picture.tradeoff_figure
     monkeypatch.setattr(
-        figures, "tradeoff_figure", lambda band, *_, **more: painted.append(band is not None) or draw(band, *_, **more)
+        picture, "tradeoff_figure", lambda band, *_, **more: painted.append(band is not None) or draw(band, *_, **more)
     )
     opened(schedule="exponential", epochs="20")
     assert painted == [False, True]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures import growth_figure, profile_figure, tradeoff_figure
+from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt import growth_alt, profile_alt, tradeoff_alt
 from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
@@ -16,6 +16,7 @@ from pages.parts.results.attack_curves import Compared
 from pages.parts.results.pinned import ghost_over_delta, pinned_line
 
 HEIGHT = 470
+TITLE = "Trade-off function"
 KEYS = {"trade-off": "attack_chart", "delta": "profile_chart", "steps": "steps_chart"}
 
 
@@ -52,7 +53,7 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
         band, ghost = cache.band(mechanism), pinned_line(look.pinned) if look.pinned else []
         lines = [*compared(look, mechanism, delta).lines(), *ghost]
         alt = tradeoff_alt(band, lines, log=look.log)
-        return Picture(tradeoff_figure(band, lines, **drawn), alt, "Trade-off function")
+        return Picture(tradeoff_figure(band, lines, **drawn), alt, TITLE)
     if look.view == "delta":
         profiles = {name: cache.profile(name, mechanism) for name in look.names}
         ghost = ghost_over_delta(look.pinned) if look.pinned else None
@@ -62,6 +63,13 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
         return None
     mu = cache.mu(mechanism)
     return Picture(growth_figure(bands, mu, **drawn), growth_alt(bands, mu, log=look.log), "Growing steps")
+
+
+def first_picture(look: Look, mechanism: Mechanism) -> Picture:
+    """The approximation alone, which is there at once where what is certified takes long."""
+    lines = [gaussian_line(cache.mu(mechanism))]
+    figure = tradeoff_figure(None, lines, log=look.log, height=HEIGHT, size=look.size)
+    return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 
 
 def previewed(look: Look, setting: Setting, values: Values, field: str, text: str) -> Drawing | None:

@@ -101,9 +101,9 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
         optimizer = _optimizer()
         chosen = _behind(data, optimizer, device, clipping)
         problem = wrong_rate or wrong_length or chosen.problem
-        values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
         form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem)
         if not problem:
+            values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
             form = replace(_accounted_or_said(form, chosen, epochs), values=values, chosen=chosen)
         schedule_chart(form, chosen.method.get("schedule", "constant"))
     return form, start
