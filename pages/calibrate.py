@@ -1,14 +1,12 @@
 """Which noise fits my budget? A target in, the sigma, steps, batch or q that keeps it out, by every accountant."""
 
-from functools import partial
-
 import streamlit as st
 
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.results import cache
-from pages.parts.results.downloads import csv_button
+from pages.parts.results.origin import address, origin_of_any
 from pages.parts.results.pinned import difference, pin_controls
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
@@ -58,7 +56,6 @@ with right:
     if asked is not None:
         with table:
             st.html(answers.answers_table(asked))
-            columns = partial(answers.answers_columns, asked)
-            csv_button("Download the answers (CSV)", columns, "answers.csv", "download_answers")
+            answers.answers_download(asked, origin_of_any(setting, address()))
     with less:
         answers.show_less_noise(setting)

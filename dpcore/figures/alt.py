@@ -1,16 +1,19 @@
 """What the figures show, in a sentence with its numbers, for those who cannot see them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from dpcore.figures.heatmap import Mark, contour
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
+from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
+from dpcore.privacy.calibration.epsilon_grid import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, outward, plain, raised, short
+from dpcore.privacy.report.numbers import epochs_of, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.privacy.types import FloatArray, Kind
 
@@ -21,6 +24,7 @@ AXES = {
 }
 BLIND = {False: "blind guessing 90 %", True: "blind guessing 0.1 %"}
 DELTA = 1e-5  # and a profile, or at the nearest delta that it has
+GOES_ON = "goes on"  # of a run: a number of it would be out of date before it is read
 
 
 def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
@@ -60,6 +64,82 @@ def growth_alt(bands: Mapping[int, Band], mu: float, *, log: bool = False) -> st
     what, at = AXES[log]
     limit = f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}"
     return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join([*found, limit])}."
+
+
+def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Sequence[Mark]) -> str:
+    """The axes of a map of epsilon, the ends of the target's contour, and every mark.
+
+    >>> from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+    >>> grid = epsilon_grid([2.0, 4.0, 8.0], [1_000, 10_000], 0.01, 1e-5, "gdp")
+    >>> heatmap_alt(grid, grid.steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
+    'Map of epsilon over epochs (from 10 to 100) and sigma (from 2 to 8), both logarithmic'
+    """
+    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, grid.sigmas)]
+    first = f"Map of epsilon over epochs ({ends[0]}) and sigma ({ends[1]}), both logarithmic."
+    corners = [f"{marked(float(grid.epsilon[row, column]), grid.kinds[row])} at sigma "
+               f"{nearest(float(grid.sigmas[row]))} after {epochs_of(float(epochs[column]))}"
+               for row, column in ((-1, 0), (0, -1))]  # fmt: skip
+    points = [f"“{each.word}” is at sigma {nearest(each.sigma)} and {epochs_of(each.epochs)}" for each in marks]
+    said = [f"Epsilon is {' and '.join(corners)}", *_of_contour(grid, epochs, target), *points]
+    return f"{first} {'. '.join(said)}."
+
+
+def accuracy_alt(tracks: Sequence[Track], x: str, going_on: Collection[int] = ()) -> str:
+    """The last accuracy of each run, but of those that go on, given by their places.
+
+    >>> accuracy_alt([Track("SGD", [1.0, 2.0], [0.5, 0.9]), Track("Adam", [1.0], [0.6])], "epoch", [1])
+    'Line chart of test accuracy against epoch. At the end: 1: SGD 90.0 %; 2: Adam goes on.'
+    """
+    said = [_reached(track) for track in tracks]
+    return f"Line chart of test accuracy against {x}. At the end: {_by_run(tracks, said, going_on)}."
+
+
+def track_alt(tracks: Sequence[Track], what: str, going_on: Collection[int] = (), *, rate: bool = False) -> str:
+    """Between which values each run's quantity moved, and where it ended; a rate is told in percent.
+
+    >>> track_alt([Track("SGD", [1.0, 2.0, 3.0], [2.3, 0.4, 0.5])], "training loss")
+    'Line chart of the training loss against epoch. SGD began at 2.30, ended at 0.500, between 0.400 and 2.30.'
+    """
+    write = percent if rate else short
+    said = [
+        f"began at {write(track.y[0])}, ended at {write(track.y[-1])}, between {write(min(track.y))} and "
+        f"{write(max(track.y))}" if track.y else "has no values"
+        for track in tracks
+    ]  # fmt: skip
+    return f"Line chart of the {what} against epoch. {_by_run(tracks, said, going_on)}."
+
+
+def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bool = False) -> str:
+    """Every class with its accuracy, but of a run that goes on.
+
+    >>> classes_alt(["cat", "dog"], [0.5, 0.25])
+    'Bar chart of the test accuracy of each class: cat 50 %, dog 25 %.'
+    """
+    pairs = ", ".join(f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False))
+    said = f"the run {GOES_ON}" if going_on else pairs or "no test yet"
+    return f"Bar chart of the test accuracy of each class: {said}."
+
+
+def _reached(track: Track) -> str:
+    averaged = f", averaged weights {percent(track.averaged[-1])}" if track.averaged else ""
+    return f"{percent(track.y[-1])}{averaged}" if track.y else "has no test"
+
+
+def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[int]) -> str:
+    """What is said of each run behind its label, which is numbered as on the chart."""
+    numbers = [f"{place + 1}: " if len(tracks) > 1 else "" for place in range(len(tracks))]
+    ends = [GOES_ON if place in going_on else each for place, each in enumerate(said)]
+    return "; ".join(f"{number}{each.label} {end}" for number, each, end in zip(numbers, tracks, ends, strict=True))
+
+
+def _of_contour(grid: Grid, epochs: FloatArray, target: float | None) -> list[str]:
+    """From where to where the thick contour runs; nothing where the map has none."""
+    sigmas = contour(grid, target) if target else np.full(epochs.shape, np.nan)
+    seen = np.flatnonzero(np.isfinite(sigmas))
+    if not (target and seen.size):
+        return []
+    ends = [f"sigma {short(float(sigmas[at]))} after {epochs_of(float(epochs[at]))}" for at in (seen[0], seen[-1])]
+    return [f"The thick contour of the target, epsilon {target:g}, runs about from {ends[0]} to {ends[1]}"]
 
 
 def _listed(ends: Mapping[str, str]) -> str:

@@ -5,9 +5,21 @@ import re
 import numpy as np
 
 from dpcore.figures import Line, gaussian_line
-from dpcore.figures.alt import curves_alt, growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.alt import (
+    accuracy_alt,
+    classes_alt,
+    curves_alt,
+    growth_alt,
+    heatmap_alt,
+    profile_alt,
+    track_alt,
+    tradeoff_alt,
+)
+from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import style_of
+from dpcore.figures.training import Track
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
@@ -65,3 +77,46 @@ def test_growing_lengths_are_told_beside_their_limit():
     said = growth_alt({4: EXACT}, 1.0)
     assert "T = 4 from " in said
     assert "their limit, G_mu with mu = 1.00, ≈ " in said
+
+
+SGD = Track("SGD", [1.0, 2.0], [0.5, 0.905], averaged=[0.4, 0.8])
+ADAM = Track("Adam", [1.0], [0.6])
+
+
+def test_a_run_that_goes_on_has_no_number_that_would_be_out_of_date():
+    for said in (
+        accuracy_alt([SGD, ADAM], "epoch", [1]),
+        track_alt([SGD, ADAM], "training loss", [1]),
+        track_alt([SGD, ADAM], "share of gradients clipped", [1], rate=True),
+    ):
+        assert said.endswith("; 2: Adam goes on.")
+    assert re.search(r"\d", classes_alt(["cat"], [0.6], going_on=True)) is None
+
+
+def test_runs_are_told_by_their_last_test_the_averaged_weights_beside_it():
+    said = accuracy_alt([SGD, ADAM], "epsilon, PLD")
+    assert "against epsilon, PLD. At the end: 1: SGD 90.5 %, averaged weights 80.0 %; 2: Adam 60.0 %." in said
+    assert "SGD has no test" in accuracy_alt([Track("SGD", [], [])], "epoch")
+
+
+def test_a_share_is_told_in_percent_and_a_line_without_values_says_so():
+    said = track_alt([SGD, Track("no privacy", [], [])], "share of gradients clipped", rate=True)
+    assert "1: SGD began at 50.0 %, ended at 90.5 %, between 50.0 % and 90.5 %; 2: no privacy has no values" in said
+
+
+def test_a_map_is_told_by_its_corners_the_target_and_the_marks():
+    steps = np.array([100, 10_000])
+    grid = epsilon_grid([1.0, 2.0, 4.0, 8.0], steps, 0.01, 1e-5, "rdp")
+    said = heatmap_alt(grid, steps * 0.01, 1.0, [Mark(100.0, 4.0, "now"), Mark(100.0, 4.2, "answer")])
+    assert f"Epsilon is {marked(float(grid.epsilon[-1, 0]), Kind.UPPER)} at sigma 8 after 1 epoch and " in said
+    low, high = (float(each) for each in re.findall(r"sigma ([\d.]+) after 1 epoch to sigma ([\d.]+) after", said)[0])
+    assert 1 < low < 2
+    assert 4 < high < 8
+    assert said.endswith("“now” is at sigma 4 and 100 epochs. “answer” is at sigma 4.2 and 100 epochs.")
+
+
+def test_a_map_whose_corner_promises_nothing_says_so_and_a_target_beyond_it_is_not_told():
+    grid = Grid(np.array([1.0, 2.0]), np.array([1, 2]), np.full((2, 2), np.inf), None, (Kind.UPPER,) * 2, ("", ""))
+    said = heatmap_alt(grid, np.array([1.0, 2.0]), 3.0, [])
+    assert "Epsilon is n/a at sigma 2 after 1 epoch and n/a at sigma 1 after 2 epochs." in said
+    assert "contour" not in said

@@ -21,7 +21,8 @@ from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
 from pages.parts.explain.visitor import visitor_line
 from pages.parts.results import cache
-from pages.parts.results.downloads import Columns
+from pages.parts.results.downloads import Columns, csv_button
+from pages.parts.results.origin import Origin
 from pages.parts.results.table import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
@@ -98,9 +99,22 @@ def answers_table(asked: Asked) -> str:
     return verdict_rows("Answers", COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
 
 
+def answers_download(asked: Asked, origin: Origin) -> None:
+    """A button for the answers as CSV, each with the whole setting that it gives."""
+    solved = "q" if asked.solve == "batch" else asked.solve
+    shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
+    columns = lambda: {**shared.columns, **answers_columns(asked)}  # noqa: E731
+    file = shared.file(f"{asked.solve}-for-{asked.target.word}{asked.target.size:g}")
+    csv_button("Download the answers (CSV)", columns, f"{file}.csv", "download_answers")
+
+
 def answers_columns(asked: Asked) -> Columns:
-    """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict."""
+    """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict.
+
+    The last column is the answer as the setting that it changes: q where the batch was asked for.
+    """
     header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
+    header.append("q" if asked.solve == "batch" else asked.solve)
     return dict(zip(header, zip(*(_answer_cells(asked, name) for name in ACCOUNTANTS), strict=True), strict=True))
 
 
@@ -127,10 +141,11 @@ def less_noise_table(counted: Sequence[Counted]) -> str:
 def _answer_cells(asked: Asked, name: str) -> list[object]:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
-        return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found]
+        return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found, ""]
     low, reading = found.reading.lower, found.reading
     cells = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.worth]
-    return [name, asked.solve, *("" if each is None else each for each in cells), found.note]
+    given = found.mechanism.releases[0].q if asked.solve == "batch" else found.value
+    return [name, asked.solve, *("" if each is None else each for each in cells), found.note, given]
 
 
 def _answer_row(asked: Asked, name: str) -> VerdictRow:

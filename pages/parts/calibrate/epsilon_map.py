@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import heatmap_figure
+from dpcore.figures.alt import heatmap_alt
 from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -20,7 +21,7 @@ from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import MOST_STEPS
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import nearest, plain, raised
+from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
@@ -30,6 +31,7 @@ from pages.parts.controls.moved import Values, moved_setting, values_shown
 from pages.parts.controls.number import show
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button, numbers_table
+from pages.parts.results.origin import Origin, address, origin_of_any
 from pages.parts.results.pinned import pinned_mark
 from pages.parts.shell.present import chart_size
 
@@ -45,7 +47,6 @@ AXES = "map_axes"  # of the map that is on the screen
 FIRST = "rdp"  # painted first where the map takes long: a proven bound, and quick
 PATIENCE = 0.1  # seconds until then
 WAITING = "So far by RDP, a proven upper bound."
-ALT = "Map of epsilon over epochs and sigma, both logarithmic, with contours; the target's contour is thick."
 
 
 class Axes(NamedTuple):
@@ -90,6 +91,17 @@ class Shown(NamedTuple):
         """The map as far as it is computed; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
 
+    def alt(self, grid: Grid, axes: Axes) -> str:
+        """The map in words and numbers."""
+        return heatmap_alt(grid, axes.epochs, self.thick, self.marks())
+
+    def title(self, origin: Origin) -> str:
+        """What stands over a picture of the map that a reader keeps."""
+        target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
+        marks = [f"{each.word}: sigma {nearest(each.sigma)}, {epochs_of(each.epochs)}" for each in self.marks()]
+        first = f"Epsilon over sigma and epochs, by {ACCOUNTANTS[self.by].title}"
+        return "\n".join([first, origin.words, "; ".join([*target, *marks])])
+
 
 def show_map(shown: Shown) -> None:
     """Draw the map; a click on it loads a cell. Then its numbers."""
@@ -104,18 +116,24 @@ def show_map(shown: Shown) -> None:
         if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
             slow = True
             first = joined(list(strips(axes, FIRST)))
-            early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=ALT)
+            early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=shown.alt(first, axes))
         if slow:
             done = sum(len(each.sigmas) for each in parts)
             below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
     early.empty()
+    origin = origin_of_any(setting, address())
+    file = origin.file(f"epsilon-map-by-{by}")
     with place:
-        preview = partial(previewed, shown, axes, size, values_shown(setting))
-        live_chart(shown.figure(grid, axes, size), [], key=KEY, alt=ALT, preview=preview, clicked=clicked)
+        live_chart(
+            shown.figure(grid, axes, size), [], key=KEY,
+            alt=shown.alt(grid, axes), title=shown.title(origin), file=file,
+            preview=partial(previewed, shown, axes, size, values_shown(setting)), clicked=clicked,
+        )  # fmt: skip
     below.caption(caption(grid, axes, by, target))
     numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
-    csv_button("Download the map (CSV)", lambda: map_columns(grid, axes, by), "epsilon_map.csv", "download")
+    columns = lambda: {**origin.columns, **map_columns(grid, axes, by)}  # noqa: E731
+    csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
 
 def previewed(shown: Shown, axes: Axes, size: Size, values: Values, field: str, text: str) -> Drawing | None:

@@ -1,12 +1,17 @@
-"""Every test of the runs on the charts, as a table."""
+"""Every test of the runs on the charts, as a table and as a file."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.runs.record import UnknownRun
+from dpcore.runs.store import Store
 from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
-from pages.parts.train.run_history import Watched
+from pages.parts.results.downloads import Columns, csv_button
+from pages.parts.results.origin import address
+from pages.parts.train.run_exports import evaluations_columns, file_of
+from pages.parts.train.run_history import Watched, watched_runs
 
 
 def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
@@ -33,3 +38,17 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     table.dataframe(columns, hide_index=True)
     if charts_follow() and any(each.run.active for each in watched):
         table.caption("Up to the latest test when this was opened: open it again for the tests since.")
+
+
+def evaluations_download(store: Store, watched: Sequence[Watched], accountant: str) -> None:
+    """A button for every test of the runs as CSV, up to the latest when it is pressed, with the runs' settings."""
+    link = address()
+
+    def columns() -> Columns:
+        try:
+            now = watched_runs(store, [each.run.id for each in watched])
+        except UnknownRun:  # the store has one of them no longer: what was shown of it can still be kept
+            now = watched
+        return evaluations_columns(now, accountant, link)
+
+    csv_button("Download the runs (CSV)", columns, f"{file_of('tests', watched)}.csv", "download_runs")

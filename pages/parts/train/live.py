@@ -18,7 +18,7 @@ from pages.parts.components.served import charts_follow
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
-from pages.parts.train.evaluations import evaluations_table
+from pages.parts.train.evaluations import evaluations_download, evaluations_table
 from pages.parts.train.run_charts import decisions_strip, large_charts, small_charts
 from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import History, Watched, duration, watched_runs
@@ -75,6 +75,7 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
         st.fragment(_proposals, run_every=SLOW if ticks else None)(store, detail.run.id, accountant)
     small_charts(watched, detail)
     evaluations_table(watched, accountant)
+    evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
 
 

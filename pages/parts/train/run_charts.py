@@ -6,26 +6,21 @@ import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, track_figure
+from dpcore.figures.alt import accuracy_alt, classes_alt, curves_alt, track_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED
-from dpcore.privacy.report.numbers import plain
+from dpcore.privacy.report.numbers import epochs_of
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
+from pages.parts.train.run_exports import picture
 from pages.parts.train.run_following import accuracy_growths, charted_epochs, class_growths, report_growths, walking
 from pages.parts.train.run_history import Watched
-from pages.parts.train.run_labels import described
-
-ALT_ACCURACY = "Line chart of test accuracy over epochs or epsilon, one line for each run shown."
-ALT_SPENT = "Line chart of epsilon against epoch of the run in detail; a vertical line marks where it is now."
-ALT_LOSS = "Line chart of the training loss against epoch for each run shown."
-ALT_CLIPPED = "Line chart of the percentage of gradients clipped against epoch for each private run shown."
-ALT_CLASSES = "Bar chart of the test accuracy of each class in the run in detail."
 
 
 def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
@@ -36,7 +31,10 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
     with accuracy:
         follows = accuracy_growths(watched, tracks, accountant, across)
-        live_chart(figure, follows, key="accuracy_chart", alt=ALT_ACCURACY, title=_title("Test accuracy", watched))
+        alt = accuracy_alt(tracks, axis, _going_on(watched))
+        live_chart(
+            figure, follows, key="accuracy_chart", alt=alt, **picture(f"Test accuracy against {across}", watched)
+        )
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
@@ -44,10 +42,12 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
     now = (detail.history.step if charts_follow() else detail.tested) * detail.config.q
-    figure = curves_figure(curves, charted_epochs(detail), height=340, now=now, size=chart_size())
+    epochs = charted_epochs(detail)
+    figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
+    done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
+    alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
     with epsilon:
-        title = _title(f"Epsilon spent, at delta = {plain(detail.config.delta)}", [detail])
-        live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=ALT_SPENT, title=title)
+        live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
 
 
 def decisions_strip(watched: Watched) -> None:
@@ -64,19 +64,19 @@ def decisions_strip(watched: Watched) -> None:
 
 
 def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
-    end = max(each.epochs for each in watched)
+    end, going_on = max(each.epochs for each in watched), _going_on(watched)
     loss, clipped, classes = st.columns(3)
     with loss:
-        figure = track_figure(
-            [_reports(each, "loss") for each in watched], "epoch", "training loss", end=end, size=chart_size()
-        )
-        follows, title = report_growths(watched, "loss"), _title("Training loss", watched)
-        live_chart(figure, follows, key="loss_chart", config=SMALL, alt=ALT_LOSS, title=title)
+        tracks = [_reports(each, "loss") for each in watched]
+        figure = track_figure(tracks, "epoch", "training loss", end=end, size=chart_size())
+        follows, alt = report_growths(watched, "loss"), track_alt(tracks, "training loss", going_on)
+        live_chart(figure, follows, key="loss_chart", config=SMALL, alt=alt, **picture("Training loss", watched))
     with clipped:
         tracks = [_reports(each, "clipped") for each in watched]
         figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True, size=chart_size())
-        follows, title = report_growths(watched, "clipped", 100.0), _title("Gradients clipped", watched)
-        live_chart(figure, follows, key="clipped_chart", config=SMALL, alt=ALT_CLIPPED, title=title)
+        follows = report_growths(watched, "clipped", 100.0)
+        alt = track_alt(tracks, "share of gradients clipped", going_on, rate=True)
+        live_chart(figure, follows, key="clipped_chart", config=SMALL, alt=alt, **picture("Gradients clipped", watched))
     with classes:
         _classes(detail)
     st.caption(NOT_COVERED)
@@ -87,15 +87,14 @@ def _classes(detail: Watched) -> None:
     names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
     if tests or charts_follow():
         figure = classes_figure(names, tests[-1].per_class if tests else [], size=chart_size())
-        title = _title("Test accuracy of each class", [detail])
-        live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=ALT_CLASSES, title=title)
+        alt = classes_alt(names, tests[-1].per_class if tests else [], going_on=detail.run.active)
+        words = picture("Test accuracy of each class", [detail])
+        live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=alt, **words)
 
 
-def _title(what: str, watched: Sequence[Watched]) -> str:
-    """What stands over a picture that a reader keeps: what it shows, and of which runs."""
-    numbers = [f"{place + 1}: " if len(watched) > 1 else "" for place in range(len(watched))]
-    runs = [f"{number}{described(each.config)}" for number, each in zip(numbers, watched, strict=True)]
-    return "\n".join([what, *runs])
+def _going_on(watched: Sequence[Watched]) -> list[int]:
+    """The places of the runs of which more may come."""
+    return [place for place, each in enumerate(watched) if each.run.active]
 
 
 def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.mechanism import EPOCHS, Setting
 from pages.parts.controls.number import read
 from pages.parts.results.downloads import csv_of
+from pages.parts.results.origin import origin_of_any
 
 
 def answers_csv(asked) -> str:
@@ -110,6 +112,7 @@ def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_boun
     assert all(float(row["lower"]) <= float(row["epsilon"]) for row in rows)
     assert float(rows[1]["epochs"]) == pytest.approx(100 * Q)
     alone = ACCOUNTANTS["pld"].curve(Mechanism.constant(Q, 2.0, 100), 100, 1e-5)
+    assert alone.lower is not None
     assert alone.lower[0] <= float(rows[4]["epsilon"])
     assert float(rows[4]["lower"]) <= alone.epsilon[0]
 
@@ -143,3 +146,45 @@ def test_an_accountant_that_gives_up_leaves_the_map_empty_and_says_why(monkeypat
     grid = epsilon_map.joined(list(epsilon_map.strips(axes, "rdp")))
     assert np.isinf(grid.epsilon).all()
     assert set(grid.notes) == {"No end of it."}
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[dict[str, str]]]]:
+    """The files of answers that buttons offer: names and rows."""
+    found: list[tuple[str, list[dict[str, str]]]] = []
+
+    def button(label: str, columns, file: str, key: str) -> None:
+        found.append((file, list(csv.DictReader(io.StringIO(csv_of(columns()))))))
+
+    monkeypatch.setattr(answers, "csv_button", button)
+    return found
+
+
+@pytest.mark.parametrize("solved", question.SOLVE)
+def test_every_answer_is_saved_with_the_setting_that_it_gives_and_a_link(offered: list, solved: str):
+    now, link = setting(schedule="exponential", rate=0.05), "http://127.0.0.1:8501/calibrate?sigma=1.23"
+    asked = question.asked_of(solved, EpsilonTarget(2.0, 1e-5), now)
+    answers.answers_download(asked, origin_of_any(now, link))
+    ((file, rows),) = offered
+    assert file.startswith(f"{solved}-for-epsilon2-n10000-")
+    varying = "q" if solved == "batch" else solved
+    assert not re.search(f"-{'T' if varying == 'steps' else varying}[0-9]", file)
+    for row in rows:
+        found = question.answer(asked, row["accountant"])
+        if isinstance(found, str):
+            assert row[varying] == ""
+            continue
+        first, steps = found.mechanism.releases[0], found.mechanism.steps
+        given = (float(row["q"]), float(row["sigma"]), float(row["steps"]))
+        assert given == pytest.approx((first.q, first.sigma, steps))
+        assert (row["n"], row["delta"], row["link"]) == ("10000", "1e-05", link)
+        assert row["schedule"] == "exponential, rate 0.05"
+
+
+def test_a_picture_of_the_map_says_what_it_shows_where_the_marks_are_and_what_is_held_fixed():
+    now = setting(1.23)
+    shown = epsilon_map.Shown(now, "sigma", EpsilonTarget(3.0, 1e-5), "rdp", None)
+    first, settings, marks = shown.title(origin_of_any(now)).splitlines()
+    assert first == f"Epsilon over sigma and epochs, by {ACCOUNTANTS['rdp'].title}"
+    assert settings == "n = 10,000, q = 0.0256, delta = 1e-5, schedule constant"
+    assert re.fullmatch(r"thick: epsilon 3; now: sigma 1.23, [\d.]+ epochs; answer: sigma [\d.]+, [\d.]+ epochs", marks)

@@ -58,3 +58,10 @@ def test_what_is_released_before_training_is_no_sampling_rate_of_it():
 def test_a_schedule_says_from_where_to_where_it_goes():
     origin = origin_of(scheduled("step", 0.5, 4.0, 60, rate=0.5), 1e-5, 100)
     assert origin.words == "n = 100, q = 0.5, sigma = 4, T = 60, delta = 1e-5, schedule from sigma 4 to 1 in 3 levels"
+
+
+def test_what_varies_is_in_no_name_and_no_words():
+    origin = ORIGIN._replace(sigma=None, steps=None)
+    assert origin.words == "n = 12,800, q = 0.02, delta = 1e-5, schedule constant"
+    assert origin.file("map") == "map-n12800-q0.02-delta1e-5"
+    assert origin.columns["sigma"] is None
