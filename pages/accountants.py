@@ -34,9 +34,9 @@ with right:
     lesson_panel()
     told = st.container(key="told", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
-    sight = large.container(key="in_sight")
+    sight = large.container(key="in_sight", gap=None)
     early, picture = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
-    row = st.container(horizontal=True, gap="medium", key="choices")
+    row = large.container(horizontal=True, gap="small", key="choices")
     shown, below = st.container(), st.container()
 
 store, past, device = run_store(told)
@@ -45,10 +45,10 @@ with left:
     pinned = pin_and_reset(form)
 form = last_good(form, told)
 mechanism, delta = form.mechanism, form.delta
-chosen = accountant_pills(row.container(width="content"))
 against = choice_of(row, "Against", ("epoch", "delta"), "against")
 across = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
 log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"
+chosen = accountant_pills(row.container(width="content"))
 with shown:
     ids = run_picker.choose(past, store)
 

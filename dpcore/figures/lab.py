@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import RIGHT, Content, curves_content
+from dpcore.figures.epsilon import LIE, RIGHT, Content, curves_content
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.labels import End, end_labels
 from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
@@ -23,6 +23,7 @@ INVITATION = "Press Train:<br>what this buys appears here"
 MARK = "rgba(128,128,128,0.9)"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
+ENOUGH = 0.6  # of the x axis: the words about the shaded region have room left of where the curves end
 FAINT = 0.65  # opacity of what belongs to other settings than those that are chosen
 
 
@@ -49,13 +50,14 @@ def lab_figure(
     log: bool = False,
     across: str = "epoch",
     ghost: Ghost | None = None,
+    without: str = INVITATION,
     height: int = 500,
     size: Size = NORMAL,
 ) -> go.Figure:
     """Epsilon above accuracy, both over epochs or both over the certified epsilon.
 
     `curves` are those of the settings that are chosen, over the same (n,) epochs, `ghost` the curve of others. Without
-    a finite certified epsilon there are only epochs to draw over.
+    a finite certified epsilon there are only epochs to draw over. `without` is what the lower plot says without a run.
     """
     by_epsilon = over_epsilon(curves, across)
     x = curves[CERTIFIED].epsilon if by_epsilon else epochs
@@ -69,13 +71,21 @@ def lab_figure(
     ]
     below = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]  # without it no axis would be drawn
     dots, lines = _now(curves, x, epochs, runs)
+    tagged = [_beginning_left(each) if each["name"] == LIE and x[-1] < ENOUGH * end else each for each in tagged]
     traces = [*tagged, *(_certified(run) for run in ghosts), *below, *dots]
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
     others = [_ghost_end(run, None if log else above.bounds[1]) for run in ghosts]
     above = above._replace(ends=[*above.ends, *(each for each in others if each)])
     shape = _labelled(shape, above, runs, log, size)
+    if not runs:
+        shape["annotations"].append(_said(without, size))
     return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
+
+
+def _beginning_left(words: dict[str, Any]) -> dict[str, Any]:
+    """Words in a plot whose curves end early: they begin at its left edge, which would cut off what ends with them."""
+    return words | {"x": [0.0], "textposition": "top right"}
 
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
@@ -107,7 +117,7 @@ def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log
     upper = end_labels(above.ends, above.bounds, round(plots * SHARE), log=log, size=size)
     lower = end_labels(ends, ACCURACY, round(plots * (1 - SHARE)) - GAP, size=size)
     lower = [each | {"yref": "y2", "name": f"{RUN}{run.place}"} for each, run in zip(lower, named, strict=True)]
-    return shape | {"annotations": [*upper, *(lower if runs else [_empty(size)])]}
+    return shape | {"annotations": [*upper, *lower]}
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
@@ -119,9 +129,9 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {run.label}"
 
 
-def _empty(size: Size) -> dict[str, Any]:
+def _said(words: str, size: Size) -> dict[str, Any]:
     """What stands in the lower plot before there is a run in it."""
-    text = {"text": INVITATION, "showarrow": False, "font": {"size": size.text}}
+    text = {"text": words, "showarrow": False, "font": {"size": size.text}}
     return text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
 
 

@@ -15,6 +15,7 @@ FAN = RUNS[0]
 SPREAD = {0.05: "rgba(36,105,166,0.18)", 0.25: "rgba(36,105,166,0.32)"}  # from this quantile to the one opposite
 CLIPPED = Style(RUNS[1], "dash", "╌╌", "C")
 HEIGHT = 210
+RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
 def norms_figure(
@@ -41,8 +42,8 @@ def norms_figure(
     furthest = max([end, *epochs]) or 1.0
     traces = [_edge(epochs, values[:, place], place) for place in range(len(QUANTILES))]
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
-    shape = layout("epoch", "gradient norm", height=height, size=size)
-    shape["yaxis"] |= {"type": "log", "dtick": "D2"}
+    shape = layout("epoch", "gradient norm", height=height, right=RIGHT, size=size)
+    shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     shape["annotations"] = [_named(clip_norm, size)]
     return drawn([*_filled(traces), across], shape, size)
@@ -63,13 +64,14 @@ def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _named(clip_norm: float, size: Size) -> dict[str, Any]:
-    """C's value on its line, at the right."""
+    """C's value at the right end of its line."""
     return {
         "x": 1,
         "xref": "paper",
-        "xanchor": "right",
+        "xanchor": "left",
+        "xshift": 6,
         "y": float(np.log10(clip_norm)),
-        "yanchor": "bottom",
+        "yanchor": "middle",
         "showarrow": False,
         "font": {"size": size.text},
         "text": f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}',

@@ -87,7 +87,7 @@ def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
 def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     notes = [{"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at, "text": "x"} for at in (50, 51, 90)]
     layout = {"annotations": notes, "yaxis": {"range": [0, 100]}, "height": 264}
-    placed = asked("growth.js", "spread", layout, [], {})[0]["annotations"]
+    placed = asked("growth.js", "spread", layout, {})[0]["annotations"]
     assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])  # 9.5 of 100 are 19 of 200 pixels
     assert all("at" not in each for each in placed)
 
@@ -116,7 +116,7 @@ def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, asked):
         const made = (await import(address)).table(figure, data);
         return [made.querySelectorAll("img").length, made.textContent];
     }"""
-    asked("growth.js", "spread", {"annotations": []}, [], {})
+    asked("growth.js", "spread", {"annotations": []}, {})
     images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
     assert images == 0
     assert text.count(hostile) == 3

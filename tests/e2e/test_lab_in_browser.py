@@ -94,6 +94,12 @@ def test_sigma_the_button_and_the_chart_share_the_screen(page: Page, app: Server
     assert inside(page, page.locator(".st-key-train button"))
 
 
+def test_what_a_first_visitor_needs_is_above_the_fold(page: Page, app: Server):
+    opened(page, app, "", 1366, 768)
+    for key in ("train", "optimizer", "epsilon_chart", "tradeoff_chart", "choices", "pin_this"):
+        assert inside(page, page.locator(f".st-key-{key}")), key
+
+
 @pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
 def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
     page: Page, app: Server, width: int, height: int
@@ -108,6 +114,10 @@ def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
     assert page.evaluate(SCROLLED) > 100
     assert chart
     assert 0 <= chart["y"] < height / 3
+    sight, title = page.locator(".st-key-in_sight").bounding_box(), page.locator(f"{CHART} .xtitle").bounding_box()
+    assert sight
+    assert title
+    assert title["y"] + title["height"] <= sight["y"] + sight["height"]
     box = clipping.bounding_box()
     assert box
     assert chart["y"] < box["y"] < height

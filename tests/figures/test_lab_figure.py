@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dpcore.figures import charted, epochs_at
+from dpcore.figures.epsilon import LIE
 from dpcore.figures.ghost import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -39,6 +40,18 @@ def test_before_the_first_run_the_lower_plot_says_what_will_be_there():
     assert INVITATION in [note["text"] for note in layout["annotations"]]
     _, layout = drawn(PRIVATE)
     assert INVITATION not in [note["text"] for note in layout["annotations"]]
+
+
+def test_the_lower_plot_says_what_is_true_where_there_is_nothing_to_press():
+    _, layout = drawn(without="cannot be trained")
+    assert [note["text"] for note in layout["annotations"] if note.get("yref") == "y2"] == ["cannot be trained"]
+
+
+@pytest.mark.parametrize(("end", "place"), [(5.0, "top left"), (20.0, "top right")])
+def test_the_words_about_the_shaded_region_keep_inside_the_plot(end: float, place: str):
+    words = drawn(PRIVATE._replace(end=end))[0][LIE]
+    assert words["textposition"] == place
+    assert words["x"] == ([0.0] if place == "top right" else [EPOCHS[-1]])
 
 
 def test_accuracies_are_percents_and_labelled_at_their_end():

@@ -1,7 +1,7 @@
 /* How a figure grows with the events of a run, and where the labels at the ends of its lines go. */
 
 const MOST = 800; // points of one line; past it every second one goes
-const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
+export const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
 const ROOM = 60; // pixels right of a plot in which a label can be read
 
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array,
@@ -101,19 +101,32 @@ function marked(figure, item, body) {
 }
 
 /* The layout with the labels right of each axis moved apart, as little as can be. */
-export function spread(layout, data, plot) {
+export function spread(layout, plot) {
   const notes = (layout.annotations ?? []).map((each) => ({ ...each }));
-  const ends = notes.filter((each) => each.at !== undefined);
-  for (const yref of new Set(ends.map((each) => each.yref ?? "y"))) {
-    const group = notes.filter((each) => (each.yref ?? "y") === yref && each.xref === "paper" && each.x === 1);
-    const name = yref.replace("y", "yaxis");
+  const { t, b } = margins(layout);
+  for (const { name, share, group, tall } of beside(layout, notes)) {
     const range = layout[name]?.range ?? plot._fullLayout?.[name]?.range;
-    const pixels = plot._fullLayout?.[name]?._length ?? layout.height - 64;
-    const tall = Math.max(...group.map((each) => (each.font?.size ?? 14) * each.text.split("<br>").length));
-    if (range) apart(group, range, ((range[1] - range[0]) * LINE * tall) / pixels, layout[name]?.type === "log");
+    const gap = (LINE * tall) / ((layout.height - t - b) * share);
+    if (range) apart(group, range, (range[1] - range[0]) * gap, layout[name]?.type === "log");
   }
   notes.forEach((each) => delete each.at);
   return { ...layout, annotations: notes };
+}
+
+/* The labels at the right of each axis: how high the highest of them is, and the axis's share of the plots' height. */
+export function beside(layout, notes = layout.annotations ?? []) {
+  const aside = notes.filter((each) => each.xref === "paper" && each.x === 1 && each.yref !== "paper");
+  return [...new Set(aside.map((each) => each.yref ?? "y"))].map((yref) => {
+    const group = aside.filter((each) => (each.yref ?? "y") === yref);
+    const name = yref.replace("y", "yaxis");
+    const [foot, top] = layout[name]?.domain ?? [0, 1];
+    const tall = Math.max(...group.map((each) => (each.font?.size ?? 14) * each.text.split("<br>").length));
+    return { name, group, tall, share: top - foot };
+  });
+}
+
+export function margins(layout) {
+  return { t: 16, b: 48, ...layout.margin };
 }
 
 function apart(group, [low, high], gap, log) {

@@ -3,7 +3,7 @@ import { follow, stop } from "./runs.js";
 import { advanced, read, spread } from "./growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./looks.js";
-import { narrowed } from "./narrow.js";
+import { fitted, narrowed } from "./narrow.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
@@ -121,7 +121,8 @@ class Chart {
     const width = this.box.clientWidth;
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
-    const layout = spread({ ...this.figure.layout, width, height: this.data.height }, this.figure.data, this.plot);
+    const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width) : this.data.height;
+    const layout = spread({ ...this.figure.layout, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
     const fitting = narrowed(layout, width);

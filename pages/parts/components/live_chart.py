@@ -91,6 +91,7 @@ def live_chart(
     title: str = "",
     file: str = "",
     tells: bool = False,
+    fits: bool = False,
     preview: Preview = None,
     clicked: Callable[[], None] | None = None,
     config: dict[str, Any] | None = None,
@@ -100,6 +101,7 @@ def live_chart(
     Follow only runs that are active, each from `after`, the number of the last event in the figure. With `tells` the
     page, or the fragment around, is run again once when a run has ended. `title`, of one or several lines, stands
     over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart. `config` is Plotly's.
+    A chart that `fits` is lower in a low window, as far as its labels allow, so that what stands below it is seen too.
 
     With `preview` the chart follows a slider while it is moved: it says how the chart is drawn where the field of a
     key has a text, or None where the page has to be run for that. It is called in threads of its own, so it must not
@@ -118,6 +120,7 @@ def live_chart(
         "title": title,
         "name": file or key,
         "tells": tells,
+        "fits": fits,
         "clicks": clicked is not None,
         "config": config or {},
         "plotly": files.address(files.PLOTLY),

@@ -1,8 +1,19 @@
-/* Labels beside a plot take its room where the chart is narrow, as on a phone: there they stand below it. */
+/* A chart where there is little room. Labels beside a plot take it where the chart is narrow, as on a phone: there they
+   stand below it. In a low window a chart is lower. */
+import { LINE, beside, margins } from "./growth.js";
 
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size
-const LINE = 1.4; // of the text's size
+const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
+const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
+
+/* How high a chart is that fits into the window: its labels still find room beside their plots. */
+export function fitted(layout, most, width) {
+  const { t, b } = margins(layout);
+  const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
+  const least = width < NARROW ? 0 : Math.max(0, ...beside(layout).map(needs));
+  return Math.max(least, Math.min(most, Math.round(SHARE * document.documentElement.clientHeight)));
+}
 
 /* The layout with its right-hand labels and keys below the plot, which stays as high as it was. */
 export function narrowed(layout, width) {
@@ -12,9 +23,9 @@ export function narrowed(layout, width) {
   const { l = 56, b = 48 } = layout.margin ?? {};
   const below = ordered(aside, layout).map((note, place) => ({
     ...note, text: note.text.replaceAll("<br>", " "), align: "left", xanchor: "left", x: 0, xshift: 8 - l,
-    yref: "paper", yanchor: "top", y: 0, yshift: -Math.round(BELOW + size + place * LINE * size),
+    yref: "paper", yanchor: "top", y: 0, yshift: -Math.round(BELOW + size + place * BETWEEN * size),
   }));
-  const room = Math.round(BELOW + 1.5 * size + aside.length * LINE * size);
+  const room = Math.round(BELOW + 1.5 * size + aside.length * BETWEEN * size);
   return {
     ...layout,
     height: layout.height + room - b,

@@ -12,7 +12,7 @@ import streamlit as st
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.alt import curves_alt
 from dpcore.figures.ghost import Ghost
-from dpcore.figures.lab import CURVE, GHOST, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
+from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
 from dpcore.figures.style import Size
 from dpcore.figures.training import run_style
@@ -39,6 +39,8 @@ from pages.parts.train.run_labels import labels_of
 from pages.parts.train.run_picker import outdated
 
 HEIGHT = 470
+UNTRAINABLE = "These settings cannot be trained here:<br>why stands below the button"
+NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
 ALT = (
     "Line chart of epsilon against epoch for each chosen accountant, with the certified band. Below it, over the same "
     "axis, the test accuracy of the runs shown."
@@ -95,18 +97,26 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
     alt = told_of(curves, runs, watched)
     preview = partial(previewed, shown, watched, size)
-    live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview)
+    live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True)
     _statuses(store, watched)
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
-    form, curves, _, _, view = shown
+    form, curves, store, _, view = shown
     look = {"log": view.log, "across": view.across, "ghost": view.ghost, "height": HEIGHT, "size": size}
+    look["without"] = without_runs(form, store)
     figure = lab_figure(curves, epochs_of(form), runs, **look)
     by_epsilon = over_epsilon(curves, view.across)
     both = zip(runs, watched, strict=True)
     return Drawing(figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)])
+
+
+def without_runs(form: Form, store: Store | None) -> str:
+    """What the place of the accuracies says before there is a run: what to press, where that can be pressed."""
+    if store is None:
+        return NO_STORE
+    return INVITATION if form.configs else UNTRAINABLE
 
 
 def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:

@@ -16,7 +16,11 @@ PAGE = """
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
 .st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
-.stHorizontalBlock.st-key-choices {row-gap: 1rem}  /* as between all other rows, where it wraps */
+.stHorizontalBlock.st-key-choices {gap: .5rem 1.2rem}
+.st-key-choices > .stElementContainer > .stButtonGroup {  /* each name beside its buttons: one row under the chart */
+  display: flex; align-items: center; gap: .5rem
+}
+.st-key-choices > .stElementContainer [data-testid="stWidgetLabel"] {margin: 0; min-height: 0; white-space: nowrap}
 .stElementContainer.st-key-history {position: absolute}  /* nothing is seen of it: it takes no row */
 .st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 """
@@ -42,6 +46,8 @@ FORM = """
 :has(> .st-key-start) {position: sticky; top: 0; z-index: 4}  /* its wrapper: within that it has no room to stick */
 .st-key-start {background: light-dark(#fff, #171614); padding-bottom: .2rem}
 .st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
+.st-key-halves [data-testid="stSelectbox"] input {padding-left: .4rem; padding-right: 0; font-size: .875rem}
+.st-key-halves [data-testid="stSelectbox"] button {padding: 0 .3rem 0 0}
 """
 NUMBERS = """
 .stHorizontalBlock[class*="_number"] {flex-wrap: wrap; gap: .25rem .8rem}

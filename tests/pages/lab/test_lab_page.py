@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.figures.lab import INVITATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
 from pages.parts.controls import data
+from pages.parts.lab.chart import UNTRAINABLE
 from tests.pages.train_page import opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
@@ -176,3 +178,17 @@ def test_only_what_a_pin_can_hold_is_pinned(store: Store):
     falling = {"schedule": "exponential", "rate_exponential": "0.01"}
     assert "pin_this" in {button.key for button in opened(**falling).button}
     assert "pin_this" not in {button.key for button in opened(**falling, level_steps="7").button}
+
+
+def notes(page: AppTest) -> list[str]:
+    layout = json.loads(page.get("plotly_chart")[0].proto.spec)["layout"]
+    return [note["text"] for note in layout["annotations"] if note.get("yref") == "y2"]
+
+
+def test_the_chart_asks_to_press_train_only_where_the_button_can_be_pressed(store: Store):
+    page = opened()
+    assert not train(page).disabled
+    assert notes(page) == [INVITATION]
+    page = opened(dataset="other", n="60000")
+    assert train(page).disabled
+    assert notes(page) == [UNTRAINABLE]
