@@ -25,7 +25,7 @@ def samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(*runs: str, **query: str) -> AppTest:
-    return opened_at(PAGE, *runs, **query)
+    return opened_at(PAGE, *runs, session={}, **query)
 
 
 def train(page: AppTest):
