@@ -89,7 +89,10 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
         refuse_idle(arguments, ("rate", "level_steps"), "a schedule that changes sigma")
     elif arguments.rate is None:
         raise ValueError(f"Expected --rate to be given with --schedule {arguments.schedule}.")
-    return Recipe(arguments.schedule, arguments.rate or 0.0, arguments.level_steps or 0)
+    recipe = Recipe(arguments.schedule, arguments.rate or 0.0, arguments.level_steps or 0)
+    if recipe.name != CONSTANT.name and not SCHEDULES[recipe.name].changes_sigma(recipe.rate):
+        raise ValueError(f"Expected no --schedule {recipe.name} with --rate {recipe.rate:g}: it would change nothing.")
+    return recipe
 
 
 def mechanism_of(arguments: argparse.Namespace) -> Mechanism:

@@ -37,14 +37,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the answer; exit status 0."""
     check.one_of(SOLVABLE, solve=arguments.solve)
     target = _target(arguments)
+    for name in NEEDED[arguments.solve]:
+        _needed(arguments, name, f"to solve {arguments.solve}")
     _refuse_idle(arguments, target)
     answer = _solved(arguments, target)
     judged = verdict_on(answer)
-    notes = [*answer.notes, *_unused(arguments)]
     if arguments.json:
-        print(json.dumps(_object(answer, judged, notes), allow_nan=False))
+        print(json.dumps(_object(answer, judged), allow_nan=False))
     else:
-        print("\n".join(_lines(answer, judged, notes)))
+        print("\n".join(_lines(answer, judged)))
     return 0
 
 
@@ -67,8 +68,6 @@ def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
 
 
 def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
-    for name in NEEDED[arguments.solve]:
-        _needed(arguments, name, f"to solve {arguments.solve}")
     return solve(
         arguments.solve,
         target,
@@ -82,20 +81,17 @@ def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
 
 
 def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:
-    """Raise ValueError for an option that the question does not ask for."""
+    """Raise ValueError for an option that the question does not ask for, or that is its answer."""
+    solved = "q" if arguments.solve == "batch" else arguments.solve
+    if getattr(arguments, solved) is not None:
+        raise ValueError(f"Expected no --{solved} with --solve {arguments.solve}: it is what is solved.")
     if target.at is None:
         refuse_idle(arguments, ("delta",), "a target epsilon or mu")
     if arguments.solve != "batch" and not isinstance(target, EpsilonTarget):
         refuse_idle(arguments, ("examples",), "a target epsilon, or --solve batch")
 
 
-def _unused(arguments: argparse.Namespace) -> list[str]:
-    """What was given but is what is solved: a line that asks another question is so turned into this one."""
-    name = "q" if arguments.solve == "batch" else arguments.solve
-    return [f"The given --{name} was not used: it is solved."] if getattr(arguments, name) is not None else []
-
-
-def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]:
+def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
     target, reading, first = answer.target, answer.reading, answer.mechanism.releases[0]
     values: dict[str, Any] = {
         "solve": answer.solved,
@@ -112,11 +108,11 @@ def _object(answer: Answer, judged: Verdict, notes: list[str]) -> dict[str, Any]
         values["lower"] = reading.lower
     values |= {"q": first.q, "sigma": first.sigma, "steps": answer.mechanism.steps}
     values["verdict"] = {"status": str(judged.worth), "text": judged.text}
-    values["note"] = " ".join(notes)
+    values["note"] = " ".join(answer.notes)
     return values
 
 
-def _lines(answer: Answer, judged: Verdict, notes: list[str]) -> list[str]:
+def _lines(answer: Answer, judged: Verdict) -> list[str]:
     """The answer, what it spends and what kind of number that is, its verdict, its notes."""
     target, reading = answer.target, answer.reading
     delta = "" if target.at is None else f" at delta={raised(target.at):g}"
@@ -125,5 +121,5 @@ def _lines(answer: Answer, judged: Verdict, notes: list[str]) -> list[str]:
         f"{answer.solved} = {answer.value:.10g}",
         f"{target.word}={answer.spent:.10g} of {target.size:.10g}{delta} ({answer.accountant}, {reading.kind}){beyond}",
         judged.text,
-        *notes,
+        *answer.notes,
     ]

@@ -39,6 +39,14 @@ class Schedule:
     factor: Callable[[float, int], float]  # (k, e) -> what the first sigma is multiplied by in level e >= 1
     rate: Rate | None  # None: it uses no rate, and sigma is the first one throughout
 
+    def changes_sigma(self, rate: float) -> bool:
+        """Whether sigma differs from the first one in any level, at that rate.
+
+        >>> [SCHEDULES["step"].changes_sigma(rate) for rate in (0.6, 1.0)]
+        [True, False]
+        """
+        return any(self.factor(rate, level) != 1 for level in range(1, MAX_LEVELS))
+
 
 def _polynomial(rate: float, level: int) -> float:
     if level >= POLYNOMIAL_PERIOD:

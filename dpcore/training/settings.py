@@ -32,6 +32,10 @@ PRIVACY: Needs = (lambda run: run.private, "privacy")
 NOT_AES: Needs = (lambda run: run.private and run.device != "cpu", "privacy and a device that is not the CPU")
 ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
 DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
+NOISE_CHANGES: Needs = (
+    lambda run: run.private and (run.schedule == "constant" or SCHEDULES[run.schedule].changes_sigma(run.rate)),
+    "privacy and a rate that changes sigma",
+)
 LR_DECAY: Needs = (lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant")
 MOST_LR = 1e38  # a float32 holds it
 NOISIER = Slider(0.5, 100, "more exact", "more private")
@@ -120,7 +124,7 @@ class Settings:
     schedule: str = row(Choice(
         default="constant", choices=SCHEDULES, label="Noise schedule", help="how sigma changes",
         short=lambda value: f"{value} noise", rank=8, unusual=True, of_noise=True,
-        needs=(lambda run: run.private and (run.schedule == "constant" or run.rate > 0), "privacy and a rate above 0")))
+        needs=NOISE_CHANGES))
     rate: float = row(Number(
         default=0.0, low=0, label="Rate k", help="of the noise schedule", short=lambda value: f"k {value:g}", rank=9,
         of_noise=True, needs=DECAY))

@@ -104,9 +104,8 @@ def test_what_the_text_spends_is_never_rounded_below_the_bound_nor_past_the_targ
 
 
 def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000", "--sigma", "2"])
+    found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000"])
     assert "delta = 1e-5 is not below 1/n = 1e-5" in found["note"]
-    assert "--sigma was not used" in found["note"]
     assert "10050 steps are 100.5 epochs" in found["note"]
 
 
@@ -123,12 +122,13 @@ def test_warnings_are_told_and_do_not_fail(capsys: pytest.CaptureFixture[str]) -
         (["--steps", "0"], "steps=0"),
         (["--steps", "1.5"], "--steps: expected '1.5' to be a whole number"),
         (["--solve", "epochs"], "solve='epochs' to be one of: sigma, steps, q, batch"),
+        (["--sigma", "3"], "no --sigma with --solve sigma"),
+        (["--solve", "steps", "--sigma", "3"], "no --steps with --solve steps"),
+        (["--solve", "q", "--sigma", "3"], "no --q with --solve q"),
+        (["--solve", "batch", "--sigma", "3", "--examples", "60000"], "no --q with --solve batch"),
         (["--solve", "steps"], "Expected --sigma to be given to solve steps."),
         (["--solve", "q"], "Expected --sigma to be given to solve q."),
         (["--solve", "batch", "--sigma", "1"], "Expected --examples to be given to solve batch."),
-        (["--solve", "steps", "--sigma", ".01"], "pld has no number: sigma=0.01 is below 0.05"),
-        (["--solve", "steps", "--sigma", "0"], "sigma=0.0"),
-        (["--solve", "steps", "--sigma", ".3", "--q", "1"], "One step already costs epsilon="),
         (
             ["--target-epsilon", ".01", "--q", "1", "--steps", "40000"],
             "No sigma below 1000 reaches epsilon=0.01 in 400",
@@ -148,6 +148,21 @@ def test_bad_input_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str], 
     assert words in err
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--sigma", ".01"], "pld has no number: sigma=0.01 is below 0.05"),
+        (["--sigma", "0"], "sigma=0.0"),
+        (["--sigma", ".3", "--q", "1"], "One step already costs epsilon="),
+    ],
+)
+def test_steps_that_cannot_be_solved_say_why(capsys: pytest.CaptureFixture[str], given: list[str], words: str) -> None:
+    question = ["calibrate", "--solve", "steps", "--target-epsilon", "3", "--q", ".01", "--delta", "1e-5", *given]
+    assert main(question) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
 @pytest.mark.parametrize("missing", ["--solve", "--target-epsilon", "--q", "--steps", "--delta"])
 def test_nothing_that_is_needed_may_be_missing(capsys: pytest.CaptureFixture[str], missing: str) -> None:
     at = SIGMA.index(missing)
@@ -161,6 +176,7 @@ def test_nothing_that_is_needed_may_be_missing(capsys: pytest.CaptureFixture[str
         (["--target-epsilon", "1", "--delta", "1e-5", "--rate", "3"], "no --rate without a schedule"),
         (["--target-epsilon", "1", "--delta", "1e-5", "--level-steps", "9"], "no --level-steps without a schedule"),
         (["--target-epsilon", "1", "--delta", "1e-5", "--schedule", "time"], "--rate to be given with --schedule time"),
+        (["--target-advantage", ".1", "--schedule", "step", "--rate", "1"], "no --schedule step with --rate 1"),
         (["--target-advantage", ".1", "--delta", "1e-5"], "no --delta without a target epsilon or mu"),
         (["--target-advantage", ".1", "--examples", "100"], "no --examples without a target epsilon"),
         (["--target-mu", "1", "--delta", "1e-5", "--examples", "100"], "no --examples without a target epsilon"),

@@ -77,6 +77,7 @@ def test_a_sigma_that_hides_nothing_is_explained_once(capsys: pytest.CaptureFixt
         (["--n", "100"], "--n"),
         (["--schedule", "nothing"], "schedule='nothing'"),
         (["--rate", "3"], "no --rate without a schedule"),
+        (["--schedule", "time", "--rate", "0"], "no --schedule time with --rate 0"),
         (["--points", "3"], "no --points without --json"),
         (["--json", "--examples", "3"], "no --examples without the statement"),
         (["--sigma", "nan"], "nan"),

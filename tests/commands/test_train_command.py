@@ -101,7 +101,7 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--public", "500"], "no --public without acceptance sa"),
         (["--stop-accountant", "rdp"], "no --stop-accountant without stop_epsilon"),
         (["--non-private", "--sigma", "2"], "no --sigma without privacy"),
-        (["--schedule", "exponential"], "no --schedule without privacy and a rate above 0"),
+        (["--schedule", "exponential"], "no --schedule without privacy and a rate that changes sigma"),
     ],
 )
 def test_bad_input_is_one_line_status_two_and_leaves_no_run(capsys, arguments, words):

@@ -65,7 +65,7 @@ def test_a_new_row_is_an_option_of_train(monkeypatch, capsys):
         ({"optimizer": "adam"}, {"momentum": "optimizer sgd or adppl", "relevance_sigma": "optimizer adppl"}),
         ({"private": False}, {"sigma": "privacy", "clip_norm": "privacy", "clipping": "privacy"}),
         ({}, {"pca_sigma": "pca", "sa_q0": "acceptance sa", "stop_accountant": "stop_epsilon"}),
-        ({"schedule": "exponential"}, {"schedule": "privacy and a rate above 0"}),
+        ({"schedule": "exponential"}, {"schedule": "privacy and a rate that changes sigma"}),
     ],
 )
 def test_what_would_change_nothing_is_told_with_what_it_takes(given, needed):
