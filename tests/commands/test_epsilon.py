@@ -6,9 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpcore.__main__ import COMMANDS, main
+from dpcore.figures.epsilon import POINTS, epochs_at, epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from tests import golden
@@ -32,6 +34,18 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFix
     assert curves["pld"]["lower"][-1] <= 0.9475
     assert curves["pld"]["epsilon"][-1] >= 0.9465
     assert all(len(curve["epsilon"]) == 100 for curve in curves.values())
+
+
+@pytest.mark.parametrize("steps", [7, 99, 100, 101, 12_345])
+def test_its_steps_are_those_of_a_chart(steps: int, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
+    found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
+    mechanism = Mechanism.constant(0.01, 4.0, steps)
+    lines = {each.name: each for each in epsilon_figure(mechanism, 1e-5, accountants=["gdp"]).data}
+    drawn = lines[ACCOUNTANTS["gdp"].title]
+    grid = np.array(sorted({1, *found["steps"]}))  # a chart begins at the first step
+    assert np.array_equal(drawn.x, epochs_at(mechanism, grid))
+    assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]
 
 
 def test_accountants_and_points_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,6 +128,8 @@ def test_the_table_does_not_round_a_bound_down(capsys: pytest.CaptureFixture[str
         (["--schedule", "linear", "--rate", "1", "--level-steps", "9"], "rate=1.0"),
         (["--schedule", "time", "--rate", "1", "--steps", "1e9", "--level-steps", "1"], "level_steps=1"),
         (["--rate", "3"], "no --rate without a schedule that changes sigma: it would change nothing"),
+        (["--schedule", "exponential", "--rate", "0"], "no --schedule exponential with --rate 0: it would change noth"),
+        (["--schedule", "step", "--rate", "1"], "no --schedule step with --rate 1: it would change nothing"),
         (["--level-steps", "3"], "no --level-steps without a schedule"),
         (["--schedule", "time"], "--rate to be given with --schedule time"),
         (["--points", "3"], "no --points without --json"),
