@@ -13,7 +13,6 @@ WORDS = {
 }
 MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}  # before a number
 IN_A_WORD = {Kind.UPPER: "proven", Kind.APPROXIMATE: "approximation", Kind.CLAIMED: "without a proof that covers them"}
-LEGEND = f"Marks: {', '.join(f'{MARKS[kind]} {word}' for kind, word in IN_A_WORD.items())}."
 
 
 def rounded(value: float, kind: Kind) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 from streamlit.components.v2 import component
@@ -15,13 +14,6 @@ _mount = component(
     js=HERE.with_suffix(".js").read_text(encoding="utf-8"),
     isolate_styles=False,  # one page, one style: focus rings and print sizes are those of the page
 )
-
-
-class Moved(NamedTuple):
-    """What a slider sent: the stop, and the number of the message, to which the slider waits for an answer."""
-
-    text: str
-    message: int
 
 
 def slider(
