@@ -93,7 +93,7 @@ class LiveRun:
     def _epsilon_after(self, step: int) -> str:
         mechanism, certified = self.plan.mechanism, ACCOUNTANTS[CERTIFIED]
         assert mechanism is not None, "asked only of a run with an epsilon"
-        spent = certified.curve(mechanism, [self.plan.uses_at(step)], self.config.delta).last
+        spent = certified.curve(mechanism, [self.plan.compositions_at(step)], self.config.delta).last
         delta = plain(raised(self.config.delta))
         return f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
 

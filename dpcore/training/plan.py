@@ -46,8 +46,8 @@ class Plan:
         counts = [release.count for release in self.drawn]
         return read_only(np.repeat([release.sigma for release in self.drawn], counts))
 
-    def uses_at(self, step: int) -> int:
-        """How many of the mechanism's uses are spent after a training step: those before the first step count too."""
+    def compositions_at(self, step: int) -> int:
+        """How many of the mechanism's compositions are spent after a training step, those before step 1 included."""
         return len(self.first) + step
 
     def claimed(self, accepted: int | None) -> Mechanism | None:

@@ -35,7 +35,11 @@ ROOMS = {  # room: (its folder, where its tests are)
     "randomness": ("dpcore/training/randomness", ("tests/training", "dpcore/training")),
 }
 NAMED = (  # faults that once went unnoticed: (file, text, what it becomes)
-    ("dpcore/privacy/accountants/strong.py", "composed(each, uses, delta / 2)", "composed(each, uses, delta)"),
+    (
+        "dpcore/privacy/accountants/strong.py",
+        "composed(each, compositions, delta / 2)",
+        "composed(each, compositions, delta)",
+    ),
     ("dpcore/privacy/accountants/strong.py", "delta / (2 * np.maximum(steps, 1))", "delta / np.maximum(steps, 1)"),
     ("dpcore/privacy/certified/epsilon_bounds.py", "return lower, np.maximum(remove, add)", "return lower, remove"),
     ("dpcore/privacy/certified/compose.py", "delta * (1 - side * allowed)", "delta"),

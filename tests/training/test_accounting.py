@@ -62,7 +62,7 @@ def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
     assert [std / sensitivity for std in stds[first:]] == pytest.approx(charged, rel=1e-12)
     assert len(charged) == len(batches) == plan(config).steps
     assert {(n, q) for n, q, _ in batches} == {(config.examples, release.q) for release in mechanism.releases[first:]}
-    assert plan(config).uses_at(plan(config).steps) == mechanism.steps
+    assert plan(config).compositions_at(plan(config).steps) == mechanism.steps
     assert all(drawn.max(initial=0) < config.examples for _, _, drawn in batches)
 
 

@@ -62,7 +62,7 @@ def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
     for config in KINDS.values():
         planned = plan(config)
         assert len(planned.sigmas) == planned.steps
-        assert planned.mechanism is None or planned.mechanism.steps == planned.uses_at(planned.steps)
+        assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
 
 
 def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():

@@ -127,11 +127,11 @@ class AdditiveAccountant(Accountant):
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         # The only place where counts multiply costs; 0 uses of an infinite cost are 0.
-        uses = mechanism.compositions(steps)  # (n, L)
+        compositions = mechanism.compositions(steps)  # (n, L)
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
         finite = np.where(np.isfinite(costs), costs, 0.0)
-        total = uses.astype(np.float64) @ finite  # (n, K)
-        endless = (uses > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
+        total = compositions.astype(np.float64) @ finite  # (n, K)
+        endless = (compositions > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
         total[endless] = np.inf
         epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))
         note = "" if np.all(np.isfinite(costs)) else self._reason(mechanism)

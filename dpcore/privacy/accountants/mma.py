@@ -61,9 +61,8 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
     check.whole(1, mechanism.steps, steps=steps)
     check.delta(delta=delta)
     horizon = np.array([steps])
-    used = [
-        release for release, uses in zip(mechanism.releases, mechanism.compositions(horizon)[0], strict=True) if uses
-    ]
+    counts = mechanism.compositions(horizon)[0]
+    used = [release for release, count in zip(mechanism.releases, counts, strict=True) if count]
     order = float(_orders(mechanism, horizon, np.array([delta]))[0])
     epsilon = -2 * math.log(delta) / order
     sigma, q = min(release.sigma for release in used), max(release.q for release in used)
@@ -82,15 +81,15 @@ def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatAr
     """The lambda at which the claimed costs sum to ln(1/delta), (n,); 1 where steps = 0."""
     # Newton on v = lambda^2, in which the sum is concave: from v = ln(1/delta) / (sum of q^2/sigma^2), which is
     # left of the root, it rises towards it, so epsilon is never below the formula's exact value.
-    uses = mechanism.compositions(steps).astype(np.float64)  # (n, L)
+    compositions = mechanism.compositions(steps).astype(np.float64)  # (n, L)
     squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
     target = -np.log(delta)
-    rate = np.where(steps == 0, 1.0, uses @ squares)
+    rate = np.where(steps == 0, 1.0, compositions @ squares)
     v = target / rate
     for _ in range(NEWTON_STEPS):
         scaled = squares * v[:, None]  # (n, L)
-        gap = target - np.einsum("nl,nl->n", uses, np.log1p(scaled))
-        slope = np.where(steps == 0, 1.0, np.einsum("nl,nl->n", uses, squares / (1 + scaled)))
+        gap = target - np.einsum("nl,nl->n", compositions, np.log1p(scaled))
+        slope = np.where(steps == 0, 1.0, np.einsum("nl,nl->n", compositions, squares / (1 + scaled)))
         step = np.where(steps == 0, 0.0, np.maximum(gap, 0.0) / slope)
         v = v + step
         if np.all(step <= 1e-14 * v):

@@ -33,20 +33,20 @@ class Strong(Accountant):
     )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
-        uses = mechanism.compositions(steps).astype(np.float64)
+        compositions = mechanism.compositions(steps).astype(np.float64)
         each = per_use(mechanism, delta / (2 * np.maximum(steps, 1)))  # (n, L)
-        epsilon = composed(each, uses, delta / 2)
+        epsilon = composed(each, compositions, delta / 2)
         return Curve(steps, delta, epsilon, None, self.kind)
 
 
-def composed(each: FloatArray, uses: FloatArray, slack: FloatArray) -> FloatArray:
-    """Epsilon of `uses` (n, L) uses of `each` (n, L) epsilon, at an extra delta of `slack` (n,) -> (n,).
+def composed(each: FloatArray, compositions: FloatArray, slack: FloatArray) -> FloatArray:
+    """Epsilon of `compositions` (n, L) of `each` (n, L) epsilon, at an extra delta of `slack` (n,) -> (n,).
 
     The least of sum e, and sum e tanh(e/2) + sqrt(2 S ln(.)) with S = sum e^2 and either 1/slack or
     e + sqrt(S)/slack under the logarithm. Source: arXiv 1311.0776, Theorem 3.5.
     """
-    plain = np.einsum("nl,nl->n", uses, each)
-    drift = np.einsum("nl,nl->n", uses, each * np.tanh(each / 2))
-    squares = np.einsum("nl,nl->n", uses, each * each)
+    plain = np.einsum("nl,nl->n", compositions, each)
+    drift = np.einsum("nl,nl->n", compositions, each * np.tanh(each / 2))
+    squares = np.einsum("nl,nl->n", compositions, each * each)
     logarithm = np.minimum(-np.log(slack), np.log(math.e + np.sqrt(squares) / slack))
     return np.minimum(plain, drift + np.sqrt(2 * squares * logarithm))

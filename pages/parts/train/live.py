@@ -173,8 +173,8 @@ def _statement(watched: Watched, accountant: str) -> None:
         done = max(
             watched.history.step, getattr(watched.run.last, "step", 0)
         )  # a checkpoint may be later than a report
-        uses = mechanism.compositions(watched.plan.uses_at(done))[0].tolist()
-        spent = zip(mechanism.releases, uses, strict=True)
+        counts = mechanism.compositions(watched.plan.compositions_at(done))[0].tolist()
+        spent = zip(mechanism.releases, counts, strict=True)
         releases = tuple(Release(each.q, each.sigma, count) for each, count in spent if count)
         if not releases:  # cancelled in the queue
             return

@@ -41,4 +41,4 @@ def spent_by(run: Run) -> float | None:
     mechanism = run.plan.mechanism
     if mechanism is None or not done:
         return None
-    return cache.epsilons(CERTIFIED, mechanism, run.config.delta, (run.plan.uses_at(done),))[0]
+    return cache.epsilons(CERTIFIED, mechanism, run.config.delta, (run.plan.compositions_at(done),))[0]

@@ -70,4 +70,4 @@ def _charted_steps(watched: Watched) -> IntArray:
     """The run's steps at the points of its epsilon curves (n,)."""
     mechanism = watched.plan.mechanism
     assert mechanism, "a run without privacy has no such curves"
-    return np.maximum(charted(mechanism) - watched.plan.uses_at(0), 0)
+    return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)

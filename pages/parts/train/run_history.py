@@ -82,8 +82,8 @@ class Watched:
     def epsilons(self, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
         mechanism = self.plan.mechanism
-        uses = tuple(self.plan.uses_at(step) for step in steps)
-        return cache.epsilons(accountant, mechanism, self.config.delta, uses) if mechanism else ()
+        compositions = tuple(self.plan.compositions_at(step) for step in steps)
+        return cache.epsilons(accountant, mechanism, self.config.delta, compositions) if mechanism else ()
 
     @property
     def epochs(self) -> float:
