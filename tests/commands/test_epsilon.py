@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,8 @@ def test_its_steps_are_those_of_a_chart(steps: int, capsys: pytest.CaptureFixtur
     given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
     found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
     mechanism = Mechanism.constant(0.01, 4.0, steps)
-    lines = {each.name: each for each in epsilon_figure(mechanism, 1e-5, accountants=["gdp"]).data}
-    drawn = lines[ACCOUNTANTS["gdp"].title]
+    figure = epsilon_figure(mechanism, 1e-5, accountants=["gdp"])
+    drawn: Any = next(figure.select_traces({"name": ACCOUNTANTS["gdp"].title}))
     grid = np.array(sorted({1, *found["steps"]}))  # a chart begins at the first step
     assert np.array_equal(drawn.x, epochs_at(mechanism, grid))
     assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]

@@ -159,7 +159,7 @@ def test_several_seeds_end_with_mean_and_spread_and_each_is_a_run(capsys):
     assert summary["accuracy"]["spread"] == pytest.approx(statistics.stdev(finals))
     assert summary["averaged_accuracy"]["runs"] == 3
     with Store() as store:
-        assert sorted(run.config.seed for run in store.runs()) == [5, 6, 7]
+        assert {run.config.seed for run in store.runs()} == {5, 6, 7}
 
 
 def test_several_seeds_in_words(capsys):
