@@ -7,12 +7,14 @@ clipped gradients a step, proposals that are rejected (`sa`) included. What is d
 import numpy as np
 
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.randomness.missing_mass import RADIUS, added_delta, generator_of
 
 HORIZONS = 64  # numbers of steps that one look for the last affordable one compares
 LEAST_SIGMA = 1e-6  # that a release may have
@@ -31,6 +33,23 @@ def unaccounted(config: RunConfig) -> str:
             "so clipping does not bound what one example changes (a demonstration of the unsound reading)."
         )
     return ""
+
+
+def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
+    """Why the noise that no generator returns lets no epsilon be given, as a sentence; empty where it is paid for.
+
+    What it adds to delta is charged: RESERVED of delta is kept for it, in all that is certified. A run that would need
+    more has no epsilon.
+    """
+    radius = RADIUS[generator_of(config.device, config.noise_generator)]
+    if added_delta(releases, radius) <= RESERVED * config.delta:
+        return ""
+    least = min(release.sigma for release in releases)
+    return (
+        f"No epsilon: noise is drawn up to {radius:.3g} standard deviations. At sigma = {least:g} one example moves a "
+        f"sum by {1 / least:.3g} of them, so that what is cut off may show it more often than delta = "
+        f"{config.delta:g} allows for. Raise sigma."
+    )
 
 
 def first_releases(config: RunConfig) -> tuple[Release, ...]:

@@ -18,6 +18,7 @@ from dpcore.training.accounting import (
     drawn_releases,
     first_releases,
     first_steps,
+    missing_noise,
     unaccounted,
 )
 from dpcore.training.config import RunConfig
@@ -92,13 +93,11 @@ def _of_steps(config: RunConfig, steps: int) -> Plan:
     """The plan of the run's first so many steps."""
     why_not = unaccounted(config)
     noisy = config.private and config.sigma > 0
-    return Plan(
-        steps,
-        first_releases(config),
-        first_steps(drawn_releases(config), steps) if noisy else (),
-        () if why_not else first_steps(charged_releases(config), steps),
-        why_not,
-    )
+    first = first_releases(config)
+    charged = () if why_not else first_steps(charged_releases(config), steps)
+    why_not = why_not or missing_noise(config, (*first, *charged))
+    drawn = first_steps(drawn_releases(config), steps) if noisy else ()
+    return Plan(steps, first, drawn, () if why_not else charged, why_not)
 
 
 def matching(config: RunConfig, stored: Plan) -> Plan:
@@ -123,14 +122,16 @@ def steps_of(config: RunConfig) -> int:
         return config.steps_of_epochs
     if reason := unaccounted(config):
         raise ValueError(f"Expected stop_epsilon={config.stop_epsilon:g} with an epsilon to stop at. {reason}")
-    first = first_releases(config)
-    whole = Mechanism((*first, *charged_releases(config)))
+    first, charged = first_releases(config), charged_releases(config)
+    whole = Mechanism((*first, *charged))
     steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(first)
     if steps < 1:
         raise ValueError(
             f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by {config.stop_accountant}; "
             "raise it, or raise sigma."
         )
+    if reason := missing_noise(config, (*first, *first_steps(charged, steps))):
+        raise ValueError(f"Expected stop_epsilon={config.stop_epsilon:g} with an epsilon to stop at. {reason}")
     return steps
 
 

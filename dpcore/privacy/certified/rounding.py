@@ -9,7 +9,8 @@ from math import log2
 UNIT = 2.0**-53
 POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies
 MASS = 2.0**-44  # of delta, for each step: the masses of one step
-ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta
+ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta, and what is reserved
+RESERVED = 1e-15  # of delta, part of that and of every other margin: for noise that no generator returns
 CHUNK = 512  # terms added by one product of matrices, whose order of additions is not known
 
 

@@ -4,9 +4,11 @@ import torch
 from numpy.random import SeedSequence
 from torch import Tensor
 
+from dpcore import check
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness.box_muller import Number, add_normals, normals
 from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.missing_mass import NUMBERS
 from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords, secret_of
 
 PIECE = 200_000  # coordinates that one stream draws at once: with less to do, threads wait for the interpreter
@@ -27,6 +29,7 @@ class GaussianNoise:
     def __init__(
         self, size: int, seed: SeedSequence, device: torch.device, cores: Cores, *, secure: bool = False
     ) -> None:
+        check.whole(0, NUMBERS, size=size)  # what they leave out is charged for no more
         self.count = -(-size // PIECE) if device.type == "cpu" else 1  # of pieces
         machine = machine_of(device, cores.count)
         secrets = [secret_of(each, machine) for each in seed.spawn(self.count)]

@@ -15,8 +15,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.random import SeedSequence
 from torch import Tensor
 
-BITS = 63  # of each number: torch has signed integers only
-MASK = 2**BITS - 1
+from dpcore.training.randomness.missing_mass import BITS, FURTHER
+
+MASK = 2**BITS - 1  # torch has signed integers only
 BLOCK = 16  # bytes of an AES block
 ZEROS = np.zeros(1 << 20, dtype=np.uint8)  # a multiple of BLOCK
 ZEROS.flags.writeable = False
@@ -53,7 +54,7 @@ class RandomWords(ABC):
 class AesWords(RandomWords):
     """The key stream of AES-128 in counter mode: key and first counter are the 32 bytes of `secret`."""
 
-    further = 15  # they are drawn where the first word is small, which is nearly never
+    further = FURTHER["AES"]  # they are drawn where the first word is small, which is nearly never
     on_host = True
     device = torch.device("cpu")
 
@@ -90,7 +91,7 @@ class AesWords(RandomWords):
 class DeviceWords(RandomWords):
     """Numbers from the generator of a device, which a CUDA graph can draw from: nobody looks at them on the way."""
 
-    further = 7  # they are drawn each time
+    further = FURTHER["CUDA"]  # they are drawn each time
     on_host = False
 
     def __init__(self, generator: torch.Generator) -> None:

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.privacy.certified import log_moments, rounding
+from dpcore.privacy.certified import gaussian_bounds, log_moments, rounding
 from dpcore.privacy.certified.composed_loss import _masses, composed_loss
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.tilted import (
@@ -32,7 +32,7 @@ def stick(order: float, y: np.ndarray) -> np.ndarray:
 
 def law(order: float = 0.7, mesh: float = 0.1, period: int = 40, low: float = -0.5, high: float = 3.0) -> TiltedLaw:
     """A law that knows its circle and its ends, and nothing else."""
-    nothing = np.zeros(1)
+    nothing, no_transform = np.zeros(1), np.zeros(1, dtype=np.complex128)
     return TiltedLaw(
         order,
         mesh,
@@ -42,8 +42,8 @@ def law(order: float = 0.7, mesh: float = 0.1, period: int = 40, low: float = -0
         np.array([high]),
         nothing,
         np.array([0]),
-        nothing + 0j,
-        nothing + 0j,
+        no_transform,
+        no_transform,
         nothing,
     )
 
@@ -58,6 +58,15 @@ def test_the_budget_for_rounding_is_that_of_the_proof() -> None:
     assert rounding.inverse_error(2**16) == pytest.approx(8 * 16 * u, rel=1e-12, abs=0)
     assert rounding.MASS == rounding.POSITION == 512 * u
     assert rounding.ALLOWANCE == 1e-6
+
+
+def test_every_margin_has_room_for_the_reserve() -> None:
+    """What each margin is for, with the reserve beside it: of delta, of an error rate, and of two thresholds."""
+    u, reserved = 2.0**-53, rounding.RESERVED
+    assert 8 * u * 1e9 + reserved < rounding.ALLOWANCE
+    assert 5e-11 + reserved < gaussian_bounds.ALLOWED / 2
+    assert 1.0 * reserved < rounding.product_error(1, 0) - log_moments.CUT * 3 * u
+    assert 200 * 38 * u + 2 * np.sqrt(pi / 2) * reserved < gaussian_bounds.MARGIN
 
 
 @pytest.mark.parametrize("order", [0.05, 0.7, 1.0, 9.0, 60.0])
@@ -82,7 +91,7 @@ def test_what_periods_add_is_the_sum_over_all_of_them(order: float, low: float) 
             later = 2 * mpmath.nsum(lambda k: mpmath.exp(-order * k * span), [1, mpmath.inf])
             tails = 2 * mpmath.exp(-40) / (mpmath.mpf(order) + 1)
             first = sum(
-                float(np.max(stick(order, y))) if y > np.log1p(1 / order) else 1 / (order + 1)
+                float(np.max(stick(order, np.array(y)))) if y > np.log1p(1 / order) else 1 / (order + 1)
                 for y in (span - (epsilon - low), span)
             )
             exact = float(first + later + tails)
@@ -114,7 +123,7 @@ def test_transforms_of_the_hockey_stick_are_its_sums_over_the_nodes(order: float
 
 def test_sums_over_frequencies_leave_no_chunk_out() -> None:
     generator = np.random.default_rng(4)
-    terms, sums = (generator.normal(size=shape) + 1j for shape in ((3, 1300), (1300, 2)))
+    terms, sums = ((generator.normal(size=shape) + 1j).astype(np.complex128) for shape in ((3, 1300), (1300, 2)))
     np.testing.assert_allclose(_summed(terms, sums), terms @ sums, rtol=1e-12)
 
 
@@ -252,7 +261,7 @@ def test_the_law_of_all_steps_is_charged_for_both_tails_and_for_where_it_lies(mo
 
 def test_masses_are_those_of_the_product_of_spectra() -> None:
     """A spectrum of one node is a turn: the composition of such laws has one node."""
-    turn = Spectrum(0.3, 0.0, np.zeros(4) + 0j, 0.0)
+    turn = Spectrum(0.3, 0.0, np.zeros(4, dtype=np.complex128), 0.0)
     mass, error = _masses([turn], np.array([7]), 6)
     np.testing.assert_allclose(mass, [1, 0, 0, 0, 0, 0], atol=1e-15)
     assert 0 < error < 1e-12
