@@ -7,9 +7,12 @@ as an @example line above its test. Under CI it draws the same examples every ti
 """
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.plugin import pytest_xdist_auto_num_workers as cores
 
 # Torch's threads wait for one another after every operation. Awake, they would keep the other tests from the cores: a
 # test of many small steps took twenty times as long beside them. The library reads this when torch is loaded.
@@ -18,6 +21,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 settings.register_profile("local", deadline=None)  # pytest-timeout watches; a busy machine is no failure
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+IN_A_BROWSER = Path(__file__).parent / "e2e"  # where a test mostly waits, and Chromium does the work
 
 collect_ignore_glob = ["*/conftest.py"]  # they hold no doctests, and their names would clash
 
@@ -30,12 +35,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """A process for each core for the whole suite; what is asked for by name runs in this one, where it is debugged."""
+    """For the whole suite one process more than cores, as browsers make it wait; what is named runs in this one."""
     named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
-    return 0 if named else None
+    return 0 if named else cores(config) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: IN_A_BROWSER not in item.path.parents)  # the longest begin first
     on_cuda = [item for item in items if item.get_closest_marker("cuda")]
     if on_cuda and not has_cuda():
         for item in on_cuda:
@@ -46,6 +52,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The runs of a test that names no store: never those of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPCORE_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 def has_cuda() -> bool:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from torchvision import datasets as torchvision_datasets
 
 from dpcore.__main__ import main
 from dpcore.data import catalogue
@@ -43,6 +42,8 @@ def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_co
 
 
 def test_torchvision_reads_what_an_import_wrote(root, mnist, tmp_path):
+    from torchvision import datasets as torchvision_datasets  # late: it takes seconds, and no other test needs it
+
     import_folder(write(tmp_path / "given", mnist.contents))
     split = load("mnist", "full")
     for part, train in ((split.train, True), (split.test, False)):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.store import Store
-from tests.e2e.server import Server, serving
+from tests.e2e.server import STILL, Server, serving
 from tests.pages.train_page import CONFIG, recorded
 
 pytest.importorskip("playwright")
@@ -88,7 +88,8 @@ def test_keys_pressed_faster_than_the_page_answers_all_count(page: Page, app: Se
     for _ in range(10):
         page.keyboard.press("ArrowRight")
     expect(exact_sigma(page)).to_have_value("4")  # 2.2, 2.4 ... 4.0
-    page.wait_for_timeout(1000)
+    page.wait_for_url(re.compile(r"sigma=4(&|$)"))
+    page.wait_for_selector(STILL)
     expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "4")
 
 
@@ -148,6 +149,7 @@ def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     page.wait_for_url(re.compile(r"run="))
 
 
+@pytest.mark.slow
 def test_a_page_runs_alone(browser, tmp_path: Path):
     with serving(tmp_path, "pages/accountants.py") as server:
         page = browser.new_page()
@@ -156,6 +158,7 @@ def test_a_page_runs_alone(browser, tmp_path: Path):
         page.close()
 
 
+@pytest.mark.slow
 def test_training_streams_survives_a_reload_and_can_be_cancelled(page: Page, app: Server):
     opened(page, app.url + "/train?epochs=8")
     start(page)

@@ -14,6 +14,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.test_layout import settled
 
 ADDRESSES = ("", "?against=delta", "tradeoff", "tradeoff?axes=log-log", "tradeoff?view=steps", "calibrate", "train")
+QUICK = {("", "light"), ("", "dark"), ("tradeoff", "dark"), ("calibrate", "light"), ("train", "light")}  # each page
+CHARTS = [pytest.param("", "epsilon_chart", marks=pytest.mark.slow), ("tradeoff", "attack_chart")]
 LEAST = 14  # pixels of text
 CONTRAST = 7.0
 TEXTS = """() => {
@@ -46,8 +48,14 @@ COVERED = """name => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    ("address", "theme"),
+    [
+        pytest.param(address, theme, marks=[] if (address, theme) in QUICK else pytest.mark.slow)
+        for address in ADDRESSES
+        for theme in ("light", "dark")
+    ],
+)
 def test_the_text_of_charts_is_large_and_stands_out(browser, app: Server, runs: list[str], address: str, theme: str):
     context = browser.new_context(viewport={"width": 1366, "height": 900}, color_scheme=theme)
     page = context.new_page()
@@ -79,19 +87,19 @@ def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, 
     assert saved(page, "attack_chart", "PNG").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("address", ["", "tradeoff"])
+@pytest.mark.parametrize("address", ["", pytest.param("tradeoff", marks=pytest.mark.slow)])
 def test_no_toolbar_covers_a_label(page: Page, app: Server, address: str):
     page.goto(f"{app.url}/{address}")
     settled(page)
     name = "attack_chart" if address else "epsilon_chart"
     chart = page.locator(f".st-key-{name} .js-plotly-plot")
     chart.hover()
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(500)  # a toolbar, where there is one, fades in
     assert page.locator(f".st-key-{name} .annotation-text").count()
     assert page.evaluate(COVERED, name) == 0
 
 
-@pytest.mark.parametrize(("address", "name"), [("", "epsilon_chart"), ("tradeoff", "attack_chart")])
+@pytest.mark.parametrize(("address", "name"), CHARTS)
 def test_on_a_phone_the_plot_has_the_width_and_every_label_is_below_it(
     page: Page, app: Server, address: str, name: str
 ):

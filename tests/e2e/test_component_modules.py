@@ -14,9 +14,10 @@ ITEM = {"kind": "growth", "run": "a", "after": 0, "seen": 0, "trace": 0, "event"
         "item": None, "scale": 100, "x": "epoch", "table": None, "level": False, "label": None}  # fmt: skip
 
 
-@pytest.fixture
-def asked(page: Page, app: Server):
+@pytest.fixture(scope="module")
+def asked(browser, app: Server):
     """What a module's function answers; the figure, where one is its first argument, is answered after the call."""
+    page = browser.new_page()
     page.goto(f"{app.url}/_stcore/health")
 
     def ask(module: str, function: str, *arguments):
@@ -26,7 +27,8 @@ def asked(page: Page, app: Server):
         }"""
         return page.evaluate(script, [files.address(module), function, list(arguments)])
 
-    return ask
+    yield ask
+    page.close()
 
 
 def events(*bodies: dict) -> list[dict]:
@@ -109,14 +111,14 @@ def test_progress_is_a_sentence(asked, status, position, said):
     assert {"steps", "paces", "device", "step"} <= set(Progress.__dataclass_fields__)
 
 
-def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, asked):
+def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, app: Server):
+    page.goto(f"{app.url}/_stcore/health")
     hostile = "<img src=x onerror=alert(1)>"
     drawn = {"data": [{"x": [1], "y": [2], "name": hostile}], "layout": {"xaxis": {"title": {"text": hostile}}}}
     script = """async ([address, figure, data]) => {
         const made = (await import(address)).table(figure, data);
         return [made.querySelectorAll("img").length, made.textContent];
     }"""
-    asked("growth.js", "spread", {"annotations": []}, {})
     images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
     assert images == 0
     assert text.count(hostile) == 3

@@ -11,7 +11,7 @@ from tests.e2e.server import STILL, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-TIMES = 20
+TIMES = (5, pytest.param(20, marks=pytest.mark.slow))
 SEED = 7
 
 expect.set_options(timeout=30_000)
@@ -87,10 +87,11 @@ def test_back_and_forward_restore_what_was_chosen_on_each_page(page: Page, app: 
     assert in_address(page, "sigma") == ["5"]
 
 
-def test_address_and_field_agree_however_quickly_one_goes_back(page: Page, app: Server):
+@pytest.mark.parametrize("times", TIMES)
+def test_address_and_field_agree_however_quickly_one_goes_back(page: Page, app: Server, times: int):
     pauses = random.Random(SEED)
     opened(page, app.url + "/calibrate?by=rdp&sigma=3", "calibrate")
-    for number in range(TIMES):
+    for number in range(times):
         page.get_by_role("link", name="Train", exact=True).click()
         page.wait_for_url(re.compile(r"/train"))
         page.wait_for_timeout(pauses.choice([0, 50, 150, 400, 900]))

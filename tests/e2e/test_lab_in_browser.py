@@ -18,6 +18,7 @@ SETTLED = 2_500  # ms after which the field has what the slider was moved to
 CHART = ".st-key-epsilon_chart"
 LABELS = f"{CHART} .annotation-text"
 SIGMA = "Noise multiplier sigma, exact"
+LARGER_AND_LEAST = ((1440, 900), (1366, 768), (901, 768))
 SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 
 
@@ -84,7 +85,9 @@ def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, ap
                 store.cancel(run.id)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1366, 768), (1024, 768), (901, 768)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(1024, 768), *[pytest.param(*size, marks=pytest.mark.slow) for size in LARGER_AND_LEAST]]
+)
 def test_sigma_the_button_and_the_chart_share_the_screen(page: Page, app: Server, width: int, height: int):
     opened(page, app, "", width, height)
     chart = page.locator(CHART).bounding_box()
@@ -100,7 +103,7 @@ def test_what_a_first_visitor_needs_is_above_the_fold(page: Page, app: Server):
         assert inside(page, page.locator(f".st-key-{key}")), key
 
 
-@pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [pytest.param(800, 900, marks=pytest.mark.slow), (390, 844)])
 def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
     page: Page, app: Server, width: int, height: int
 ):

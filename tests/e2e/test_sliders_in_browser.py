@@ -22,6 +22,7 @@ WATCH = """path => {
     };
     look();
 }"""
+CHARTS = [("", "epsilon_chart"), pytest.param("tradeoff", "attack_chart", marks=pytest.mark.slow)]
 PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 
@@ -176,7 +177,7 @@ def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):
     expect(slider).to_have_attribute("aria-valuetext", last)
 
 
-@pytest.mark.parametrize(("address", "chart"), [("", "epsilon_chart"), ("tradeoff", "attack_chart")])
+@pytest.mark.parametrize(("address", "chart"), CHARTS)
 def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server, address: str, chart: str):
     page.goto(f"{app.url}/{address}?sigma=2")
     plot = page.locator(f".st-key-{chart} .main-svg").first
@@ -191,15 +192,14 @@ def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server,
     assert plot.evaluate("svg => svg === window.first")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("ArrowLeft", "1.9"), ("ArrowUp", "2.2"), ("Home", "0.3"), ("End", "100"), ("PageUp", "3.8")]
-)
-def test_the_keys_of_a_slider_move_it(page: Page, app: Server, key: str, value: str):
+def test_the_keys_of_a_slider_move_it(page: Page, app: Server):
     slider = opened(page, app)
-    slider.focus()
-    page.keyboard.press(key)
-    expect(slider).to_have_attribute("aria-valuetext", value)
-    expect(field(page)).to_have_value(value)
+    for key, value in (("ArrowLeft", "1.9"), ("ArrowUp", "2"), ("PageUp", "3.8"), ("Home", "0.3"), ("End", "100")):
+        slider.focus()
+        page.keyboard.press(key)
+        expect(slider).to_have_attribute("aria-valuetext", value)
+        expect(field(page)).to_have_value(value)
+        page.wait_for_selector(STILL)
 
 
 def test_a_slider_has_the_name_of_its_number_and_words_at_its_ends(page: Page, app: Server):

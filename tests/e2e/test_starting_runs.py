@@ -16,6 +16,7 @@ CLICK = """([name, clicks, pause]) => {
     const click = () => [...document.querySelectorAll("button")].find(each => each.innerText == name)?.click();
     for (let i = 0; i < clicks; i++) setTimeout(click, i * pause);
 }"""  # however busy the page is: Playwright's own click waits for it
+QUICK = {(2, 0), (5, 120)}  # clicks, and the pause between them; the others under CI, or with --slow
 SETTLED = 2_500  # ms after which nothing that was clicked is still under way
 
 expect.set_options(timeout=30_000)
@@ -42,8 +43,14 @@ def ready(page: Page, app: Server):
             store.cancel(run)
 
 
-@pytest.mark.parametrize("clicks", [1, 2, 5])
-@pytest.mark.parametrize("pause", [0, 120])
+@pytest.mark.parametrize(
+    ("clicks", "pause"),
+    [
+        pytest.param(clicks, pause, marks=[] if (clicks, pause) in QUICK else pytest.mark.slow)
+        for clicks in (1, 2, 5)
+        for pause in (0, 120)
+    ],
+)
 def test_quick_clicks_submit_one_run_which_is_shown(page: Page, app: Server, ready, clicks, pause):
     page.evaluate(CLICK, [PRIVATE, clicks, pause])
     page.wait_for_url(re.compile(r"run="))
@@ -55,7 +62,7 @@ def test_quick_clicks_submit_one_run_which_is_shown(page: Page, app: Server, rea
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
 
-@pytest.mark.parametrize("pause", [0, 300, 1000, 3000])
+@pytest.mark.parametrize("pause", [0, 300, *[pytest.param(pause, marks=pytest.mark.slow) for pause in (1000, 3000)]])
 def test_a_private_run_and_the_baseline_after_it_are_both_submitted_once_and_shown(
     page: Page, app: Server, ready, pause
 ):

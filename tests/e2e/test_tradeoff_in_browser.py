@@ -79,7 +79,7 @@ def test_the_curves_can_be_downloaded(page: Page, app: Server):
     assert {"Certified, at least", "Certified, at most", "CLT's G_mu"} <= {row["curve"] for row in rows}
 
 
-@pytest.mark.parametrize("path", ["/", "/tradeoff"])
+@pytest.mark.parametrize("path", ["/", pytest.param("/tradeoff", marks=pytest.mark.slow)])
 def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server, path: str):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, app.url + path)

@@ -4,6 +4,7 @@ import multiprocessing
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -104,10 +105,16 @@ def _claim_all(home: str, number: int) -> list[str]:
     return claimed
 
 
-def test_many_processes_claim_each_run_exactly_once(store: Store, home: Path) -> None:
-    submitted = [store.submit(RunConfig(seed=seed)) for seed in range(200)]
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    """Four processes that have nothing from this one."""
     with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as processes:
-        claims = list(processes.map(_claim_all, [str(home)] * 4, range(4)))
+        yield processes
+
+
+def test_many_processes_claim_each_run_exactly_once(store: Store, home: Path, processes: ProcessPoolExecutor) -> None:
+    submitted = [store.submit(RunConfig(seed=seed)) for seed in range(200)]
+    claims = list(processes.map(_claim_all, [str(home)] * 4, range(4)))
     assert Counter(run for claimed in claims for run in claimed) == Counter(submitted)
     assert Counter(run.worker for run in store.runs()) == {
         f"here:{number}": len(claimed) for number, claimed in enumerate(claims) if claimed
@@ -119,9 +126,8 @@ def _submit(home: str) -> str:
         return store.submit(RunConfig())
 
 
-def test_many_processes_may_create_the_store_at_once(home: Path) -> None:
-    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as processes:
-        ids = list(processes.map(_submit, [str(home)] * 8))
+def test_many_processes_may_create_the_store_at_once(home: Path, processes: ProcessPoolExecutor) -> None:
+    ids = list(processes.map(_submit, [str(home)] * 8))
     with Store(home) as store:
         assert {run.id for run in store.runs()} == set(ids)
 

@@ -38,7 +38,13 @@ def mebibytes(*arguments: int) -> float:
     return float(done.stdout)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is on Linux only")
-def test_the_literal_step_of_the_large_network_stays_below_a_gigabyte_and_is_measured_to():
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is on Linux only")
+
+
+def test_the_literal_step_of_the_large_network_stays_below_a_gigabyte():
     assert 64 < mebibytes(100) < 953  # 10^9 bytes; the gradients of 100 examples at once alone take 303 MiB
-    assert mebibytes(100, 100) > 953  # the measure sees what all of them at once would take
+
+
+@pytest.mark.slow
+def test_the_measure_sees_what_all_examples_at_once_would_take():
+    assert mebibytes(100, 100) > 953
