@@ -12,10 +12,11 @@ HEAD = """# Settings of a run
 Each setting is a row of the table in `dpcore/training/settings.py`, from which this page is made by
 `python -m tests.settings_page`. A default here is what a setting means that is not named; `train` and the page start
 from settings that suit data set, model and optimizer (`dpcore/training/defaults.py`). What would change nothing is
-refused on the command line.
+refused on the command line. `python -m dpcore train --help` lists the ids of data sets, models, optimizers and whatever
+else a registry holds.
 
-| setting | option | what it is | range | default | only with | since |
-| --- | --- | --- | --- | --- | --- | --- |
+| setting | option | what it is | range | unit | default | only with | since |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -28,7 +29,9 @@ def line(name: str, setting: Setting) -> str:
     """A setting's row."""
     typed = "--non-private" if name == "private" else option(name)
     default = "secret" if setting.default is None else setting.default
-    cells = (f"`{name}`", f"`{typed}`", setting.help, setting.range, f"`{default}`", setting.needed, setting.since)
+    words = (setting.help, setting.range, setting.unit)
+    needed = " and ".join(need.words for need in setting.needs)
+    cells = (f"`{name}`", f"`{typed}`", *words, f"`{default}`", needed, setting.since)
     return f"| {' | '.join(str(cell) for cell in cells)} |\n"
 
 

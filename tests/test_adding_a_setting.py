@@ -20,7 +20,8 @@ COPIED = ("app.py", "pages", "dpcore", "docs/settings.md", "tests/settings_page.
 SAID = "no step has a smaller learning rate"
 ROW = f"""    lr_floor: float = row(Number(
         default=0.0, low=0, high=5, ends="[]", label="Least learning rate", help="{SAID}",
-        short=lambda value: f"lr from {{value:g}}", rank=15, unusual=True, since="2", needs=LR_DECAY,
+        short=lambda value: f"lr from {{value:g}}", rank=15, unusual=True, since="2", unit="volts",
+        needs=(LR_DECAY,),
         slider=Slider(0.01, 5, coarse=True)))
 
 # fmt: on
@@ -120,17 +121,17 @@ def test_no_setting_here_has_the_dummys_name() -> None:
 
 def test_help_and_documentation_have_it(grown: Path) -> None:
     told = dpcore(grown, "train", "--help").stdout.split()
-    assert f"--lr-floor NUMBER {SAID}" in " ".join(told)
+    assert f"--lr-floor VOLTS {SAID}" in " ".join(told)
     python(grown, "-m", "tests.settings_page")
     (row,) = [line for line in (grown / "docs/settings.md").read_text().splitlines() if "lr_floor" in line]
     needed = "an lr_schedule that is not constant"
-    assert row == f"| `lr_floor` | `--lr-floor` | {SAID} | in [0, 5] | `0.0` | {needed} | 2 |"
+    assert row == f"| `lr_floor` | `--lr-floor` | {SAID} | in [0, 5] | volts | `0.0` | {needed} | 2 |"
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ([], "Expected no --lr-floor without an lr_schedule that is not constant: it would change nothing."),
+        ([], "Expected no lr_floor=0.25 without an lr_schedule that is not constant."),
         ([*DECAY, "--lr-floor", "6"], "Expected lr_floor=6.0 in [0, 5]."),
         ([*DECAY, "--lr-floor", "low"], "--lr-floor"),
     ],

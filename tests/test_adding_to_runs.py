@@ -98,7 +98,7 @@ def test_an_optimizer_is_its_object_and_its_line(optimizer: Optimizer, capsys: p
     assert any("Forgetful" in text for text in [each.proto.text for each in page.get("progress")])
     opened("accountants", optimizer=optimizer.name)
     assert main([*QUICK, "--optimizer", optimizer.name, "--momentum", "0.5"]) == 2
-    assert "--momentum without optimizer sgd or adppl" in capsys.readouterr().err
+    assert "--momentum without an optimizer that has momentum (sgd or adppl)" in capsys.readouterr().err
 
 
 class Halved(Clipping):

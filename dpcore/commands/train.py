@@ -48,7 +48,7 @@ def parser() -> Parser:
     for name, setting in SETTINGS.items():
         if name != "private":
             kind, metavar = ARGUMENTS[type(setting)]
-            made.add_argument(option(name), type=kind, metavar=metavar, help=_help(setting))
+            made.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=_help(setting))
     made.add_argument(
         "--seeds",
         type=whole,

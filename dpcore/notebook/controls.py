@@ -26,7 +26,7 @@ def control_of(name: str, config: RunConfig) -> Any:
         return widgets.Dropdown(options=_titled(setting.choices), value=value, **_words(setting, setting.help))
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a choice or a number with a slider.")
-    words = _words(setting, _hint(setting.slider) or setting.help)
+    words = _words(setting, _hint(setting, setting.slider) or setting.help)
     return widgets.SelectionSlider(options=_stops(setting, setting.slider, value), value=value, **words)
 
 
@@ -51,10 +51,12 @@ def _titled(choices: Any) -> list[tuple[str, Any]]:
     return [(getattr(each, "title", str(name)), name) for name, each in choices.items()]
 
 
-def _hint(slider: Slider) -> str:
-    """What a slider is for, and what its ends mean."""
+def _hint(setting: Setting, slider: Slider) -> str:
+    """What a slider is for, what it counts, and what its ends mean."""
     ends = (("Left", slider.left), ("Right", slider.right))
-    return " ".join(each for each in (slider.help, *(f"{side}: {end}." for side, end in ends if end)) if each)
+    return " ".join(
+        each for each in (slider.help, setting.unit_said, *(f"{side}: {end}." for side, end in ends if end)) if each
+    )
 
 
 def _words(setting: Setting, hint: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dpcore.training.settings import Settings, settings_of
 
 def check_combination(run: Settings) -> None:
     """Raise ValueError for settings that contradict each other."""
-    for wrong, message in (*_of_method(run), *_of_schedules(run)):
+    for wrong, message in (*_of_method(run), *_of_needs(run)):
         if wrong:
             raise ValueError(message)
 
@@ -32,14 +32,14 @@ def _of_method(run: Settings) -> list[tuple[bool, str]]:
     ]
 
 
-def _of_schedules(run: Settings) -> list[tuple[bool, str]]:
-    constant = run.schedule == "constant"
-    flat = run.lr_schedule == "constant"
+def _of_needs(run: Settings) -> list[tuple[bool, str]]:
+    """What the table says of settings that must be at their default beside others."""
+    chosen = {name: (setting, getattr(run, name)) for name, setting in settings_of(type(run)).items()}
     return [
-        (constant and run.rate != 0, f"Expected no rate={run.rate:g} with schedule='constant'."),
-        (constant and run.level_steps != 0, f"Expected no level_steps={run.level_steps} with a constant sigma."),
-        (flat and run.lr_end != 0, f"Expected no lr_end={run.lr_end:g} with lr_schedule='constant'."),
-        (flat and run.lr_epochs != 0, f"Expected no lr_epochs={run.lr_epochs:g} with lr_schedule='constant'."),
+        (value != setting.default and not need.holds(run), f"Expected no {name}={value:g} without {need.words}.")
+        for name, (setting, value) in chosen.items()
+        for need in setting.needs
+        if need.binding
     ]
 
 

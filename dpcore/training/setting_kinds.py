@@ -4,12 +4,18 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from dpcore import check
 
-# Of a configuration: whether it has what the setting needs; that in words, which may follow a registry.
-Needs = tuple[Callable[[Any], bool], str | Callable[[], str]]
+
+class Needs(NamedTuple):
+    """What a setting needs of the others to change anything."""
+
+    holds: Callable[[Any], bool]  # of a configuration
+    words: str
+    binding: bool = False  # without it the setting must be at its default: any other value contradicts
+    ids: Callable[[], Iterable[str]] | None = None  # what of a registry has it
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class Setting(ABC):
     unusual: bool = False  # named in every description of a run that does not have the default
     of_noise: bool = False  # says nothing of a run without clipping and noise
     shared: bool = False  # a baseline has it as a private run has
-    needs: Needs | None = None  # without which it changes nothing
+    unit: str = ""  # what it counts; empty for a choice, and a number without a dimension
+    needs: tuple[Needs, ...] = ()  # without which it changes nothing
     since: str = "1"  # the version that it came with
 
     @abstractmethod
@@ -51,13 +58,18 @@ class Setting(ABC):
 
     def is_used(self, run: Any) -> bool:
         """Whether it changes anything of the run, beside the run's other settings."""
-        return self.needs is None or self.needs[0](run)
+        return all(need.holds(run) for need in self.needs)
 
     @property
     def needed(self) -> str:
         """What it needs, in words; empty where it needs nothing."""
-        words = self.needs[1] if self.needs else ""
-        return words if isinstance(words, str) else words()
+        found = ((need.words, f" ({either(need.ids())})" if need.ids else "") for need in self.needs)
+        return " and ".join(f"{words}{ids}" for words, ids in found)
+
+    @property
+    def unit_said(self) -> str:
+        """Its unit as a sentence beside its control; empty where the label says it already."""
+        return f"In {self.unit}." if self.unit and self.unit not in self.label.lower() else ""
 
 
 @final
@@ -110,13 +122,14 @@ class Choice(Setting):
     """One of several, by its id; `choices` may be a registry, and then what is registered later counts too."""
 
     choices: Collection[Any]
+    among: str = ""  # what a registry holds, in words, and where it stands; empty where the choices are the table's own
 
     def check(self, name: str, value: Any) -> None:
         check.one_of(self.choices, **{name: value})
 
     @property
     def range(self) -> str:
-        return f"one of {', '.join(str(each) for each in self.choices)}"
+        return self.among or f"one of {', '.join(str(each) for each in self.choices)}"
 
 
 def either(names: Iterable[str]) -> str:

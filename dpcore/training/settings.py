@@ -21,32 +21,34 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
-from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, either, row
+from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, row
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES
     "auto": "CUDA's own generator, Philox: fast, but not a cryptographic one, and it keeps 63 of a seed's bits.",
     "secure": "AES on the CPU, a cryptographic generator: noise is sent to the GPU, and no step is recorded.",
 }
-PRIVACY: Needs = (lambda run: run.private, "privacy")
-NOT_AES: Needs = (lambda run: run.private and run.device != "cpu", "privacy and a device that is not the CPU")
-ANNEALED: Needs = (lambda run: run.acceptance == "sa", "acceptance sa")
-DECAY: Needs = (lambda run: run.schedule != "constant" and run.private, "privacy and a schedule that is not constant")
-NOISE_CHANGES: Needs = (
-    lambda run: run.private and (run.schedule == "constant" or SCHEDULES[run.schedule].changes_sigma(run.rate)),
-    "privacy and a rate that changes sigma",
+PRIVACY = Needs(lambda run: run.private, "privacy")
+NOT_ON_CPU = Needs(lambda run: run.device != "cpu", "a device that is not the CPU")
+ANNEALED = Needs(lambda run: run.acceptance == "sa", "acceptance sa")
+NOISE_CHANGES = Needs(
+    lambda run: run.schedule == "constant" or SCHEDULES[run.schedule].changes_sigma(run.rate),
+    "a rate that changes sigma",
 )
-LR_DECAY: Needs = (lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant")
+DECAY = Needs(lambda run: run.schedule != "constant", "a schedule that is not constant", binding=True)
+LR_DECAY = Needs(lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant", binding=True)
+MOMENTUM = Needs(
+    lambda run: OPTIMIZERS[run.optimizer].momentum,
+    "an optimizer that has momentum",
+    ids=lambda: [each.name for each in OPTIMIZERS.values() if each.momentum],
+)
+RELEVANCES = Needs(
+    lambda run: OPTIMIZERS[run.optimizer].by_relevance,
+    "an optimizer that goes by relevances",
+    ids=lambda: [each.name for each in OPTIMIZERS.values() if each.by_relevance],
+)
 MOST_LR = 1e38  # a float32 holds it
 NOISIER = Slider(0.5, 100, "more exact", "more private")
-
-
-def _with_momentum() -> str:
-    return f"optimizer {either(each.name for each in OPTIMIZERS.values() if each.momentum)}"
-
-
-def _with_relevances() -> str:
-    return f"optimizer {either(each.name for each in OPTIMIZERS.values() if each.by_relevance)}"
 
 
 # fmt: off
@@ -55,33 +57,36 @@ class Settings:
     """The values of one run's settings, unchecked."""
 
     dataset: str = row(Choice(
-        default="mnist", choices=DATASETS, label="Dataset", help="the data set",
+        default="mnist", choices=DATASETS, among="a data set of `dpcore/data/catalogue.py`",
+        label="Dataset", help="the data set",
         short=lambda value: DATASETS[value].title, rank=1, shared=True))
     source: str = row(Choice(
         default="sample", choices=SOURCES, label="Images", shared=True,
         help="sample: bundled; full: from the data root"))
     model: str = row(Choice(
-        default="cnn", choices=MODELS, label="Model", help="the network", short=str, rank=10, shared=True))
+        default="cnn", choices=MODELS, among="a model of `dpcore/training/models.py`",
+        label="Model", help="the network", short=str, rank=10, shared=True))
     activation: str = row(Choice(
         default="tanh", choices=ACTIVATIONS, label="Activation", help="behind each hidden layer", short=str, rank=17,
         shared=True))
     optimizer: str = row(Choice(
-        default="sgd", choices=OPTIMIZERS, label="Optimizer", help="what moves the weights",
+        default="sgd", choices=OPTIMIZERS, among="an optimizer of `dpcore/training/optimizers/`",
+        label="Optimizer", help="what moves the weights",
         short=lambda value: OPTIMIZERS[value].title, rank=2, shared=True))
     private: bool = row(Choice(
         default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
     sigma: float = row(Number(
         default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clip norm",
-        short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=PRIVACY,
+        short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=(PRIVACY,),
         slider=Slider(0.3, 100, "more accurate", "more private",
                       help=help_on("sigma"))))
     batch: int = row(Count(
-        default=512, low=1, label="Expected batch", help="expected batch q n",
+        default=512, unit="examples", low=1, label="Expected batch", help="expected batch q n",
         short=lambda value: f"batch {value}", rank=12,
         slider=Slider(1, 65536, "more private", "faster, steadier",
                       help=help_on("batch", "poisson"))))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
-        default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=PRIVACY,
+        default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=(PRIVACY,),
         help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
         slider=Slider(0.01, 100, "clips more", "clips less", coarse=True, help=help_on("clip_norm"))))
     lr: float = row(Number(
@@ -92,10 +97,10 @@ class Settings:
     momentum: float = row(Number(
         default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
         short=lambda value: f"momentum {value:g}", rank=16,
-        needs=(lambda run: OPTIMIZERS[run.optimizer].momentum, _with_momentum),
+        needs=(MOMENTUM,),
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(
-        default=5.0, low=0, ends="()", rule=check.positive, label="Epochs",
+        default=5.0, unit="epochs", low=0, ends="()", rule=check.positive, label="Epochs",
         help="how often each example is drawn on average",
         short=lambda value: f"{value:g} epochs", rank=18,
         slider=Slider(0.1, 1000, "more private", "more accurate", help=help_on("epoch"))))
@@ -112,34 +117,37 @@ class Settings:
     device: str = row(Choice(
         default="auto", choices=DEVICES, label="Device", help="where to train"))
     noise_generator: str = row(Choice(
-        default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True, needs=NOT_AES,
+        default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True,
+        needs=(PRIVACY, NOT_ON_CPU),
         help="secure: AES on every device, also on CUDA, where then no step is recorded; on a CPU both are AES",
         short=lambda value: f"{value} noise generator", rank=22))
     clipping: str = row(Choice(
-        default="flat", choices=CLIPPINGS, label="Clipping", help="how gradients are shortened",
-        short=lambda value: CLIPPINGS[value].title, rank=5, unusual=True, of_noise=True, needs=PRIVACY))
+        default="flat", choices=CLIPPINGS, among="a clipping of `dpcore/training/gradients/clipping.py`",
+        label="Clipping", help="how gradients are shortened",
+        short=lambda value: CLIPPINGS[value].title, rank=5, unusual=True, of_noise=True, needs=(PRIVACY,)))
     reading: str = row(Choice(
         default="scaled", choices=READINGS, label="Reading", help="of the pi_* optimizers", short=str, rank=3,
         unusual=True, of_noise=True))
     schedule: str = row(Choice(
-        default="constant", choices=SCHEDULES, label="Noise schedule", help="how sigma changes",
+        default="constant", choices=SCHEDULES, among="a schedule of `dpcore/privacy/schedule.py`",
+        label="Noise schedule", help="how sigma changes",
         short=lambda value: f"{value} noise", rank=8, unusual=True, of_noise=True,
-        needs=NOISE_CHANGES))
+        needs=(PRIVACY, NOISE_CHANGES)))
     rate: float = row(Number(
         default=0.0, low=0, label="Rate k", help="of the noise schedule", short=lambda value: f"k {value:g}", rank=9,
-        of_noise=True, needs=DECAY))
+        of_noise=True, needs=(PRIVACY, DECAY)))
     level_steps: int = row(Count(
-        default=0, label="Steps at one sigma (0: an epoch)", help="steps at one sigma (0: an epoch)", of_noise=True,
-        needs=DECAY, slider=Slider(1, 10000, coarse=True)))
+        default=0, unit="steps", label="Steps at one sigma (0: an epoch)", help="steps at one sigma (0: an epoch)",
+        of_noise=True, needs=(PRIVACY, DECAY), slider=Slider(1, 10000, coarse=True)))
     lr_schedule: str = row(Choice(
         default="constant", choices=LR_SCHEDULES, label="Learning-rate schedule", help="how the learning rate changes",
         short=lambda value: f"{value} lr", rank=15, unusual=True))
     lr_end: float = row(Number(
         default=0.0, low=0, high=MOST_LR, ends="[]", label="Learning rate at the end",
-        help="learning rate that linear and cosine end at", needs=LR_DECAY, slider=Slider(1e-4, 10)))
+        help="learning rate that linear and cosine end at", needs=(LR_DECAY,), slider=Slider(1e-4, 10)))
     lr_epochs: float = row(Number(
-        default=0.0, low=0, label="Epochs until then (0: the whole run)", help="epochs until then (0: the whole run)",
-        needs=LR_DECAY, slider=Slider(0.1, 1000, coarse=True)))
+        default=0.0, unit="epochs", low=0, label="Epochs until then (0: the whole run)",
+        help="epochs until then (0: the whole run)", needs=(LR_DECAY,), slider=Slider(0.1, 1000, coarse=True)))
     ema: float = row(Number(
         default=0.0, low=0, high=1, label="Moving average of the weights, decay",
         help="decay of the weights' moving average, evaluated beside them; 0: off", rank=20, unusual=True,
@@ -151,39 +159,41 @@ class Settings:
         help="sa: simulated annealing accepts or rejects each proposal",
         short=lambda value: "SA-DPSGD" if value == "sa" else "accepts all"))
     sa_q0: float = row(Number(
-        default=10.0, low=0, label="Q0", help="of sa: inverse temperature per accepted step", needs=ANNEALED,
+        default=10.0, low=0, label="Q0", help="of sa: inverse temperature per accepted step", needs=(ANNEALED,),
         slider=Slider(0.1, 1000, "accepts more", "accepts less", coarse=True)))
     sa_mu0: int = row(Count(
-        default=10, label="mu0, rejections in a row", needs=ANNEALED, slider=Slider(1, 1000, coarse=True),
-        help="of sa: rejections in a row after which a proposal is accepted"))
+        default=10, unit="rejections", label="mu0, rejections in a row", needs=(ANNEALED,),
+        slider=Slider(1, 1000, coarse=True), help="of sa: rejections in a row after which a proposal is accepted"))
     public: int = row(Count(
-        default=0, label="Public examples held out", help="last training examples held out as public data",
+        default=0, unit="examples", label="Public examples held out",
+        help="last training examples held out as public data",
         short=lambda value: f"{value} public", rank=7, unusual=True,
-        needs=(ANNEALED[0], "acceptance sa, which judges on it"),
+        needs=(ANNEALED._replace(words="acceptance sa, which judges on it"),),
         slider=Slider(10, 30000, "judges worse", "trains on less", coarse=True,
                       help=help_on("public"))))
     pca: int = row(Count(
-        default=0, label="DP-PCA dimensions", rank=11, unusual=True,
+        default=0, unit="dimensions", label="DP-PCA dimensions", rank=11, unusual=True,
         help="dimensions of the DP-PCA projection, for models that take vectors; 0: off",
         short=lambda value: f"PCA {value}" if value else "no PCA",
         slider=Slider(1, 784, "off", stops=(0, 10, 20, 40, 60, 100, 200, 400))))
     pca_sigma: float = row(Number(
         default=7.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of DP-PCA",
         help="noise multiplier of DP-PCA, charged once",
-        of_noise=True, needs=(lambda run: run.pca > 0, "pca"), slider=NOISIER))
+        of_noise=True, needs=(Needs(lambda run: run.pca > 0, "pca"),), slider=NOISIER))
     relevance_sigma: float = row(Number(
         default=10.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of the relevances", of_noise=True,
         help="noise multiplier of adppl's relevances, charged once",
-        needs=(lambda run: OPTIMIZERS[run.optimizer].by_relevance, _with_relevances),
+        needs=(RELEVANCES,),
         slider=NOISIER))
     stop_epsilon: float = row(Number(
-        default=0.0, low=0, label="Stop at epsilon", rank=19, of_noise=True, needs=PRIVACY,
+        default=0.0, low=0, label="Stop at epsilon", rank=19, of_noise=True, needs=(PRIVACY,),
         help="stop before the step that would exceed it; 0: off",
         short=lambda value: f"to epsilon {value:g}" if value else "no stop",
         slider=Slider(0.1, 100, "off", "later", stops=(0, 0.5, 1, 2, 3, 4, 5, 8, 10, 20, 50))))
     stop_accountant: str = row(Choice(
-        default=CERTIFIED, choices=ACCOUNTANTS, label="Stop by", help="whose epsilon stops it", of_noise=True,
-        needs=(lambda run: run.stop_epsilon > 0, "stop_epsilon")))
+        default=CERTIFIED, choices=ACCOUNTANTS, among="an accountant of `dpcore/privacy/accountants/`",
+        label="Stop by", help="whose epsilon stops it", of_noise=True,
+        needs=(Needs(lambda run: run.stop_epsilon > 0, "stop_epsilon"),)))
 
 # fmt: on
 

@@ -96,7 +96,10 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--stop-epsilon", "1", "--stop-accountant", "oracle"], "stop_accountant='oracle'"),
         (["--dataset", "cifar10", "--model", "cnn9"], "source='sample' to be one of: full"),
         (["--nonsense"], "--nonsense"),
-        (["--optimizer", "adam", "--momentum", "0.5"], "no --momentum without optimizer sgd or adppl"),
+        (
+            ["--optimizer", "adam", "--momentum", "0.5"],
+            "no --momentum without an optimizer that has momentum (sgd or adppl)",
+        ),
         (["--pca-sigma", "3"], "no --pca-sigma without pca"),
         (["--public", "500"], "no --public without acceptance sa"),
         (["--stop-accountant", "rdp"], "no --stop-accountant without stop_epsilon"),

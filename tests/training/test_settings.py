@@ -8,7 +8,7 @@ import pytest
 from dpcore.commands import train as command
 from dpcore.training.combinations import idle
 from dpcore.training.config import RunConfig
-from dpcore.training.setting_kinds import Choice, Count, Number, row
+from dpcore.training.setting_kinds import Choice, Count, Needs, Number, row
 from dpcore.training.settings import SETTINGS, Settings, settings_of
 from tests.settings_page import PAGE, page
 
@@ -18,7 +18,7 @@ class Later(RunConfig):
     """The configuration of a later version."""
 
     dummy: float = row(Number(default=0.5, low=0, high=1, label="Dummy", help="a dummy", since="9",
-                              needs=(lambda run: run.private, "privacy")))  # fmt: skip
+                              needs=(Needs(lambda run: run.private, "privacy"),)))  # fmt: skip
 
 
 def test_every_field_of_a_configuration_is_a_row_with_its_default_and_type():
@@ -62,14 +62,30 @@ def test_a_new_row_is_an_option_of_train(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("given", "needed"),
     [
-        ({"optimizer": "adam"}, {"momentum": "optimizer sgd or adppl", "relevance_sigma": "optimizer adppl"}),
+        ({"optimizer": "adam"}, {"momentum": "(sgd or adppl)", "relevance_sigma": "(adppl)"}),
         ({"private": False}, {"sigma": "privacy", "clip_norm": "privacy", "clipping": "privacy"}),
         ({}, {"pca_sigma": "pca", "sa_q0": "acceptance sa", "stop_accountant": "stop_epsilon"}),
         ({"schedule": "exponential"}, {"schedule": "privacy and a rate that changes sigma"}),
     ],
 )
 def test_what_would_change_nothing_is_told_with_what_it_takes(given, needed):
-    assert needed.items() <= idle(replace(RunConfig(), **given)).items()
+    found = idle(replace(RunConfig(), **given))
+    assert all(found[name].endswith(words) for name, words in needed.items())
+
+
+def test_a_setting_that_belongs_to_another_is_refused_without_it():
+    for name, setting in SETTINGS.items():
+        for need in setting.needs:
+            if need.binding:
+                with pytest.raises(ValueError, match=f"no {name}=1 without {need.words}"):
+                    replace(RunConfig(), **{name: 1})
+
+
+def test_a_unit_is_told_on_the_command_line_and_beside_the_control():
+    told = command.parser().format_help()
+    assert all(f"{command.option(name)} {each.unit.upper()}" in told for name, each in SETTINGS.items() if each.unit)
+    assert SETTINGS["batch"].unit_said == "In examples."
+    assert SETTINGS["epochs"].unit_said == ""  # as its label says
 
 
 def test_the_documentation_is_made_from_the_table():

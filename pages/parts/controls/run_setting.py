@@ -20,7 +20,7 @@ def quantity_of(name: str, *, start: float | None = None, key: str | None = None
         lambda value: setting.check(name, value),
         slider.left,
         slider.right,
-        slider.help,
+        "\n\n".join(each for each in (slider.help, setting.unit_said) if each),
         whole=isinstance(setting, Count),
         coarse=slider.coarse,
         stops=slider.stops,
