@@ -17,6 +17,7 @@ from dpcore.privacy.schedule import scheduled
 from pages.parts.calibrate import epsilon_map, question
 from pages.parts.controls.number import show
 from tests.pages.explained_html import unexplained
+from tests.pages.pairs import pairs
 from tests.pages.read_page import number_in, typed
 from tests.pages.sliders import slide
 from tests.pages.test_accountants_page import charts, sentences
@@ -246,8 +247,13 @@ def test_the_papers_setting_is_one_click_away():
     assert sentences(page) == []
 
 
-@pytest.mark.parametrize("key", ["n", "batch", "sigma", "epochs", "delta", "target_epsilon"])
-@pytest.mark.parametrize("text", ["abc", "", "0", "-1", "nan", "1e999", "9" * 39, "1e-300", "1e9"])
+@pytest.mark.parametrize(
+    ("key", "text"),
+    pairs(
+        ["n", "batch", "sigma", "epochs", "delta", "target_epsilon"],
+        ["abc", "", "0", "-1", "nan", "1e999", "9" * 39, "1e-300", "1e9"],
+    ),
+)
 def test_nonsense_in_the_address_never_breaks_the_page(key: str, text: str):
     for error in sentences(opened(**{key: text}, **FAST)):
         assert error.startswith("Expected") or error.split(" ")[0] in ("No", "One", "Even")

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.runs.store import Store
 from pages.parts.controls.presets import PRESETS, Preset
 from pages.parts.shell.menu import PAGES, Page
+from tests.pages.pairs import pairs
 
 ROOT = Path(__file__).parents[2]
 FIELDS = ("n", "batch", "sigma", "epochs", "clip_norm", "optimizer", "delta", "schedule")
@@ -45,8 +46,9 @@ def test_it_opens_without_the_app(store: Store, page: Page):
     assert alone.title[0].value == opened(page, {}).title[0].value
 
 
-@each_page
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize(
+    ("page", "name"), pairs(PAGES, [*PRESETS]), ids=lambda each: each if each in PRESETS else Path(each.file).stem
+)
 def test_it_shows_every_preset(store: Store, page: Page, name: str):
     app = opened(page, address_of(PRESETS[name]) | QUICK)
     assert not app.exception

@@ -23,6 +23,7 @@ from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
 from pages.parts.tradeoff import picture
 from tests.pages.explained_html import unexplained
+from tests.pages.pairs import pairs
 from tests.pages.sliders import slide
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
@@ -202,8 +203,7 @@ def test_every_preset_works_here():
         assert page.selectbox(key="preset").value == name
 
 
-@pytest.mark.parametrize("key", ["n", "batch", "sigma", "epochs", "delta", "prior"])
-@pytest.mark.parametrize("text", NONSENSE)
+@pytest.mark.parametrize(("key", "text"), pairs(["n", "batch", "sigma", "epochs", "delta", "prior"], NONSENSE))
 def test_nonsense_in_the_address_is_a_sentence_and_the_page_lives(key: str, text: str):
     errors = sentences(opened(**{key: text}))
     assert len(errors) <= 1
