@@ -1,22 +1,68 @@
-"""Values that do not go together: every control stays, and the charts stay with the last setting that did."""
+"""Values that do not go together: said at the control at fault, every control stays, and the charts too."""
+
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from tests.pages.results.test_pinned import opened
+from tests.pages.train_page import opened_at
+
+PAGES = Path(__file__).parents[2] / "pages"
+EACH = pytest.mark.parametrize("page", ["accountants", "train", "tradeoff", "calibrate"])
+DECAY = {"schedule": "linear", "rate_linear": "0.5", "epochs": "100"}
+pytestmark = pytest.mark.usefixtures("store")
 
 
-@pytest.mark.parametrize("page", ["tradeoff", "calibrate"])
-def test_a_batch_above_n_leaves_every_control_and_the_last_charts(page: str):
-    app = opened(page, by="rdp", n="100", batch="50")
+def opened(page: str, **query: str) -> AppTest:
+    return opened_at(PAGES / f"{page}.py", **{"by": "rdp"} | query)
+
+
+def said_at(page: AppTest, key: str) -> list[str]:
+    """What is said between the field of this key and the next one."""
+    order = [each for each in page.main if each.type in ("text_input", "error")]
+    start = next(place for place, each in enumerate(order) if each.key == key) + 1
+    until = next((place for place in range(start, len(order)) if order[place].type == "text_input"), len(order))
+    return [each.value for each in order[start:until]]
+
+
+@EACH
+def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays(page: str):
+    data = {"dataset": "other"} if page in ("accountants", "train") else {}
+    app = opened(page, n="1000", batch="50", **data)
     charts, fields = len(app.get("plotly_chart")), {each.key for each in app.text_input}
     app.text_input(key="batch").set_value("999999").run()
     assert not app.exception
-    assert any("batch=999999" in each.value for each in app.error)
+    (said,) = said_at(app, "batch")
+    assert said.startswith("Expected batch=999999 to be at most n=1000")
+    assert [each.value for each in app.error] == [said]
     assert {each.key for each in app.text_input} == fields
     assert len(app.get("plotly_chart")) == charts
     assert any("the last settings that did" in each.value for each in app.caption)
 
 
+@EACH
+def test_a_rate_that_its_schedule_cannot_take_is_said_under_the_rate(page: str):
+    (said,) = said_at(opened(page, **DECAY), "rate_linear")
+    assert said.startswith("Expected rate k=0.5 to keep sigma from")
+
+
+@EACH
+def test_a_length_that_a_schedule_cannot_take_is_said_under_the_length(page: str):
+    (said,) = said_at(opened(page, schedule="exponential", epochs="5000"), "epochs")
+    assert said.startswith("Expected epochs=5,000 to be at most")
+    (said,) = said_at(opened(page, schedule="exponential", length="steps", steps="400000"), "steps")
+    assert said.startswith("Expected epochs=")
+
+
+@pytest.mark.parametrize("page", ["accountants", "train"])
+def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too(page: str):
+    (said,) = said_at(opened(page, acceptance="sa", public="10000"), "public")
+    assert said.startswith("Expected public=10000 to be a whole number")
+    (said,) = said_at(opened(page, sigma="0.001", stop_epsilon="0.1"), "stop_epsilon")
+    assert said.startswith("Expected stop_epsilon=0.1")
+
+
 def test_every_control_is_drawn_where_a_link_brings_values_that_clash():
     app = opened("tradeoff", n="100", batch="999999")
     assert {"n", "batch", "sigma", "epochs", "delta"} <= {each.key for each in app.text_input}
+    assert any("Nothing is shown yet" in each.value for each in app.caption)

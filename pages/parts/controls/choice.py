@@ -8,14 +8,17 @@ import streamlit as st
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
+from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall, recall_ids, write_ids
 
 
 def choice(label: str, options: Sequence[str], key: str, help: str | None = None) -> str:
     """One of a list of options; the first is the default, the URL holds the others."""
+    strange = unknown(key, options)
     recall(key, options[0])
     chosen = st.selectbox(label, options, key=key, help=help, bind="query-params", persist_state="session")
     keep(key, chosen)
+    say_unknown(key, strange, options, [chosen])
     return chosen
 
 
@@ -23,10 +26,12 @@ def choice_by_title(
     label: str, options: Sequence[str], key: str, title: Callable[[str], str], help: str | None = None
 ) -> str:
     """The same for ids: the reader sees their titles, the URL holds the ids."""
+    strange = unknown(key, options)
     recall_ids(key, options, [options[0]])
     chosen = st.selectbox(label, options, key=key, format_func=title, help=help, persist_state="session")
     write_ids(key, [chosen], [options[0]])
     keep(key, chosen)
+    say_unknown(key, strange, options, [chosen])
     return chosen
 
 
@@ -39,6 +44,7 @@ def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
 def accountant_pills(place: Any) -> list[str]:
     """The accountants to draw over the certified band."""
     options, default = [name for name in ACCOUNTANTS if name != CERTIFIED], list(DEFAULT_ACCOUNTANTS)
+    strange = unknown("accountants", options)
     recall_ids("accountants", options, default, several=True)
     chosen = place.pills(
         "Accountants, over the certified band",
@@ -52,6 +58,7 @@ def accountant_pills(place: Any) -> list[str]:
     )
     write_ids("accountants", chosen, default)
     keep("accountants", chosen)
+    say_unknown("accountants", strange, options, chosen)
     return chosen
 
 
@@ -64,6 +71,7 @@ def choice_of(
     show_label: bool = True,
 ) -> str:
     """One of a few options as buttons; the first is the default, the URL holds the others."""
+    strange = unknown(key, options)
     recall(key, options[0])
     chosen = place.segmented_control(
         label,
@@ -77,6 +85,7 @@ def choice_of(
         persist_state="session",
     )
     keep(key, chosen)
+    say_unknown(key, strange, options, [chosen])
     return chosen
 
 

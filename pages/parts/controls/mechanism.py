@@ -18,6 +18,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import presets
 from pages.parts.controls.choice import choice, choice_by_title, choice_of
+from pages.parts.controls.faults import or_said
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.shell.layout import SMALL
@@ -52,6 +53,8 @@ NEUTRAL = (
     "(post-processing). Both change how accurate the model gets."
 )
 AFTER = help_on("optimizer", "post_processing")
+NOTHING = "Nothing is shown yet: some values do not go together, as the red sentence beside them says."
+LAST = "Values do not go together: what is shown belongs to the last settings that did."
 ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 GOOD = "last_good_setting"
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
@@ -93,19 +96,18 @@ def after_training(epochs: str, steps: int) -> str:
 def setting_in(column: Any, beside: Any) -> Setting:
     """The controls and the schedule's chart in a column.
 
-    Values that do not go together are told beside, and the page stays with the last setting that did; without one it
-    stops.
+    Values that do not go together are told at the control at fault, and the page stays with the last setting that did;
+    without one it stops.
     """
     with column:
         try:
             setting = st.session_state[GOOD] = mechanism_controls()
         except ValueError as error:
             open_on("rate k=" in str(error), OPEN)
-            beside.error(str(error))
             setting = st.session_state.get(GOOD)
+            beside.caption(NOTHING if setting is None else LAST)
             if setting is None:
                 st.stop()
-            beside.caption("Values do not go together: what is shown belongs to the last settings that did.")
         if setting.schedule != "constant":
             figure = schedule_figure(setting.mechanism, size=chart_size())
             st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=ALT_SCHEDULE)
@@ -115,7 +117,7 @@ def setting_in(column: Any, beside: Any) -> Setting:
 
 
 def mechanism_controls() -> Setting:
-    """Draw the controls; ValueError says in a sentence which values do not go together."""
+    """Draw the controls; ValueError where values do not go together, which has been said."""
     with st.container(gap="xsmall"):
         return _controls()
 
@@ -130,25 +132,23 @@ def _controls() -> Setting:
 
 
 def _setting() -> Setting:
-    n, q, steps, problems = int(number(N)), 1.0, 1, []
-    try:
-        q = rate_control(n)
-    except ValueError as error:  # told once all controls are drawn
-        problems.append(error)
+    n = int(number(N))
+    q, wrong_rate = or_said(lambda: rate_control(n), 1.0)
     sigma = number(SIGMA)
-    try:
-        steps, _ = steps_control(q)
-    except ValueError as error:
-        problems.append(error)
+    (steps, _), wrong_length = or_said(lambda: steps_control(q), (1, None))
     delta = number(DELTA)
     with st.expander("Schedule, clipping, optimizer", expanded=OPEN in st.session_state):
         schedule, rate = noise_schedule()
         number(CLIP_NORM)
         choice_by_title("Optimizer", tuple(OPTIMIZERS), "optimizer", lambda name: OPTIMIZERS[name].title, AFTER)
         st.caption(NEUTRAL)
-    if problems:
-        raise problems[0]
-    return Setting(mechanism_of(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
+    problem = wrong_rate or wrong_length
+    if not problem:
+        made = lambda: Setting(mechanism_of(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)  # noqa: E731
+        setting, problem = or_said(made, None)
+        if setting:
+            return setting
+    raise ValueError(problem)
 
 
 def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float, level: int = 0) -> Mechanism:
@@ -271,7 +271,7 @@ def noise_schedule() -> tuple[str, float]:
     st.caption(f"{schedule.title}: {schedule.note}.")
     accept = lambda k: check.in_range(0, math.inf, ends="[)", rate=k)  # noqa: E731
     k = schedule.rate
-    return name, number(Quantity(f"rate_{name}", "Rate k", show(k.default), k.low, k.high, accept))
+    return name, number(Quantity(f"rate_{name}", "Rate k", show(k.default), k.low, k.high, accept, name="rate"))
 
 
 def on_schedule(trouble: str) -> str:

@@ -13,6 +13,7 @@ from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.slider import LONGEST, moved_to, slider
+from pages.parts.controls.faults import place_of
 from pages.parts.controls.url_state import keep, recall
 
 FIELD = 106  # pixels of the exact field
@@ -35,6 +36,7 @@ class Quantity:
     whole: bool = False
     coarse: bool = False
     stops: tuple[float, ...] = ()  # of the slider, where round numbers from low to high do not suit
+    name: str = ""  # what sentences call it, where that is not its key
 
 
 def number(quantity: Quantity, *, label: bool = True) -> float:
@@ -57,8 +59,9 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     text, problem = _valid(quantity, wanted)
     with box:
         _slider(quantity, text)
+    place = place_of(quantity.name or quantity.key)
     if problem:
-        st.error(f"{problem} Showing {text}.", icon=":material/edit:")
+        place.error(f"{problem} Showing {text}.", icon=":material/edit:")
     return read(quantity, text)
 
 
@@ -68,7 +71,7 @@ def read(quantity: Quantity, text: str) -> float:
     >>> read(Quantity("q", "q", "1", 0, 1, lambda q: None), "256/60000")
     0.004266666666666667
     """
-    value = _parse(quantity.key, text)
+    value = _parse(quantity.name or quantity.key, text)
     quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
     return value
 

@@ -24,4 +24,5 @@ def quantity_of(name: str, *, start: float | None = None, key: str | None = None
         whole=isinstance(setting, Count),
         coarse=slider.coarse,
         stops=slider.stops,
+        name=name,
     )

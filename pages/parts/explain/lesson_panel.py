@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
+from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import put, restoring
 from pages.parts.explain.lesson import Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
@@ -76,7 +77,7 @@ def _follow_address() -> None:
     st.session_state.update({LESSON: name if lesson else "", STEP: 1})
     if lesson is None:
         if name:
-            st.warning(f"There is no lesson “{name[:40]}”. The lessons are in the menu above.")
+            st.warning(f"There is no lesson {verbatim(name)}. The lessons are in the menu above.")
         return
     step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() else 1
     named = {key: st.query_params.get_all(key) for key in st.query_params}

@@ -5,8 +5,9 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.components.history import one_entry_a_page
+from pages.parts.controls.faults import no_faults, say_unknown
 from pages.parts.controls.url_state import note_arrival
-from pages.parts.shell.menu import through_the_app
+from pages.parts.shell.menu import PAGES, through_the_app, unknown_page
 from pages.parts.shell.present import present_control, presenting
 from pages.parts.shell.style import style_sheet
 from pages.parts.shell.threads import one_thread_for_products
@@ -23,4 +24,6 @@ def page_columns(question: str) -> list[Any]:
     present_control()
     st.html(style_sheet(present=presenting()))
     st.title(question, anchor=False)
+    no_faults()
+    say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
     return st.container(key="page").columns([1, 3], gap="medium")

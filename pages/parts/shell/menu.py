@@ -63,6 +63,13 @@ def through_the_app() -> None:
         st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
 
 
+def unknown_page() -> list[str]:
+    """The page that the address names, where there is none of this name and the first is shown instead."""
+    context = get_script_run_ctx()
+    name = context.pages_manager.intended_page_name if context and SEEN in st.session_state else None
+    return [name] if name and name not in [page.address for page in PAGES] else []
+
+
 def _entry(page: Page) -> st.Page:
     home = page == PAGES[0]
     icon = f":material/{page.icon}:"

@@ -1,8 +1,7 @@
 """The settings of a mechanism and of its run, the same on every page that trains: what one plays with is in sight."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -20,6 +19,7 @@ from dpcore.training.settings import MOST_LR, SETTINGS
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.data import Data, data_control
+from pages.parts.controls.faults import or_said, said_at_control, say
 from pages.parts.controls.moved import Values, given, moved
 from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
@@ -37,9 +37,7 @@ SEEDS = Quantity(
     help=f"{help_on('runs')}\n\nEach has a secret seed of its own; a fixed seed is the first of as many.",
     stops=tuple(range(1, MOST + 1)), whole=True,
 )  # fmt: skip
-NOTHING = "Nothing is shown yet: some values do not go together, as the red sentence beside them says."
 GOOD = "form_good"  # the last form whose values went together
-T = TypeVar("T")
 
 
 class Chosen(NamedTuple):
@@ -94,9 +92,9 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
     with st.container(key="form", gap="xsmall"):
         data = data_control()
         start = st.container(key="start", gap="xsmall")
-        q, wrong_rate = _or_said(lambda: controls.rate_control(data.n), 1.0)
+        q, wrong_rate = or_said(lambda: controls.rate_control(data.n), 1.0)
         noise = number(sigma)
-        (steps, epochs), wrong_length = _or_said(lambda: controls.steps_control(q), (1, None))
+        (steps, epochs), wrong_length = or_said(lambda: controls.steps_control(q), (1, None))
         clipping = st.container(key="clip_norm_place")
         optimizer = _optimizer()
         chosen = _behind(data, optimizer, device, clipping)
@@ -105,6 +103,7 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
         if not problem:
             values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
             form = replace(_accounted_or_said(form, chosen, epochs), values=values, chosen=chosen)
+            said_at_control(form.obstacle)
         schedule_chart(form, chosen.method.get("schedule", "constant"))
     return form, start
 
@@ -116,8 +115,8 @@ def last_good(form: Form, place: Any) -> Form:
         return form
     good = st.session_state.get(GOOD)
     if good is None:
-        return replace(form, unaccounted=NOTHING, obstacle=form.problem)
-    place.caption("Values do not go together: what is shown belongs to the last settings that did.")
+        return replace(form, unaccounted=controls.NOTHING, obstacle=form.problem)
+    place.caption(controls.LAST)
     return replace(good, configs=(), obstacle=form.problem, values=None)
 
 
@@ -185,7 +184,7 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
             lr = number(_rate(usual))
         st.caption(controls.NEUTRAL)
         seeds = int(number(SEEDS))
-        seed, problem = _or_said(fixed_seed, None)
+        seed, problem = or_said(fixed_seed, None)
         with top:  # drawn last: what the URL says is known once the fields are there
             controls.preset_choice()
     names = {"dataset": data.dataset, "source": data.source, "model": model, "activation": activation}
@@ -198,7 +197,7 @@ def _accounted_or_said(form: Form, chosen: Chosen, epochs: float | None) -> Form
         return accounted(form, chosen, epochs)
     except ValueError as error:
         controls.open_on("rate k=" in str(error), controls.OPEN)
-        st.error(str(error))
+        say(str(error))
         return replace(form, problem=str(error))
 
 
@@ -240,15 +239,6 @@ def _config(form: Form, chosen: Chosen, epochs: float | None) -> RunConfig:
     epochs = epochs or float(epochs_text(form.steps, batch / n))
     numbers = {"sigma": form.sigma, "batch": batch, "epochs": epochs, "delta": form.delta, "clip_norm": form.clip_norm}
     return RunConfig(**numbers, **chosen.names, **chosen.method)
-
-
-def _or_said(control: Callable[[], T], otherwise: T) -> tuple[T, str]:
-    """What a control says; where its values do not go together that is said under it, and something else returned."""
-    try:
-        return control(), ""
-    except ValueError as error:
-        st.error(str(error))
-        return otherwise, str(error)
 
 
 def fixed_seed() -> int | None:

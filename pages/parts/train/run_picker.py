@@ -10,6 +10,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import described, numbered
@@ -205,11 +206,12 @@ def _show(runs: Sequence[str]) -> None:
 
 
 def _from_address(known: dict[str, Run]) -> list[str]:
-    named = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
-    for each in named:
+    asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
+    for each in asked:
         if each not in known:
-            st.warning(f"Expected run={each[:40]!r} to be a run on this machine; it may have been made elsewhere.")
-    return [each for each in named if each in known][:MOST]
+            named = verbatim(f"run={each}")
+            st.warning(f"Expected {named} to be a run on this machine; it may have been made elsewhere.")
+    return [each for each in asked if each in known][:MOST]
 
 
 def _overlays(store: Store, other: str, config: RunConfig) -> bool:

@@ -1,0 +1,85 @@
+"""What is wrong with a value, told under the control that it names; what an address asks in vain, above the page."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.parts.controls.url_state import ARRIVED
+
+LONGEST = 40  # characters of an address that are told
+PLACES = "fault_places"  # name of a control -> where sentences about it stand, on the page as it is drawn now
+TOP = "fault_top"
+UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
+NAMED = re.compile(r"Expected (\w+)(?: k)?=")
+OTHERWISE = {"epochs": "steps", "batch": "q"}  # the control that may stand in place of another
+T = TypeVar("T")
+
+
+def no_faults() -> None:
+    """Begin a page: nothing is wrong with its controls, and a place above them is kept."""
+    st.session_state[PLACES] = {}
+    if st.session_state.get(ARRIVED):
+        st.session_state[UNKNOWN] = {}
+    st.session_state[TOP] = st.container()
+
+
+def place_of(name: str) -> Any:
+    """A place for what is wrong with the control of this name, which has just been drawn."""
+    place = st.container()
+    st.session_state.setdefault(PLACES, {})[name] = place
+    return place
+
+
+def said_at_control(sentence: str) -> bool:
+    """Draw the sentence under the control that it names; whether there is one."""
+    found = NAMED.match(sentence)
+    places = st.session_state.get(PLACES, {})
+    name = found[1] if found else ""
+    place = places.get(name, places.get(OTHERWISE.get(name, "")))
+    if place is not None:
+        place.error(sentence)
+    return place is not None
+
+
+def say(sentence: str) -> None:
+    """Draw the sentence under the control that it names, or here."""
+    if not said_at_control(sentence):
+        st.error(sentence)
+
+
+def or_said(control: Callable[[], T], otherwise: T) -> tuple[T, str]:
+    """What a control says; where its values do not go together that is said under it, and something else returned."""
+    try:
+        return control(), ""
+    except ValueError as error:
+        say(str(error))
+        return otherwise, str(error)
+
+
+def unknown(name: str, options: Sequence[str]) -> list[str]:
+    """What the address says of a choice that is none of its options; before the choice is drawn."""
+    return [each for each in st.query_params.get_all(name) if each.strip() and each not in options]
+
+
+def say_unknown(name: str, asked: Sequence[str], options: Sequence[str], chosen: Sequence[str]) -> None:
+    """Say above the page what the address asked for in vain, until something else is chosen."""
+    said, shown = st.session_state.setdefault(UNKNOWN, {}), ", ".join(chosen) or "none"
+    if asked:
+        expected = f"Expected {verbatim(f'{name}={asked[0]}')} to be one of: {', '.join(options)}."
+        said[name] = f"{expected} Showing {shown}.", shown
+    if name in said and said[name][1] != shown:
+        del said[name]
+    elif name in said:
+        st.session_state.get(TOP, st).warning(said[name][0])
+
+
+def verbatim(text: str) -> str:
+    """A text from outside, cut and as it is: nothing in it is taken for Markdown.
+
+    >>> verbatim("run=[a](//b)`c`")
+    "`run=[a](//b)'c'`"
+    """
+    plain = " ".join(text.replace("`", "'").split())
+    return f"`{plain if len(plain) <= LONGEST else plain[:LONGEST] + '…'}`"
