@@ -16,6 +16,7 @@ from dpcore.privacy.report.numbers import nearest, outward, short
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
+from pages.parts.calibrate.carried import carry
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
@@ -70,14 +71,14 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
         grave = note == found.reading.note or note.startswith("delta =")
         (st.warning if grave else st.info)(note)
     ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
-    fields = question.loaded(found, setting)
-    ways.button("Use this answer", type="primary", on_click=load, args=(fields,), key="use")
+    taken = (found, asked, by, setting)
+    ways.button("Use this answer", type="primary", on_click=carry, args=taken, key="use")
     if menu.SEEN in st.session_state:  # without the app there are no other pages
         elsewhere = [page for page in menu.PAGES if page.opens_settings]
         for page in elsewhere:  # a link would not do: a page's query does not change a value that the session has
             label = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}"
             key = f"to_{page.file}"
-            ways.button(label, type="tertiary", icon=ARROW, on_click=load, args=(fields, page.file), key=key)
+            ways.button(label, type="tertiary", icon=ARROW, on_click=carry, args=(*taken, page.file), key=key)
 
 
 def show_less_noise(setting: Setting) -> None:

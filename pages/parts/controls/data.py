@@ -1,5 +1,6 @@
 """What would be trained on: a data set that is here, or any other number of examples, which is only accounted for."""
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -63,6 +64,24 @@ def data_of(n: int, dataset: str, source: str) -> tuple[str, str]:
     sources = available(dataset) if dataset in DATASETS else ()
     fitting = [each for each in sources if DATASETS[dataset].examples(each) == n]
     return (dataset, source if source in fitting else fitting[0]) if fitting else (OTHER, source)
+
+
+def nearest_here(n: int) -> Data:
+    """The data here whose number of examples is nearest to n."""
+    every = [(name, source, DATASETS[name].examples(source)) for name in DATASETS for source in _sources(name)]
+    return Data(*min(every, key=lambda each: abs(math.log(each[2] / n))))
+
+
+def choose(n: int) -> None:
+    """Let the page that trains next choose data of n examples: of the data set it has shown, or of another; if any."""
+    session = st.session_state
+    names = [each for each in DATASETS if available(each)]
+    shown = [each for each in names if each == session.get("dataset")]
+    source = session.get("source", _sources(names[0])[0])
+    fitting = [found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER]
+    session["dataset"], session["source"] = fitting[0] if fitting else (OTHER, source)
+    keep("dataset", session["dataset"])
+    keep("source", session["source"])
 
 
 def _follow(names: Sequence[str]) -> None:

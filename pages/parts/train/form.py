@@ -16,6 +16,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
 from dpcore.training.settings import MOST_LR, SETTINGS
+from pages.parts.calibrate.carried import tell_other_data
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.data import Data, data_control
@@ -92,6 +93,7 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
     with st.container(key="form", gap="xsmall"):
         data = data_control()
         start = st.container(key="start", gap="xsmall")
+        tell_other_data(data)
         q, wrong_rate = or_said(lambda: controls.rate_control(data.n), 1.0)
         noise = number(sigma)
         (steps, epochs), wrong_length = or_said(lambda: controls.steps_control(q), (1, None))

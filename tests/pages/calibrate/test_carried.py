@@ -1,0 +1,131 @@
+"""An answer that is taken to a page that trains chooses data of its n; where none are here, the page says so."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.data.catalogue import DATASETS
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
+from pages.parts.controls import data
+from tests.pages.read_page import number_in, typed
+
+APP = Path(__file__).parents[3] / "app.py"
+ASKED = {"n": "60000", "by": "rdp", "epochs": "5"}
+pytestmark = pytest.mark.usefixtures("store")
+
+
+@pytest.fixture(params=["lab", "train"])
+def target(request: pytest.FixtureRequest) -> str:
+    return {"lab": "pages/accountants.py", "train": "pages/train.py"}[request.param]
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch):
+    """Say which sources of a data set are here; of those that are not named, the sample."""
+
+    def say(**sources: tuple[str, ...]) -> None:
+        samples = {name: ("sample",) if each.sampled else () for name, each in DATASETS.items()}
+        monkeypatch.setattr(data, "available", lambda name: (samples | sources)[name])
+
+    return say
+
+
+def opened(first: str = "pages/calibrate.py", **query: str) -> AppTest:
+    """Calibrate in the app, which opens on another page before."""
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    return app.switch_page(first).run()
+
+
+def taken(app: AppTest, target: str) -> AppTest:
+    app.button(key=f"to_{target}").click().run()
+    app.switch_page(target).run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> list[str]:
+    return [each.value for each in app.warning if "This answer is for" in each.value]
+
+
+def rdp(app: AppTest, n: int) -> float:
+    """What the controls cost for n examples."""
+    mechanism = Mechanism.constant(typed(app, "batch") / n, typed(app, "sigma"), steps := round(5 * n / 256 + 0.499))
+    return float(ACCOUNTANTS["rdp"].curve(mechanism, steps, 1e-5).epsilon[0])
+
+
+def test_data_that_have_as_many_examples_are_chosen(here, target: str):
+    here(mnist=("full", "sample"))
+    app = taken(opened(**ASKED), target)
+    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("mnist", "full")
+    assert said(app) == []
+
+
+def test_those_of_another_data_set_are_chosen_where_only_they_are_here(here, target: str):
+    here(fashion_mnist=("full", "sample"))
+    app = taken(opened(**ASKED), target)
+    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("fashion_mnist", "full")
+    assert said(app) == []
+
+
+def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(here, target: str):
+    here()
+    app = taken(opened(**ASKED), target)
+    assert app.selectbox(key="dataset").value == "other"
+    assert typed(app, "n") == 60_000
+    (warned,) = said(app)
+    assert "This answer is for 60,000 examples; MNIST, sample, has 10,000, where it costs **epsilon ≤ " in warned
+    assert number_in(r"≤ ([\d.]+)", warned) == pytest.approx(rdp(app, 10_000), rel=5e-3)
+    app.button(key="solve_again").click().run()
+    assert not app.exception
+    assert said(app) == []
+    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("mnist", "sample")
+    assert (typed(app, "batch"), typed(app, "epochs")) == (256, 5)
+    assert 0.99 * 3 < rdp(app, 10_000) <= 3
+
+
+def test_the_sentence_stands_until_the_answer_does_not(here, target: str):
+    here()
+    app = taken(opened(**ASKED), target)
+    app.selectbox(key="dataset").set_value("fashion_mnist").run()
+    assert "Fashion-MNIST, sample, has 10,000" in said(app)[0]
+    app.text_input(key="sigma").set_value("7").run()
+    assert said(app) == []
+
+
+@pytest.mark.parametrize("solved", ["steps", "batch", "q"])
+def test_every_quantity_can_be_solved_again(here, solved: str):
+    here()
+    app = taken(opened(**ASKED, solve=solved), "pages/train.py")
+    assert said(app)
+    app.button(key="solve_again").click().run()
+    assert not app.exception
+    assert said(app) == []
+    assert [each.value for each in app.error if "no whole batch" not in each.value] == []  # a q may be none
+    assert app.selectbox(key="dataset").value == "mnist"
+
+
+def test_other_data_that_were_shown_before_give_way_to_those_of_the_answer(here, target: str):
+    here(mnist=("full", "sample"))
+    app = opened("pages/train.py", n="777", dataset="other", by="rdp")
+    assert app.selectbox(key="dataset").value == "other"
+    app.switch_page("pages/calibrate.py").run()
+    app.text_input(key="n").set_value("60000").run()
+    assert taken(app, target).selectbox(key="source").value == "full"
+
+
+def test_the_trade_off_takes_n_as_it_is(here):
+    here()
+    app = taken(opened(**ASKED), "pages/tradeoff.py")
+    assert typed(app, "n") == 60_000
+    assert said(app) == []
+
+
+def test_the_nearest_data_are_told(here):
+    here(mnist=("full", "sample"))
+    assert data.nearest_here(50_000).n == 60_000
+    assert data.nearest_here(300).n == 10_000
