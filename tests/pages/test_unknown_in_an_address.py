@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 def opened(page: str, **query: str) -> AppTest:
-    return opened_at(PAGES / f"{page}.py", **{"by": "rdp"} | query)
+    return opened_at(PAGES / f"{page}.py", session={}, **{"by": "rdp"} | query)
 
 
 def warned(page: AppTest, start: str) -> list[str]:

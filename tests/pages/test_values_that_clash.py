@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("store")
 
 
 def opened(page: str, **query: str) -> AppTest:
-    return opened_at(PAGES / f"{page}.py", **{"by": "rdp"} | query)
+    return opened_at(PAGES / f"{page}.py", session={}, **{"by": "rdp"} | query)
 
 
 def said_at(page: AppTest, key: str) -> list[str]:
@@ -22,7 +22,7 @@ def said_at(page: AppTest, key: str) -> list[str]:
     order = [each for each in page.main if each.type in ("text_input", "error")]
     start = next(place for place, each in enumerate(order) if each.key == key) + 1
     until = next((place for place in range(start, len(order)) if order[place].type == "text_input"), len(order))
-    return [each.value for each in order[start:until]]
+    return [getattr(each, "value", "") for each in order[start:until]]
 
 
 @EACH
