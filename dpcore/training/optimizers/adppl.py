@@ -52,5 +52,6 @@ ADPPL = Optimizer(
     lr=2.0,
     baseline_lr=0.05,
     momentum=True,
+    proportional=True,
     by_relevance=True,
 )

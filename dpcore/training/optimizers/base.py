@@ -67,7 +67,12 @@ class Optimizer:
     directions: tuple[float, float] | None = None  # default C and rate of the readings that release directions
     readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `readings`
     momentum: bool = False  # whether the hyperparameter momentum has a say
+    proportional: bool = False  # whether a step is proportional to the gradients released, and so to C
     by_relevance: bool = False  # whether noise is allotted by a release of relevances before the first step
+
+    def scales_with_c(self, reading: str) -> bool:
+        """Whether a step is in proportion to C: directions that are released are clipped to C, and are the step."""
+        return self.proportional or reading != "scaled"
 
 
 def begin(rules: UpdateRules, parameters: Tensor) -> State:

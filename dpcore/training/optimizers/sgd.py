@@ -38,4 +38,5 @@ SGD = Optimizer(
     baseline_lr=0.05,
     special_lr={("fashion_mnist", "cnn"): 2.0, ("fashion_mnist", "mlp"): 2.0},
     momentum=True,
+    proportional=True,
 )

@@ -28,6 +28,7 @@ from pages.parts.controls.url_state import keep, recall
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.method import method_controls, schedule_controls
+from pages.parts.train.rate_hint import rate_hint
 from pages.parts.train.run_picker import MOST
 
 MORE = "Delta, schedule, method, model, presets"
@@ -184,6 +185,8 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
             clip_norm = number(_clip_norm(usual))
         with rate:
             lr = number(_rate(usual))
+        with clipping:
+            rate_hint(lr, clip_norm, usual, _rate(usual).key)
         st.caption(controls.NEUTRAL)
         seeds = int(number(SEEDS))
         seed, problem = or_said(fixed_seed, None)
