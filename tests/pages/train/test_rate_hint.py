@@ -53,6 +53,8 @@ def test_directions_that_are_released_are_as_long_as_c():
     assert app.text_input(key="lr_mnist_cnn_pi_adam_literal").value == "0.1"
 
 
-def test_a_product_that_no_rate_makes_usual_has_no_button():
-    app = opened(clip_norm="1e-300", lr_mnist_cnn_sgd="1e30")
-    assert not app.exception
+@pytest.mark.parametrize(("clip_norm", "rate"), [("1e-300", "1e30"), ("1e308", "1e38"), ("1e-320", "1e-320")])
+def test_a_rate_that_cannot_be_set_is_not_offered(clip_norm: str, rate: str):
+    app = opened(clip_norm=clip_norm, lr_mnist_cnn_sgd=rate)
+    assert hints(app)
+    assert [each for each in app.button if each.key == "fitting_rate"] == []
