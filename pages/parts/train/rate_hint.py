@@ -4,7 +4,6 @@ import streamlit as st
 
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.settings import MOST_LR
 from pages.parts.controls.number import show
 from pages.parts.controls.url_state import put
 
@@ -20,11 +19,10 @@ def rate_hint(lr: float, clip_norm: float, usual: RunConfig, key: str) -> None:
     times = min(max((lr / usual.lr) * (clip_norm / usual.clip_norm), 1 / MOST), MOST)
     if not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading) or SHORT <= times <= LONG:
         return
-    fitting = float(f"{usual.lr * usual.clip_norm / clip_norm:.3g}")
+    fitting = show(float(f"{usual.lr * usual.clip_norm / clip_norm:.3g}"))
     factor = show(float(f"{max(times, 1 / times):.2g}"))
     away = f"{factor} times as {'long' if times > 1 else 'short'}"
     advice = "When C rises, the rate must fall." if times > 1 else "So they learn slowly."
     st.caption(f":material/lightbulb: A step is in proportion to rate × C: here it is {away} as usual. {advice}")
-    if 0 < fitting <= MOST_LR:
-        set_to = (key, show(fitting), show(usual.lr))
-        st.button(f"Set the rate to {show(fitting)}", key="fitting_rate", type="tertiary", on_click=put, args=set_to)
+    set_to = (key, fitting, show(usual.lr))
+    st.button(f"Set the rate to {fitting}", key="fitting_rate", type="tertiary", on_click=put, args=set_to)
