@@ -71,7 +71,7 @@ class Accountant(ABC):
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
         """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
-        horizons = _horizons(steps, mechanism)
+        horizons = _checked_steps(steps, mechanism)
         return self._account(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
 
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
@@ -141,7 +141,7 @@ class AdditiveAccountant(Accountant):
         return self.without_cost.format(sigma=f"{min(release.sigma for release in mechanism.releases):g}")
 
 
-def _horizons(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
+def _checked_steps(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
     given = np.atleast_1d(np.asarray(steps))
     if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")

@@ -51,7 +51,7 @@ class ComposedLoss:
         tail = self._tail()
         falling = np.exp(-tail.loss[:1])  # no loss lies between 0 and the first positive one
         mass, other = np.append(tail.mass[:1], tail.mass), np.append(falling * tail.other[:1], tail.other)
-        summing = 2 * mass.size * rounding.UNIT * mass  # sums of so many terms, relative to themselves
+        summing = rounding.tail_error(mass.size) * mass
         delta = np.clip(self.infinite + mass - other + summing + self.error, 0.0, 1.0)
         return np.append(0.0, tail.loss) + self.misplaced, delta
 
@@ -61,7 +61,7 @@ class ComposedLoss:
         The type I error is not too small, the power not too large: an attacker can do at least that.
         """
         tail = self._tail()
-        summing = 2 * tail.mass.size * rounding.UNIT
+        summing = rounding.tail_error(tail.mass.size)
         power = np.clip(tail.mass * (1 - summing) - self.error, 0.0, 1.0)
         alpha = np.exp(self.misplaced - tail.loss) * (tail.other * (1 + summing) + self.error)
         return np.clip(alpha, 0.0, 1.0), power

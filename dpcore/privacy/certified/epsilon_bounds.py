@@ -28,12 +28,13 @@ from dpcore.privacy.certified.lattice import (
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
 
-TIGHT = 2.5e-3  # aim: predicted width of the band over epsilon
+WANTED = 2.5e-3  # aim: predicted width of the band over epsilon
 NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
 WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where it stays
 WORTH_REFINING = 1e-2  # an epsilon below is not worth a finer mesh,
 WORTH_TELLING = 1e-4  # and one below that not worth a word
-FIRST_NODES = 2**14  # nodes of one step to begin with, at most
+FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step to begin with, at most
+CROSSED = 1e-9  # of epsilon: bounds that cross by more prove an error
 
 
 class EpsilonBounds(NamedTuple):
@@ -88,7 +89,8 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
     mesh = max(
-        START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()), widest_span(above, delta) / FIRST_NODES
+        START * composed_deviation(above, -1) / np.sqrt(above.counts[-1].sum()),
+        widest_span(above, delta) / FIRST_NODES_OF_EPSILON,
     )
     for _ in range(3):
         lattice, finest = _suited_lattice(above, delta, mesh)
@@ -102,7 +104,7 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
             break
         mesh = 0.4 * lattice.mesh
     # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
-    crossed = ~(lower <= upper * (1 + 1e-9))  # also where one of them is no number
+    crossed = ~(lower <= upper * (1 + CROSSED))  # also where one of them is no number
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
 
 
@@ -135,7 +137,7 @@ def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) ->
 def _wanted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> FloatArray:
     """The width of the band to aim at, at each horizon, (n,)."""
     epsilon = lattice.remove.chernoff(composition.counts, np.log(delta))
-    return np.maximum(TIGHT * epsilon, np.maximum(NEGLIGIBLE * epsilon.max(), 1e-7))
+    return np.maximum(WANTED * epsilon, np.maximum(NEGLIGIBLE * epsilon.max(), 1e-7))
 
 
 def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:

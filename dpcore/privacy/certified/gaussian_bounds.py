@@ -22,6 +22,7 @@ from dpcore.privacy.types import FloatArray, IntArray
 MARGIN = 1e-12  # of mu, relative and absolute: what the evaluation of a trade-off function can err
 ALLOWED = 1e-6  # of delta, relative: many times what the evaluation of the closed form can err
 NUDGE = 1e-14  # of epsilon, relative: epsilon / mu is rounded
+LAST = 8  # units by which values are moved outwards, and kinds of steps that all else in mu counts as
 SMALLEST_RATE = 1e-300  # an error rate of 0 would be that of a test that never errs
 
 
@@ -53,7 +54,7 @@ class OutwardGaussian(Tradeoff):
 
     @staticmethod
     def _rounded(value: FloatArray, up: bool) -> FloatArray:
-        return np.minimum(value * (1 + 8 * UNIT if up else 1 - 8 * UNIT), 1.0)
+        return np.minimum(value * (1 + LAST * UNIT if up else 1 - LAST * UNIT), 1.0)
 
 
 def unsampled(mechanism: Mechanism) -> bool:
@@ -86,5 +87,5 @@ def _mu_bounds(mechanism: Mechanism, steps: IntArray) -> tuple[FloatArray, Float
     """Bounds of mu at (n,) horizons: a sum of L positive terms errs by L + 4 roundings, relative to itself."""
     inverse = np.array([release.sigma for release in mechanism.releases]) ** -2.0
     mu = np.sqrt(mechanism.compositions(steps) @ inverse)
-    error = (inverse.size + 8) * 2 * UNIT
+    error = (inverse.size + LAST) * 2 * UNIT
     return mu * (1 - error), mu * (1 + error)

@@ -11,23 +11,34 @@ POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies
 MASS = 2.0**-44  # of delta, for each step: the masses of one step
 ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta, and what is reserved
 RESERVED = 1e-15  # of delta, part of that and of every other margin: for noise that no generator returns
+LEVEL = 8  # units, of each level of a fast transform
+ANGLE = 8  # units, of each kind of steps, in the angle of a factor: more than 2 pi
+ANGLES = 4  # kinds that all else in a factor counts as
+SIZE = 64  # units, of each kind of steps, in the size of a product: more than where frequencies are cut
+SIZES = 2  # kinds that all else in a product counts as
+TERM = 5  # units, of each term of a tail's two sums
 CHUNK = 512  # terms added by one product of matrices, whose order of additions is not known
 
 
 def factor_error(kinds: int, period: int) -> float:
     """Error of one factor of the transform, relative to the mass outside its fullest node.
 
-    The fast transform errs by 8 units on each of log2(period) levels; the power of a factor is taken of its logarithm,
-    whose imaginary part is a sum over the kinds of steps.
+    The fast transform errs on each of log2(period) levels; the power of a factor is taken of its logarithm, whose
+    imaginary part is a sum over the kinds of steps.
     """
-    return (8 * log2(period) + 8 * (kinds + 4)) * UNIT
+    return (LEVEL * log2(period) + ANGLE * (kinds + ANGLES)) * UNIT
 
 
 def product_error(kinds: int, frequencies: int) -> float:
     """Error of the product of all factors times the hockey stick, and of its sum over frequencies, relative to it."""
-    return (64 * (kinds + 2) + CHUNK + frequencies / CHUNK) * UNIT
+    return (SIZE * (kinds + SIZES) + CHUNK + frequencies / CHUNK) * UNIT
 
 
 def inverse_error(period: int) -> float:
     """Error of an inverse transform in the 2-norm, relative to its result."""
-    return 8 * log2(period) * UNIT
+    return LEVEL * log2(period) * UNIT
+
+
+def tail_error(terms: int) -> float:
+    """Error of the mass beyond a node less what it has under the other law, relative to that mass; and of either."""
+    return TERM * terms * UNIT

@@ -27,7 +27,7 @@ CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 
 GAP = 0.056  # seen: the gap over mu (mesh / standard deviation of one step's loss)^2, where many steps are alike
 LARGE_MU = 5.0  # mu beyond which the curves are close whatever the mesh
 WIDEST = 0.17  # first mesh at most, in those standard deviations
-FIRST_NODES = 2**12  # nodes of one step to begin with, at most
+FIRST_NODES_OF_TRADEOFF = 2**12  # nodes of one step to begin with, at most
 ROUNDS = 4
 SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, the mesh is not the reason
 
@@ -63,7 +63,9 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     whole = composed_deviation(above, 0)  # about mu
     first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE_MU))))
-    mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, LEAST_DELTA) / FIRST_NODES)
+    mesh = max(
+        first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, LEAST_DELTA) / FIRST_NODES_OF_TRADEOFF
+    )
     finest = full_mesh(above, LEAST_DELTA)
     band, before = None, np.inf
     for _ in range(ROUNDS):

@@ -88,14 +88,14 @@ def test_tests_are_charged_for_what_a_range_of_nodes_can_err_and_for_where_it_li
     assert np.all(law(error=200.0).tests()[0] == 1)
 
 
-def test_sums_of_masses_are_charged_two_units_for_each_term(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_of_masses_are_charged_five_units_for_each_term(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounding, "UNIT", 0.0)
     (_, delta), (alpha, power) = law().pairs(), law().tests()
     monkeypatch.setattr(rounding, "UNIT", 1e-6)
     (_, more), (larger, less) = law().pairs(), law().tests()
-    np.testing.assert_allclose(more - delta, 2 * delta.size * 1e-6 * np.append(power[:1], power), rtol=1e-8)
-    np.testing.assert_allclose(power - less, 2 * power.size * 1e-6 * power, rtol=1e-8)
-    np.testing.assert_allclose(larger - alpha, 2 * alpha.size * 1e-6 * alpha, rtol=1e-8)
+    np.testing.assert_allclose(more - delta, 5 * delta.size * 1e-6 * np.append(power[:1], power), rtol=1e-8)
+    np.testing.assert_allclose(power - less, 5 * power.size * 1e-6 * power, rtol=1e-8)
+    np.testing.assert_allclose(larger - alpha, 5 * alpha.size * 1e-6 * alpha, rtol=1e-8)
 
 
 def test_a_law_of_positive_losses_alone_counts_all_of_them() -> None:
