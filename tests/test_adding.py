@@ -4,7 +4,7 @@ import sys
 import types
 from argparse import Namespace
 from pathlib import Path
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 import pytest
@@ -14,12 +14,15 @@ import dpcore
 from dpcore import __main__ as dispatcher
 from dpcore import check
 from dpcore.commands import Parser, whole
+from dpcore.commands.train import config_of
+from dpcore.commands.train import parser as train_parser
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.runs import pool
 from dpcore.runs.store import Store
+from dpcore.training.plan import plan
 from pages.parts.shell import menu
 from tests.commands.printed import printed
 from tests.pages.sliders import slide
@@ -150,11 +153,17 @@ def test_the_commands_take_a_new_accountant(tally: Tally, capsys: pytest.Capture
     assert dpcore.epsilon(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, "tally").value == pytest.approx(0.5)
 
 
+def test_a_run_stops_by_a_new_accountant(tally: Tally) -> None:
+    given = ["--source", "sample", "--batch", "100", "--sigma", "4", "--stop-epsilon", ".0201"]
+    config = config_of(train_parser().parse_args([*given, "--stop-accountant", tally.name]))
+    assert plan(config).steps == 16  # 2 sqrt(16) / 100 / 4 = .02, and 17 steps cost more
+
+
 def test_the_figures_draw_a_new_accountant_in_a_look_of_its_own(tally: Tally) -> None:
-    figure = epsilon_figure(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, accountants=ACCOUNTANTS)
-    looks = [(each.line.color, each.line.dash) for each in figure.data if each.mode == "lines"]
+    traces: Any = epsilon_figure(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, accountants=ACCOUNTANTS).data
+    looks = [(each.line.color, each.line.dash) for each in traces if each.mode == "lines"]
     assert len(set(looks)) == len(ACCOUNTANTS)  # the band has two lines in one look
-    (drawn,) = [each for each in figure.data if each.name == tally.title]
+    (drawn,) = [each for each in traces if each.name == tally.title]
     assert drawn.y[-1] == pytest.approx(0.5)
 
 

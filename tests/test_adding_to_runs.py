@@ -1,5 +1,6 @@
 """What training comes in kinds of: a dummy of each, registered from here alone, is trained, charged and offered."""
 
+import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.__main__ import main
 from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS, Dataset, IdxFile
-from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule, scheduled
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -122,6 +124,7 @@ def test_a_clipping_is_its_class_and_its_line(monkeypatch: pytest.MonkeyPatch) -
     mechanism = plan(config).mechanism
     assert mechanism
     assert mechanism.releases[0].sigma == pytest.approx(math.sqrt(2))
+    opened("accountants", clipping="halved")
     page = opened("train", clipping="halved")
     assert Halved.note in captions(page)
     assert started(page).clipping == "halved"
@@ -137,6 +140,26 @@ def test_a_noise_schedule_is_its_object_and_its_line(
     noise = ["--schedule", "zigzag", "--rate", "0.5", "--level-steps", "1"]
     assert main(["epsilon", "--q", ".01", "--sigma", "4", "--steps", "100", "--delta", "1e-5", *noise]) == 0
     assert "pld" in capsys.readouterr().out
+    tradeoff = ["tradeoff", "--q", ".01", "--sigma", "4", "--steps", "4", *noise, "--json"]
+    assert main(tradeoff) == 0
+    assert json.loads(capsys.readouterr().out)["schedule"] == "zigzag"
+    question = [
+        "calibrate",
+        "--solve",
+        "sigma",
+        "--target-epsilon",
+        "3",
+        "--q",
+        ".01",
+        "--steps",
+        "4",
+        "--delta",
+        "1e-5",
+    ]
+    assert main([*question, "--accountant", "rdp", *noise, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    mechanism = scheduled("zigzag", 0.01, found["answer"], 4, 0.5, 1)
+    assert ACCOUNTANTS["rdp"].curve(mechanism, 4, 1e-5).epsilon[0] == found["epsilon"] <= 3
     assert plan(trained("--model", "mlp", *noise, "--sigma", "2")).sigmas.tolist() == [2.0, 3.0]
     for page in ("train", "accountants", "tradeoff", "calibrate"):
         opened(page, schedule="zigzag")
@@ -176,6 +199,9 @@ def test_a_data_set_is_its_entry_and_its_sample(dataset: Dataset, capsys: pytest
     assert (config.examples, config.shape, config.model) == (300, (1, 12, 12), "mlp")
     assert main(["data", "status"]) == 0
     assert "Dots" in capsys.readouterr().out
+    lab = opened("accountants", dataset="dots")
+    assert "Dots" in next(box for box in lab.selectbox if box.label == "Dataset").options
+    assert lab.session_state["dataset"] == "dots"
     page = opened("train", dataset="dots")
     assert "Dots" in next(box for box in page.selectbox if box.label == "Dataset").options
     queued = started(page)
@@ -193,4 +219,5 @@ def test_a_model_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setitem(MODELS, "small", Model("small", "784-20-10.", "this test", 2, layers))
     assert trained("--model", "small").model == "small"
+    opened("accountants", model="small")
     assert started(opened("train", model="small")) == replace(defaults("mnist", "small", "sgd"), model="small")

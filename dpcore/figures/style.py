@@ -46,6 +46,8 @@ LOOKS = (  # colour, dash, glyph of the accountants but the certified one, in th
     ("#956cfd", "longdashdot", "—·"),
     ("#a58316", "6px,2px,2px,2px", "-··"),
     ("#d6224a", "2px,6px", "· ·"),
+    ("#30a0c0", "12px,3px,3px,3px,3px,3px", "—··"),  # for those to come
+    ("#a05000", "12px,12px", "—  —"),
 )
 CERTIFIED_LOOK = ("#808080", "solid", "━━")
 BAND = "rgba(128,128,128,0.35)"
@@ -74,7 +76,7 @@ REGION_FILL = "rgba(48,84,240,0.10)"
 def style_of(name: str) -> Style:
     """The line style of an accountant, by its place in the registry.
 
-    Past the last look the colours begin again, each with another dash.
+    Past the last look the colours begin again, each with another dash: those that share a colour differ in that.
     """
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, _label(name))

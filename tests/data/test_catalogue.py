@@ -49,11 +49,12 @@ def test_the_counts_and_shapes_of_the_catalogue_are_those_of_the_data():
             images = load(name, source).train.images
             assert len(images) == dataset.examples(source)
             assert images.shape[1:] == dataset.shape[-(images.ndim - 1) :]
-    assert [dataset.examples("full") for dataset in DATASETS.values()] == [60_000, 60_000, 50_000]
+    known = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000}
+    assert {name: DATASETS[name].examples("full") for name in known} == known
 
 
 def test_an_unknown_data_set_is_named():
-    with pytest.raises(ValueError, match=r"dataset='cifar' to be one of: mnist, fashion_mnist, cifar10"):
+    with pytest.raises(ValueError, match=r"dataset='cifar' to be one of: mnist, fashion_mnist"):
         dataset_of("cifar")
     with pytest.raises(ValueError, match="source='half'"):
         load("mnist", "half")

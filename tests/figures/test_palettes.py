@@ -12,13 +12,13 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from tests.figures.colour_vision import EYES, contrast, difference, lab
 
 PAPERS = ("#ffffff", "#171614")  # the lightest and the lightest dark one
-ACCOUNTED = {name: style_of(name).color for name in ACCOUNTANTS}
+ACCOUNTED = {CERTIFIED_LOOK[0], *(color for color, _, _ in LOOKS)}  # also those that no accountant has yet
 GROWING = [color for color, _, _ in LENGTHS]
 TOGETHER = {  # colours that share a chart
-    "accountants": [*ACCOUNTED.values()],
+    "accountants": [*ACCOUNTED],
     "runs": [*RUNS],
-    "lengths and the limit": [*GROWING, ACCOUNTED["gdp"]],
-    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED.values(), REGION.color, LOOK[0]],
+    "lengths and the limit": [*GROWING, style_of("gdp").color],
+    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED, REGION.color, LOOK[0]],
 }
 APART = 8.0  # CIEDE2000
 
@@ -60,13 +60,28 @@ def test_every_colour_stands_out_on_light_and_on_dark_paper(paper: str):
 def test_a_colour_that_means_an_accountant_means_nothing_else():
     for palette in (RUNS, GROWING, [REGION.color, LOOK[0]]):
         assert min(difference(lab(one, "all three"), lab(other, "all three"))
-                   for one, other in product(palette, ACCOUNTED.values())) > 5  # fmt: skip
+                   for one, other in product(palette, ACCOUNTED)) > 5  # fmt: skip
 
 
 def test_lines_that_share_a_chart_differ_in_their_dashes_too():
     looks = [*LOOKS, CERTIFIED_LOOK]
     for lines in (looks, LENGTHS, [(color, *dash) for color, dash in zip(RUNS, DASHES, strict=True)]):
         assert all(len(set(column)) == len(lines) for column in zip(*lines, strict=True))
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_however_many_accountants_there_are_colour_or_dash_tells_them_apart(eye: str, monkeypatch: pytest.MonkeyPatch):
+    for number in range(2 * len(LOOKS) - len(ACCOUNTANTS) + 1):
+        monkeypatch.setitem(ACCOUNTANTS, f"dummy_{number}", ACCOUNTANTS["naive"])
+    styles = [style_of(name) for name in ACCOUNTANTS]
+    assert len(styles) == 2 * len(LOOKS) + 1
+    assert {style.color for style in styles} == ACCOUNTED
+    for one, other in combinations(styles, 2):
+        if one.color == other.color:
+            assert one.dash != other.dash
+            assert one.glyph != other.glyph
+        else:
+            assert difference(lab(one.color, eye), lab(other.color, eye)) >= APART
 
 
 def test_every_accountant_has_a_look_of_its_own():

@@ -172,7 +172,7 @@ def test_a_schedule_says_what_it_does_and_where_it_comes_from(name: str) -> None
     assert schedule.name == name
     assert schedule.title
     assert schedule.note.startswith("sigma ")
-    assert "arXiv" in schedule.source or name in ("constant", "linear")
+    assert "arXiv" in schedule.source or schedule.source.startswith("ours") or name == "constant"
     assert (schedule.rate is None) == (name == "constant")
 
 
