@@ -76,8 +76,8 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
     radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines. The radius has the whole
-    precision of float64 for every u above 2^-(63 (1 + further)): that is where the law is cut off. So have sine and
-    cosine, next to an axis too.
+    precision of float64 for every u above 2^-(63 (1 + further) - 53): up to there the law is Gaussian, and what lies
+    beyond is charged. So have sine and cosine, next to an axis too.
     """
     count = len(target)
     if not count:
