@@ -25,4 +25,4 @@ def rate_hint(lr: float, clip_norm: float, usual: RunConfig, key: str) -> None:
     advice = "When C rises, the rate must fall." if times > 1 else "So they learn slowly."
     st.caption(f":material/lightbulb: A step is in proportion to rate × C: here it is {away} as usual. {advice}")
     set_to = (key, fitting, show(usual.lr))
-    st.button(f"Set the rate to {fitting}", key="fitting_rate", type="tertiary", on_click=put, args=set_to)
+    st.button(f"Set the rate to {fitting}", key="fitting_rate", on_click=put, args=set_to)
