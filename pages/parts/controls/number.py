@@ -45,6 +45,8 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     if label:
         box.markdown(quantity.label, help=quantity.help or None)
     recall(quantity.key, quantity.default)
+    if (moved := st.session_state.pop(f"{quantity.key}_moved", None)) is not None:
+        st.session_state[quantity.key] = moved
     wanted = box.text_input(
         f"{quantity.label}, exact",
         quantity.default,
@@ -103,8 +105,13 @@ def _slider(quantity: Quantity, text: str) -> None:
 
 
 def _follow(key: str, slider_key: str) -> None:
+    """Give the field what the slider was moved to.
+
+    Where something else is pressed at once, that ends the run before the browser has heard of the field's new text, and
+    the next run begins with the old one: so the field is told once more when it is drawn.
+    """
     if (text := moved_to(slider_key)) is not None:
-        st.session_state[key] = text
+        st.session_state[key] = st.session_state[f"{key}_moved"] = text
 
 
 def _valid(quantity: Quantity, wanted: str) -> tuple[str, str]:
