@@ -40,9 +40,9 @@ class Chart {
     this.said = made("span", "live-said");
     this.said.setAttribute("role", "status");
     this.details = made("details", "live-numbers");
-    const table = made("div", "live-table");
-    Object.assign(table, { tabIndex: 0, role: "group", ariaLabel: "Numbers" }); // it scrolls, by the keyboard too
-    this.details.append(made("summary", "", "Numbers"), table);
+    this.table = made("div", "live-table");
+    Object.assign(this.table, { tabIndex: 0, role: "region" }); // it scrolls, by the keyboard too
+    this.details.append(made("summary", "", "Numbers"), this.table);
     this.details.addEventListener("toggle", () => this.fill());
     const buttons = ["SVG", "PNG"].map((format) => {
       const button = made("button", "", format);
@@ -62,6 +62,7 @@ class Chart {
     this.preview.told(data.preview);
     this.box.setAttribute("role", "figure");
     this.box.setAttribute("aria-label", data.alt);
+    this.table.ariaLabel = `Numbers: ${data.title.split("\n")[0] || data.name}`; // no two regions have one name
     if (!this.figure || !this.preview.ahead) this.take(data);
   }
 
@@ -151,7 +152,7 @@ class Chart {
   }
 
   fill() {
-    if (this.details.open) this.details.lastElementChild.replaceChildren(table(this.figure, this.data));
+    if (this.details.open) this.table.replaceChildren(table(this.figure, this.data));
   }
 }
 

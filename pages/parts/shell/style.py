@@ -14,6 +14,7 @@ PAGE = """
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
 [data-testid="stBaseButton-primary"]:enabled, [data-testid="stMultiSelect"] [data-tag]
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
+[data-testid="stMultiSelect"] [role="group"]:has(input:focus-visible) {outline: 2px solid currentColor}
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
 .st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
 .stHorizontalBlock.st-key-choices {gap: .5rem 1.2rem}
@@ -122,7 +123,7 @@ WORDS = """
 .people {flex: none; width: 13rem}
 .odds figcaption {flex: 1 1 14rem; font-size: .95rem}
 .promise {font-size: .9rem}
-.promise summary {cursor: pointer}
+.promise summary {cursor: pointer; padding: .15rem 0}
 .promise ul {margin: .3rem 0 0; padding-left: 1.3rem}
 """
 # In the row of the menu: what stands there is out of the page's flow, and leaves no gap in it.
