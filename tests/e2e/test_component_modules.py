@@ -2,6 +2,7 @@
 
 import pytest
 
+from dpcore.figures import training
 from pages.parts.components.run_progress import Progress
 from pages.parts.serving import files
 from pages.parts.train.run_history import duration
@@ -31,10 +32,6 @@ def asked(browser, app: Server):
     page.close()
 
 
-def events(*bodies: dict) -> list[dict]:
-    return [{"number": number, "body": body} for number, body in enumerate(bodies, 1)]
-
-
 def after_step(step: int, accuracy: float = 0.5) -> dict:
     return {"event": "evaluated", "step": step, "epoch": step / 10, "accuracy": accuracy}
 
@@ -43,27 +40,63 @@ def figure(**more) -> dict:
     return {"data": [{"x": [], "y": []}], "layout": {}, **more}
 
 
-def test_only_new_events_of_the_right_kind_are_taken(asked):
-    said = events(after_step(1), after_step(2), {"event": "stepped", "step": 3, "epoch": 0.3}, after_step(4))
-    _, after = asked("growth.js", "advanced", figure(), ITEM | {"seen": 1}, said)
+def test_only_events_of_the_right_kind_are_taken(asked):
+    said = [after_step(2), {"event": "stepped", "step": 3, "epoch": 0.3}, after_step(4)]
+    _, after = asked("growth.js", "advanced", figure(), ITEM, said)
     assert after["data"][0] == {"x": [0.2, 0.4], "y": [50, 50]}
+
+
+def test_an_event_is_seen_once(asked):
+    said = [{"number": number, "body": after_step(number)} for number in (3, 4, 7)]
+    fresh, item = asked("runs.js", "unseen", {"seen": 3}, said)
+    assert [each["step"] for each in fresh] == [4, 7]
+    assert item["seen"] == 7
+    assert asked("runs.js", "unseen", item, said) == [[], item]
+
+
+@pytest.mark.parametrize(("before", "most"), [("", 400), ("aarr", 400), ("aar" * 300, 400), ("ar" * 450, 100)])
+def test_the_strip_of_proposals_grows_as_python_draws_it(asked, before: str, most: int, monkeypatch):
+    monkeypatch.setattr(training, "MOST", most)
+    bars = {"data": [{"x": [], "y": []}, {"x": [], "y": []}], "layout": {}}
+    item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
+    said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
+    _, after = asked("growth.js", "advanced", bars, item, [*said, after_step(9)])
+    expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).to_dict()["data"]
+    for grown, drawn in zip(after["data"], expected, strict=True):
+        for name in ("x", "y", "width", "customdata"):
+            assert grown[name] == pytest.approx(list(drawn[name])), name
+
+
+@pytest.mark.parametrize(
+    ("reading", "said"),
+    [
+        ({"y": "accepted", "of": "step"}, "1,200 / 34"),
+        ({"y": "loss", "digits": 3}, "1,234.568"),
+        ({"y": "nothing"}, None),
+        ({"texts": {"counts": [1000, 1300], "texts": ["less", "more"], "field": "accepted"}}, "more"),
+    ],
+)
+def test_a_reading_says_what_an_event_says_of_it(asked, reading: dict, said: str | None):
+    body = {"event": "stepped", "step": 1234, "accepted": 1200, "loss": 1234.5678}
+    usual = {"event": "stepped", "of": "", "scale": 1, "digits": 0, "unit": "", "texts": None}
+    assert asked("live_figures.js", "taken", usual | reading, body)[0] == said
 
 
 @pytest.mark.parametrize(("step", "spent"), [(1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)])
 def test_a_step_between_two_of_a_table_lies_at_the_later_one(asked, step, spent):
     item = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
-    _, after = asked("growth.js", "advanced", figure(), item, events(after_step(step)))
+    _, after = asked("growth.js", "advanced", figure(), item, [after_step(step)])
     assert after["data"][0]["x"] == [spent]
 
 
 def test_a_step_behind_a_table_is_left_out_and_so_is_what_is_no_number(asked):
     item = ITEM | {"table": {"steps": [10], "values": [0.5]}}
-    said = events(after_step(11), after_step(1) | {"accuracy": None})
+    said = [after_step(11), after_step(1) | {"accuracy": None}]
     assert asked("growth.js", "advanced", figure(), item, said)[1]["data"][0] == {"x": [], "y": []}
 
 
 def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
-    said = events(*[after_step(step, step / 3000) for step in range(1, 3001)])
+    said = [after_step(step, step / 3000) for step in range(1, 3001)]
     line = asked("growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]
     assert 400 <= len(line["x"]) == len(line["y"]) <= 800
     assert (line["x"][-1], line["y"][-1]) == (300, 100)
@@ -74,14 +107,14 @@ def test_a_mark_lies_on_the_next_point_of_each_curve(asked):
     curves = [{"x": [0, 1, 2], "y": [0, 3, 4]}, {"x": [0, 2], "y": [1, 9]}, {"x": [], "y": []}]
     drawn = {"data": curves, "layout": {"shapes": [{"x0": 0, "x1": 0}]}}
     mark = {"kind": "mark", "seen": 0, "shape": 0, "trace": 2, "curves": [0, 1], "x": "epoch", "table": None}
-    _, after = asked("growth.js", "advanced", drawn, mark, events(after_step(12)))
+    _, after = asked("growth.js", "advanced", drawn, mark, [after_step(12)])
     assert after["data"][2] == {"x": [2, 2], "y": [4, 9]}
     assert after["layout"]["shapes"][0] == {"x0": 1.2, "x1": 1.2}
 
 
 def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
     bars = {"data": [{"x": ["a", "b"], "y": [], "text": []}], "layout": {}}
-    said = events({"event": "evaluated", "per_class": [0.5, 0.987]})
+    said = [{"event": "evaluated", "per_class": [0.5, 0.987]}]
     _, after = asked("growth.js", "advanced", bars, ITEM | {"y": "per_class"}, said)
     assert after["data"][0] == {"x": ["a", "b"], "y": [50, 98.7], "text": ["50", "99"]}
 

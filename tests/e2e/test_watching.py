@@ -1,7 +1,9 @@
 """Charts that follow a run in the browser: each event once, through sleep and reload, and Python rests meanwhile."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
@@ -11,7 +13,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.plan import plan
-from tests.e2e.server import Server, serving
+from tests.e2e.server import STILL, Server, serving
 from tests.pages.train_page import CLASSES, CONFIG, recorded
 
 pytest.importorskip("playwright")
@@ -104,6 +106,31 @@ def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server,
     assert len(talked) == before
     assert len(asked) == 1  # one connection for all the charts
     assert int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0) <= drawings + 6
+
+
+def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server, store: Store):
+    config = replace(CONFIG, acceptance="sa", public=1000)
+    run, talked = recorded(store, config, 0), []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: talked.append(frame)))
+    strip, fan = ".st-key-decisions_chart", ".st-key-norms_chart"
+    with signs_of_life(store, run):
+        page.goto(f"{app.url}/train?run={run}")
+        expect(page.locator(f"{strip} .main-svg").first).to_be_visible(timeout=SOON)
+        expect(page.locator(f"{fan} .main-svg").first).to_be_visible(timeout=SOON)
+        page.wait_for_selector(STILL)
+        page.wait_for_timeout(1500)
+        before = len(talked)
+        for step, decisions, accepted in ((3, "aar", 2), (5, "ra", 3)):
+            store.append(
+                run, Stepped(step, step * config.q, 1.0, 0.9, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0, decisions, accepted)
+            )
+        expect(page.locator(".st-key-accepted_figures dd").first).to_have_text("3 / 2")
+        expect(page.locator(".st-key-accepted_figures dd").last).to_have_text(re.compile(r"[\d.]+"))
+        page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2", timeout=SOON)
+        shown = page.evaluate(f"() => document.querySelector('{strip} .live-plot').data.map(each => each.y)")
+        assert shown == [[1, 1, 0, 0, 1], [0, 0, -1, -1, 0]]
+        assert len(talked) == before
+    store.end(run, Status.CANCELLED)
 
 
 def test_a_browser_that_was_away_gets_each_event_once(page: Page, app: Server, store: Store, run: str):

@@ -114,7 +114,7 @@ def test_a_run_by_the_raw_reading_shows_the_reason_and_no_epsilon(store: Store):
     page = opened(recorded(store, config, 40), x="epsilon")
     assert {value for label, value in metrics(page).items() if label.startswith("Epsilon")} == {"none"}
     assert any("No epsilon: the raw reading" in each.value for each in page.caption)
-    assert len(charts(page)) == 4  # accuracy, loss, clipped, classes: none of epsilon
+    assert len(charts(page)) == 5  # accuracy, loss, clipped, classes, norms: none of epsilon
 
 
 def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(store: Store):
@@ -125,7 +125,9 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     assert metrics(page)["Accepted / rejected"] == "30 / 15"
     (caption,) = [each.value for each in page.caption if INVALID in each.value]
     title = ACCOUNTANTS["rdp"].title
-    claim = ACCOUNTANTS["rdp"].curve(plan(config).claimed(30), [30], config.delta).epsilon[0]
+    mechanism = plan(config).claimed(30)
+    assert mechanism
+    claim = ACCOUNTANTS["rdp"].curve(mechanism, [30], config.delta).epsilon[0]
     assert caption.endswith(f"30, would give {short(claim)}.")
     assert f"epsilon {metrics(page)[f'Epsilon, {title}']} ({title})" in caption
 
@@ -138,7 +140,7 @@ def test_the_sequence_of_accepted_and_rejected_proposals_is_a_strip(store: Store
     assert accepted["y"] == [1, 1, 0, 0, 1]
     assert rejected["y"] == [0, 0, -1, -1, 0]
     store.end(run, Status.CANCELLED)
-    assert len(charts(opened(recorded(store, CONFIG, 10)))) == 5  # no strip for any other method
+    assert len(charts(opened(recorded(store, CONFIG, 10)))) == 6  # no strip for any other method
 
 
 def test_overlaid_runs_have_a_key_of_what_differs(store: Store):

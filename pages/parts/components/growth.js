@@ -23,13 +23,11 @@ export function read(text) {
   return figure;
 }
 
-/* Take into the figure what has come since; whether anything did. `item` is one of live_chart.py's Growth or Mark. */
-export function advanced(figure, item, events) {
-  const fresh = events.filter((each) => each.number > item.seen).map((each) => each.body);
-  if (!events.length || !fresh.length) return false;
-  item.seen = events[events.length - 1].number;
-  const take = item.kind === "mark" ? marked : grown;
-  return fresh.map((body) => take(figure, item, body)).some(Boolean);
+const TAKES = { growth: grown, mark: marked, strip: decided }; // by the kind of an item
+
+/* Take news into the figure; whether they changed it. `item` is one of live_chart.py's Growth, Mark or Strip. */
+export function advanced(figure, item, news) {
+  return news.map((body) => TAKES[item.kind](figure, item, body)).some(Boolean);
 }
 
 function grown(figure, item, body) {
@@ -97,6 +95,21 @@ function marked(figure, item, body) {
     figure.data[item.trace].x = points.map((each) => each[0]);
     figure.data[item.trace].y = points.map((each) => each[1]);
   }
+  return true;
+}
+
+/* Bars for the proposals of a run, as dpcore's decisions_figure draws them: up where accepted, down where rejected. */
+function decided(figure, item, body) {
+  if (body.event !== "stepped" || !body.decisions) return false;
+  item.decisions += body.decisions;
+  const wide = Math.max(1, Math.ceil(item.decisions.length / item.most));
+  const bars = item.decisions.match(new RegExp(`.{1,${wide}}`, "g"));
+  const shares = bars.map((bar) => bar.replaceAll("r", "").length / bar.length);
+  const x = bars.map((bar, place) => (place * wide + bar.length / 2) * item.q);
+  const width = bars.map((bar) => bar.length * item.q);
+  const rejected = shares.map((share) => 1 - share);
+  Object.assign(figure.data[0], { x, width, y: shares, customdata: shares });
+  Object.assign(figure.data[1], { x, width, y: rejected.map((share) => -share), customdata: rejected });
   return true;
 }
 

@@ -1,5 +1,6 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
-import { follow, stop } from "./runs.js";
+import { mounted } from "./mounted.js";
+import { Following } from "./runs.js";
 import { advanced, read, spread } from "./growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./looks.js";
@@ -7,25 +8,13 @@ import { fitted, narrowed } from "./narrow.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
-const charts = new WeakMap(); // by the element that Streamlit gives each of them
-const told = new Set(); // runs whose end Python has been told of
+const reported = new Set(); // runs of whose end Python knows
 let plotly = null;
-
-export default function live_chart({ data, parentElement, setTriggerValue, setStateValue }) {
-  const chart = charts.get(parentElement) ?? new Chart(parentElement);
-  charts.set(parentElement, chart);
-  chart.show(data, setTriggerValue, setStateValue);
-  return () => {
-    chart.close();
-    charts.delete(parentElement);
-  };
-}
 
 class Chart {
   constructor(parent) {
     this.parent = parent;
-    this.heard = () => this.plan();
-    this.followed = new Map();
+    this.following = new Following(() => this.plan());
     this.drawn = 0;
     this.build();
     this.preview = new Preview((drawing) => this.take(drawing), () => this.release());
@@ -55,11 +44,11 @@ class Chart {
     this.parent.append(this.box);
   }
 
-  show(data, setTriggerValue, setStateValue) {
+  show({ data, setTriggerValue, setStateValue }) {
     this.tell = (name, value) => setTriggerValue(name, value);
     this.fail = (reason) => setStateValue("failed", reason);
     this.data = data;
-    this.preview.told(data.preview);
+    this.preview.ready(data.preview);
     this.box.setAttribute("role", "figure");
     this.box.setAttribute("aria-label", data.alt);
     this.table.ariaLabel = `Numbers: ${data.title.split("\n")[0] || data.name}`; // no two regions have one name
@@ -77,30 +66,17 @@ class Chart {
     if (drawing !== this.shown) {
       this.shown = drawing;
       this.figure = read(figure);
-      this.following = following.map((each) => ({ ...each, seen: each.after }));
+      this.items = following.map((each) => ({ ...each, seen: each.after }));
     }
-    this.attend();
+    this.following.attend(this.items);
     load(this.data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
-  }
-
-  /* Follow the runs that the figure follows now, and no others. */
-  attend() {
-    const first = new Map();
-    for (const { run, after } of this.following) first.set(run, Math.min(after, first.get(run) ?? Infinity));
-    for (const [run, followed] of this.followed) if (!first.has(run)) this.leave(run, followed);
-    for (const [run, after] of first) this.followed.set(run, follow(run, after, this.heard));
-  }
-
-  leave(run, followed) {
-    stop(followed, this.heard);
-    this.followed.delete(run);
   }
 
   close() {
     clearTimeout(this.planned);
     this.closed = true;
     this.preview.close();
-    for (const [run, followed] of this.followed) this.leave(run, followed);
+    this.following.attend([]);
     this.sizes.disconnect();
     globalThis.Plotly?.purge(this.plot);
     this.box.remove();
@@ -118,7 +94,7 @@ class Chart {
   }
 
   draw() {
-    const grown = this.following.filter((each) => advanced(this.figure, each, this.followed.get(each.run).events));
+    const grown = this.items.filter((each) => advanced(this.figure, each, this.following.news(each)));
     const width = this.box.clientWidth;
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
@@ -139,15 +115,15 @@ class Chart {
     this.say();
   }
 
-  /* What the reader must know of the runs; Python is told once of each end. */
+  /* What the reader must know of the runs; Python hears once of each end. */
   say() {
-    const all = [...this.followed.values()];
+    const all = [...this.following.runs.values()];
     const sentence = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
     if (this.said.textContent !== (sentence ?? "")) this.said.textContent = sentence ?? "";
     if (all.length && all.every((each) => each.failing)) this.fail("no answer");
-    const ended = all.filter((each) => each.ended && !told.has(each.run)).map((each) => each.run);
+    const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
     if (!ended.length || !this.data.tells) return;
-    ended.forEach((run) => told.add(run));
+    ended.forEach((run) => reported.add(run));
     this.tell("ended", ended.join(" "));
   }
 
@@ -168,3 +144,5 @@ function load(address) {
   plotly ??= import(new URL(address, location.origin));
   return plotly;
 }
+
+export default mounted(Chart);

@@ -71,11 +71,22 @@ class Mark:
     table: Table | None = None
 
 
+@dataclass(frozen=True)
+class Strip:
+    """The proposals of a run under simulated annealing: the two traces of `decisions_figure` and nothing else."""
+
+    run: str
+    after: int
+    decisions: str  # until then
+    q: float
+    most: int  # bars
+
+
 class Drawing(NamedTuple):
     """A figure, and what in it grows with runs."""
 
     figure: go.Figure
-    following: Sequence[Growth | Mark] = ()
+    following: Sequence[Growth | Mark | Strip] = ()
 
 
 Preview = Callable[[str, str], Drawing | None] | None  # of a field's key and its text
@@ -83,7 +94,7 @@ Preview = Callable[[str, str], Drawing | None] | None  # of a field's key and it
 
 def live_chart(
     figure: go.Figure,
-    following: Sequence[Growth | Mark],
+    following: Sequence[Growth | Mark | Strip],
     *,
     key: str,
     alt: str,

@@ -9,11 +9,12 @@ from pages.parts.components.served import charts_follow, mount
 
 
 @dataclass(frozen=True)
-class ByStep:
-    """What is said after each of some steps; between two of them, what is said after the later one."""
+class ByCount:
+    """What is said after each of some numbers of steps; between two of them, what is said after the later one."""
 
-    steps: tuple[int, ...]
+    counts: tuple[int, ...]
     texts: tuple[str, ...]
+    field: str = "step"  # of the event: what is counted
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,11 @@ class Reading:
     after: int = 0  # number of the last event that is known
     event: str = "stepped"
     y: str = ""  # field of the event
+    of: str = ""  # field with what it is a part of: behind a stroke, what is left of that
     scale: float = 1.0
     digits: int = 1  # behind the point
     unit: str = ""
-    texts: ByStep | None = None  # in place of a field
+    texts: ByCount | None = None  # in place of a field
 
 
 def live_figures(readings: Sequence[Reading], key: str) -> None:

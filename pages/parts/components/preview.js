@@ -20,7 +20,7 @@ export class Preview {
   }
 
   /* Where the page's last run says that the chart can be asked for. */
-  told(address) {
+  ready(address) {
     this.address = address;
     this.unable = undefined;
   }

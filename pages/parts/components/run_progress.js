@@ -1,22 +1,10 @@
 /* How far a run is, from its events. See run_progress.py for what `data` holds. */
-import { follow, stop } from "./runs.js";
-
-const shown = new WeakMap(); // by the element that Streamlit gives each of them
-
-export default function run_progress({ data, parentElement, setTriggerValue }) {
-  const progress = shown.get(parentElement) ?? new Progress(parentElement);
-  shown.set(parentElement, progress);
-  progress.show(data, (status) => setTriggerValue("changed", status));
-  return () => {
-    progress.leave();
-    progress.box.remove();
-    shown.delete(parentElement);
-  };
-}
+import { mounted } from "./mounted.js";
+import { Following } from "./runs.js";
 
 class Progress {
   constructor(parent) {
-    this.heard = () => this.draw();
+    this.following = new Following(() => this.draw());
     this.box = document.createElement("div");
     this.box.className = "run-progress";
     this.box.dataset.testid = "stProgress"; // what looks for Streamlit's own bar finds this one
@@ -29,27 +17,24 @@ class Progress {
     parent.append(this.box);
   }
 
-  show(data, tell) {
-    if (this.data && this.data.run !== data.run) this.leave();
+  show({ data, setTriggerValue }) {
     this.data = data;
-    this.tell = tell;
-    this.told = "";
-    this.now = { seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
-    if (data.active) this.followed = follow(data.run, data.after, this.heard);
-    else this.leave();
+    this.tell = (news) => setTriggerValue("changed", news);
+    this.reported = "";
+    this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
+    this.following.attend(data.active ? [data] : []);
     this.draw();
   }
 
-  leave() {
-    if (this.followed) stop(this.followed, this.heard);
-    this.followed = null;
+  close() {
+    this.following.attend([]);
+    this.box.remove();
   }
 
   draw() {
-    const { followed, now, data } = this;
-    for (const { number, body } of followed?.events ?? []) {
-      if (number <= now.seen) continue;
-      now.seen = number;
+    const { now, data } = this;
+    const followed = this.following.runs.get(data.run);
+    for (const body of this.following.news(now)) {
       if (body.event === "started") now.device = body.device;
       if (body.event === "stepped") now.paces = [...now.paces.slice(-7), body.steps_per_second];
       now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
@@ -61,21 +46,22 @@ class Progress {
     this.bar.setAttribute("aria-label", data.label);
     this.bar.setAttribute("aria-valuenow", Math.round(100 * share));
     this.bar.setAttribute("aria-valuetext", sentence(data, now, state));
-    this.report(state);
+    if (followed) this.report(followed, state);
   }
 
   /* Python draws the page again where something else is to be done than wait: once for each news. */
-  report(state) {
-    const { followed, data } = this;
-    if (!followed) return;
+  report(followed, state) {
+    const { data } = this;
     const same = state.status === data.state.status && state.cancelling === data.state.cancelling;
     const over = !["queued", "running"].includes(state.status); // its end follows behind its last event
     const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : state.status;
-    if (!news || news === this.told) return;
-    this.told = news;
+    if (!news || news === this.reported) return;
+    this.reported = news;
     this.tell(news);
   }
 }
+
+export default mounted(Progress);
 
 export function sentence(data, now, { status, position }) {
   const place = `step ${now.step.toLocaleString("en")} of ${data.steps.toLocaleString("en")}`;

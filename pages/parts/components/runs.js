@@ -7,7 +7,9 @@
      ended     whether the run has ended and all its events are here
      unknown   the server's sentence where it knows no such run, else ""
      failing   whether the server could not be reached since the page was opened
-   stop(followed, heard) ends it. */
+   stop(followed, heard) ends it.
+
+   A part of the page that shows several runs has one Following of them. */
 
 const MOST = 6; // runs in one connection, as the server allows
 const LAST = 999_999_999_999; // after every event
@@ -44,6 +46,37 @@ export function follow(run, after, heard) {
 export function stop(followed, heard) {
   followed.listeners.delete(heard);
   plan(1000); // a page that is drawn anew follows again at once
+}
+
+/* The runs that one part of the page follows, by their ids; `heard` is called whenever one of them has said something. */
+export class Following {
+  constructor(heard) {
+    this.heard = heard;
+    this.runs = new Map();
+  }
+
+  /* Follow the runs of these items, {run, after}, each from behind the earliest of its events, and no others. */
+  attend(items) {
+    const first = new Map();
+    for (const { run, after } of items) if (run) first.set(run, Math.min(after, first.get(run) ?? Infinity));
+    for (const [run, followed] of this.runs) if (!first.has(run)) {
+      stop(followed, this.heard);
+      this.runs.delete(run);
+    }
+    for (const [run, after] of first) this.runs.set(run, follow(run, after, this.heard));
+  }
+
+  /* What the run of an item, {run, seen}, has said since the item was asked last. */
+  news(item) {
+    return unseen(item, this.runs.get(item.run)?.events ?? []);
+  }
+}
+
+/* What of the events the item has not seen; from now on it has. */
+export function unseen(item, events) {
+  const fresh = events.filter(({ number }) => number > item.seen);
+  item.seen = fresh.at(-1)?.number ?? item.seen;
+  return fresh.map(({ body }) => body);
 }
 
 function plan(delay) {

@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   let slider = sliders.get(parentElement);
   if (!slider) sliders.set(parentElement, (slider = new Slider(parentElement)));
   slider.send = (text, message) => setTriggerValue("moved", [text, message]);
-  slider.told(data);
+  slider.hear(data);
 }
 
 class Slider {
@@ -48,7 +48,7 @@ class Slider {
   }
 
   // What the server says holds, but not under a moving finger, and not before it has heard the last message.
-  told(data) {
+  hear(data) {
     this.data = data;
     this.left.textContent = data.ends[0];
     this.right.textContent = data.ends[1];

@@ -4,23 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.figures import norms_figure
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.gradients.clipping import CLIPPINGS
-from pages.parts.components.live_chart import Growth, live_chart
 from pages.parts.lab.step import Step, step_html
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.train.gradient_norms import gradient_norms
 from pages.parts.train.run_history import Watched, watched_runs
-from pages.parts.train.run_labels import described
-
-ALT = "Quantiles of the gradients' norms before clipping, against epoch, and the clipping norm C as a line."
-READING = (
-    "A gradient that lies above the line of C was shortened to it. Where the whole fan lies above the line, all are "
-    "shortened, and only their directions count; where it lies below, none is, and the noise, sigma times C, is larger "
-    "than it needs to be. When C is raised, the learning rate must fall."
-)
 
 
 def gradients(store: Store | None, ids: Sequence[str]) -> None:
@@ -32,27 +21,11 @@ def gradients(store: Store | None, ids: Sequence[str]) -> None:
     if not private:
         return
     watched = private[-1]
-    st.markdown(f"**Gradient norms before clipping**, {described(watched.config)}")
-    fan, words = st.container(key="beside").columns([3, 2], gap="medium")
-    with fan:
-        _fan(watched)
-    with words:
-        st.caption(READING)
+    gradient_norms(watched)
     shown = st.expander("Show a step", icon=":material/animation:", key="step_shown", on_change="rerun")
     if shown.open:
         with shown:
             _slowly(watched)
-
-
-def _fan(watched: Watched) -> None:
-    stepped, config = watched.history.stepped, watched.config
-    across = [each.epoch for each in stepped]
-    norms = [each.norms for each in stepped]
-    figure = norms_figure(across, norms, config.clip_norm, end=watched.epochs, size=chart_size())
-    since = (watched.run.id, watched.history.sequence)
-    lines = range(5 if watched.run.active else 0)
-    growths = [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
-    live_chart(figure, growths, key="norms_chart", alt=ALT, config=SMALL)
 
 
 def _slowly(watched: Watched) -> None:

@@ -16,7 +16,7 @@ PAGE = """
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
 [data-testid="stMultiSelect"] [role="group"]:has(input:focus-visible) {outline: 2px solid currentColor}
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
-.st-key-beside > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
+:is(.st-key-beside, .st-key-fan) > INNER {min-width: min(100%, 24rem)}  /* charts with labels at their right */
 .stHorizontalBlock.st-key-choices {gap: .5rem 1.2rem}
 .st-key-choices > .stElementContainer > .stButtonGroup {  /* each name beside its buttons: one row under the chart */
   display: flex; align-items: center; gap: .5rem

@@ -19,6 +19,7 @@ from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
 from pages.parts.train.evaluations import evaluations_download, evaluations_table
+from pages.parts.train.gradient_norms import gradient_norms
 from pages.parts.train.run_charts import decisions_strip, large_charts, small_charts
 from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import History, Watched, duration, watched_runs
@@ -27,7 +28,6 @@ from pages.parts.train.run_picker import cancel, go_on, outdated
 from pages.parts.train.seed_summary import seed_summaries
 
 EVERY = 0.5  # seconds between two looks while a run is active and the browser does not follow it
-SLOW = 2.0  # the same for what the browser cannot follow: the proposals of simulated annealing
 RESUME = (
     "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
     "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
@@ -71,22 +71,14 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
     seed_summaries([(each.run, each.config, each.history.finished) for each in watched])
     large_charts(watched, detail, accountant, across)
     if detail.config.acceptance != "none":
-        ticks = detail.run.active and charts_follow()
-        st.fragment(_proposals, run_every=SLOW if ticks else None)(store, detail.run.id, accountant)
+        accepted_figures(detail, accountant)
+        decisions_strip(detail)
     small_charts(watched, detail)
+    if detail.config.private:
+        gradient_norms(detail)
     evaluations_table(watched, accountant)
     evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
-
-
-def _proposals(store: Store, run: str, accountant: str) -> None:
-    """What simulated annealing has accepted up to now."""
-    try:
-        (watched,) = watched_runs(store, [run])
-    except (UnknownRun, StoreError):  # the panel says so
-        return
-    accepted_figures(watched, accountant)
-    decisions_strip(watched)
 
 
 def in_detail(watched: Sequence[Watched]) -> Watched:

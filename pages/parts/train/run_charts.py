@@ -19,7 +19,14 @@ from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.run_exports import picture
-from pages.parts.train.run_following import accuracy_growths, charted_epochs, class_growths, report_growths, walking
+from pages.parts.train.run_following import (
+    accuracy_growths,
+    charted_epochs,
+    class_growths,
+    proposals,
+    report_growths,
+    walking,
+)
 from pages.parts.train.run_history import Watched
 
 
@@ -52,15 +59,17 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
 
 def decisions_strip(watched: Watched) -> None:
     """Under simulated annealing: what was accepted and what rejected, in order."""
-    decisions = watched.history.decisions
-    if watched.config.acceptance == "none" or not decisions:
+    decisions, follows = watched.history.decisions, proposals(watched)
+    if not (decisions or (follows and charts_follow())):
         return
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
     )
     figure = decisions_figure(decisions, watched.config.q, watched.plan.steps, size=chart_size())
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
-    st.plotly_chart(figure, key="decisions_chart", config=SMALL, alt=alt)
+    if follows:
+        alt = "Strip of the proposals of simulated annealing up to now: accepted above the line, rejected below."
+    live_chart(figure, follows, key="decisions_chart", config=SMALL, alt=alt, **picture("Proposals", [watched]))
 
 
 def small_charts(watched: Sequence[Watched], detail: Watched) -> None:

@@ -7,7 +7,8 @@ import streamlit as st
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent, short
-from pages.parts.components.live_figures import ByStep, Reading, live_figures
+from pages.parts.components.live_figures import ByCount, Reading, live_figures
+from pages.parts.components.served import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.train.run_following import spent_table
@@ -46,21 +47,42 @@ def _tested(label: str, value: float | None, field: str) -> Reading:
 def accepted_figures(watched: Watched, accountant: str) -> None:
     """Under simulated annealing: how many proposals were accepted, and what the paper would charge for them."""
     last = watched.history.stepped[-1:]
-    if last and (accepted := last[0].accepted) is not None:
-        st.metric("Accepted / rejected", f"{accepted:,} / {last[0].step - accepted:,}", width="content")
+    accepted = last[0].accepted if last else None
+    counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
+    if watched.run.active and charts_follow():
+        since = {"run": watched.run.id, "after": watched.history.sequence}
+        count = Reading("Accepted / rejected", counted, y="accepted", of="step", digits=0, **since)
+        claim = Reading(INVALID.capitalize(), _claim(watched, accountant, accepted), **since)
+        live_figures([count, replace(claim, texts=_claim_by_count(watched, accountant))], "accepted_figures")
+        st.caption("All proposals are charged, the rejected ones too.")
+    elif accepted is not None:
+        st.metric("Accepted / rejected", counted, width="content")
         st.caption(_claimed(watched, accountant, last[0].step, accepted))
+
+
+def _claim_by_count(watched: Watched, accountant: str) -> ByCount | None:
+    """What the SA-DPSGD paper would charge after some numbers of accepted steps: what as many steps cost."""
+    table = spent_table(watched, accountant)
+    return ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
+
+
+def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
+    """The same for this number of them."""
+    mechanism = watched.plan.claimed(accepted)
+    if mechanism is None:
+        return NONE
+    claim = cache.epsilons(accountant, mechanism, watched.config.delta, (mechanism.steps,))[0]
+    return short(claim) if claim < float("inf") else "n/a"
 
 
 def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
     """What the SA-DPSGD paper would charge, beside what is spent."""
-    mechanism = watched.plan.claimed(accepted)
     spent = watched.epsilons(accountant, [step])
-    if not (mechanism and spent):
+    if not (accepted and spent):
         return f"{accepted:,} of {step:,} proposals accepted."
-    claim = cache.epsilons(accountant, mechanism, watched.config.delta, (mechanism.steps,))[0]
     return (
         f"All {step:,} proposals are charged: epsilon {_marked(watched, accountant, spent[0])} ({titled(accountant)}). "
-        f"**{INVALID}**, {accepted:,}, would give {short(claim) if claim < float('inf') else 'n/a'}."
+        f"**{INVALID}**, {accepted:,}, would give {_claim(watched, accountant, accepted)}."
     )
 
 
@@ -69,12 +91,12 @@ def _spent(watched: Watched, accountant: str) -> str:
     return _marked(watched, accountant, spent[0]) if spent else "none"
 
 
-def _spent_by_step(watched: Watched, accountant: str) -> ByStep | None:
+def _spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
     """Epsilon after some of the run's steps, as it is written; None where there is none to tell."""
     table = spent_table(watched, accountant)
     if table is None:
         return None
-    return ByStep(table.steps, tuple(_marked(watched, accountant, each) for each in table.values))
+    return ByCount(table.steps, tuple(_marked(watched, accountant, each) for each in table.values))
 
 
 def _marked(watched: Watched, accountant: str, epsilon: float) -> str:

@@ -7,10 +7,11 @@ import numpy as np
 
 from dpcore.figures import Track, charted
 from dpcore.figures.labels import written
+from dpcore.figures.norms import QUANTILES
 from dpcore.figures.style import NORMAL
-from dpcore.figures.training import accuracy_lines
+from dpcore.figures.training import MOST, accuracy_lines
 from dpcore.privacy.types import FloatArray, IntArray
-from pages.parts.components.live_chart import Growth, Label, Mark, Table
+from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table
 from pages.parts.results import cache
 from pages.parts.train.run_history import Watched
 
@@ -44,6 +45,18 @@ def class_growths(watched: Watched) -> list[Growth]:
     """How the bars of the classes change with the tests of a run."""
     active = watched.run.active
     return [Growth(watched.run.id, watched.history.sequence, 0, y="per_class", scale=100.0)] if active else []
+
+
+def proposals(watched: Watched) -> list[Strip]:
+    """The strip of what simulated annealing accepts and rejects, while the run goes on."""
+    since = (watched.run.id, watched.history.sequence)
+    return [Strip(*since, watched.history.decisions, watched.config.q, MOST)] if watched.run.active else []
+
+
+def norm_growths(watched: Watched) -> list[Growth]:
+    """How the lines of `norms_figure` grow with the reports of a run."""
+    since, lines = (watched.run.id, watched.history.sequence), range(len(QUANTILES) if watched.run.active else 0)
+    return [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
 
 
 def walking(watched: Watched) -> list[Mark]:

@@ -1,0 +1,16 @@
+/* A component whose parts stand in the page as long as Streamlit shows them. */
+
+/* What Streamlit calls: one `Part` for each element that it gives, shown anew with new data, closed when it goes. */
+export function mounted(Part) {
+  const parts = new WeakMap();
+  return (given) => {
+    const { parentElement } = given;
+    const part = parts.get(parentElement) ?? new Part(parentElement);
+    parts.set(parentElement, part);
+    part.show(given);
+    return () => {
+      part.close();
+      parts.delete(parentElement);
+    };
+  };
+}
