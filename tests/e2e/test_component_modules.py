@@ -61,10 +61,10 @@ def test_the_strip_of_proposals_grows_as_python_draws_it(asked, before: str, mos
     item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
     said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
     _, after = asked("growth.js", "advanced", bars, item, [*said, after_step(9)])
-    expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).to_dict()["data"]
+    expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).data
     for grown, drawn in zip(after["data"], expected, strict=True):
         for name in ("x", "y", "width", "customdata"):
-            assert grown[name] == pytest.approx(list(drawn[name])), name
+            assert grown[name] == pytest.approx(list(getattr(drawn, name))), name
 
 
 @pytest.mark.parametrize(
