@@ -37,7 +37,10 @@ CASES = [
     for theme in THEMES
 ]
 PATIENCE = 60_000
-HEIGHT = "() => document.querySelector('[data-testid=stMain]').scrollHeight"
+HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
+    .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
+FILLED = """() => [...document.querySelectorAll("[data-testid=stDataFrame]")]
+    .every(each => each.querySelector("[role=gridcell]"))"""
 BROKEN = """async () => {
     const rules = Object.fromEntries(axe.getRules().map(({ruleId}) => [ruleId, {enabled: true}]));
     const {violations} = await axe.run(document, {rules, resultTypes: ["violations"]});
@@ -71,6 +74,7 @@ def broken(browser, address: str, size: tuple[int, int], theme: str) -> Found:
     tab.goto(address)
     settled(tab)
     open_everything(tab)
+    tab.wait_for_function(FILLED)
     tab.evaluate(AXE_SCRIPT)
     found: Found = {}
     for rule, around, element in tab.evaluate(BROKEN):
