@@ -3,23 +3,23 @@
 import streamlit as st
 
 from dpcore.figures import profile_figure
-from dpcore.figures.alt import profile_alt
+from dpcore.figures.alt_texts import profile_alt
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
+from pages.parts.explain.first_visit import on_screen
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
 from pages.parts.explain.odds import alternative
-from pages.parts.explain.visitor import on_screen
-from pages.parts.lab.beside import attack_beside, numbers_below
-from pages.parts.lab.chart import Shown, View, first_chart, lab_chart
+from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
-from pages.parts.lab.pin import pin_and_reset
-from pages.parts.lab.start import start_button
+from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
+from pages.parts.lab.pin_and_reset import pin_and_reset
+from pages.parts.lab.train_button import start_button
 from pages.parts.results import cache, chart_texts
-from pages.parts.results.chart import chart
-from pages.parts.results.origin import address, origin_of
-from pages.parts.results.pinned import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results.export_origin import address, origin_of
+from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results.setting_chart import chart
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.layout import page_columns
 from pages.parts.shell.present import chart_size
@@ -32,18 +32,18 @@ left, right = page_columns("What does privacy cost, and what does it buy?")
 with right:
     lesson_menu()
     lesson_panel()
-    told = st.container(key="told", gap="xsmall")
+    sentences = st.container(key="sentences", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
     sight = large.container(key="in_sight", gap=None)
     early, picture = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
     row = large.container(horizontal=True, gap="small", key="choices")
     shown, below = st.container(), st.container()
 
-store, past, device = run_store(told)
+store, past, device = run_store(sentences)
 with left:
     form, place = settings_form(device)
     pinned = pin_and_reset(form)
-form = last_good(form, told)
+form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
 against = choice_of(row, "Against", ("epoch", "delta"), "against")
 across = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
@@ -53,7 +53,7 @@ with shown:
     ids = run_picker.choose(past, store)
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
-with told:
+with sentences:
     on_screen("accountants")
     certain, meant = st.empty(), st.empty()
 if mechanism and cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
@@ -62,7 +62,7 @@ if mechanism and cache.slow(mechanism, delta):  # the cheap curves are there at 
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta)) if mechanism else form.unaccounted)
 if warning := delta_warning(delta, form.n):
-    told.warning(warning)
+    sentences.warning(warning)
 early.empty()
 with picture:
     if against == "epoch":
@@ -81,7 +81,7 @@ if mechanism:
         found = attack_beside(mechanism, delta, form.n)
     meant.markdown(f"Of {alternative(found)}")
     if pinned and form.pinnable:
-        told.markdown(difference(pinned, form.pinnable))
+        sentences.markdown(difference(pinned, form.pinnable))
 with below:
     gradients(store, ids)
     if mechanism:

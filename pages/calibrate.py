@@ -6,8 +6,8 @@ from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.results import cache
-from pages.parts.results.origin import address, origin_of_any
-from pages.parts.results.pinned import difference, pin_controls
+from pages.parts.results.export_origin import address, origin_of_any
+from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import page_columns
 

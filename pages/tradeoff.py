@@ -11,16 +11,16 @@ from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in
-from pages.parts.controls.moved import values_shown
+from pages.parts.controls.moved_fields import values_shown
 from pages.parts.controls.number import Quantity, number
-from pages.parts.explain.visitor import on_screen, visitor_line
+from pages.parts.explain.first_visit import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
-from pages.parts.results.chart import chart
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
-from pages.parts.results.origin import address, origin_of
-from pages.parts.results.pinned import difference, pin_controls
+from pages.parts.results.export_origin import address, origin_of
+from pages.parts.results.pinned_setting import difference, pin_controls
+from pages.parts.results.setting_chart import chart
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.present import chart_size

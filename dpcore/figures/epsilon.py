@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.ghost import Ghost, ghost_end, ghost_trace
+from dpcore.figures.ghost_curve import Ghost, ghost_end, ghost_trace
 from dpcore.figures.labels import End, labelled
 from dpcore.figures.style import (
     BAND,
@@ -18,10 +18,10 @@ from dpcore.figures.style import (
     NORMAL,
     Size,
     drawn,
+    hover_text,
     layout,
     line,
     style_of,
-    told,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, horizons
@@ -176,10 +176,10 @@ def profile_figure(
         if curve.lower is not None:
             lower = line(curve.lower, curve.delta, style, name="Proven lower bound")
             lower |= {"fill": "tozerox", "fillpattern": BELOW_BAND}
-            traces.append(lower | told(curve.lower, at_least))
-            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | told(seen, at_most))
+            traces.append(lower | hover_text(curve.lower, at_least))
+            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | hover_text(seen, at_most))
         else:
-            traces.append(line(seen, curve.delta, style) | _told(seen, curve, hover))
+            traces.append(line(seen, curve.delta, style) | _hover_of(seen, curve, hover))
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
@@ -194,10 +194,10 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     if not np.isfinite(seen).any():
         return []
     if curve.lower is None:
-        return [line(epochs, seen, style) | _told(seen, curve, "%{y:.3g}")]
+        return [line(epochs, seen, style) | _hover_of(seen, curve, "%{y:.3g}")]
     lower = line(epochs, curve.lower, style, name="Proven lower bound", fill="tozeroy", fillpattern=BELOW_BAND)
     upper = line(epochs, seen, style, name="Proven upper bound", fill="tonexty", fillcolor=BAND)
-    return [lower | told(curve.lower, at_least), upper | told(seen, at_most)]
+    return [lower | hover_text(curve.lower, at_least), upper | hover_text(seen, at_most)]
 
 
 def _lie(
@@ -214,9 +214,9 @@ def _lie(
     return [words | {"text": [LIE], "textposition": "top left", "hoverinfo": "skip", "name": LIE}]
 
 
-def _told(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
+def _hover_of(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
     """What the hover says of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
-    return told(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
+    return hover_text(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, RIGHT, Content, curves_content
-from dpcore.figures.ghost import Ghost
+from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.labels import End, end_labels
 from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
 from dpcore.figures.training import run_style
@@ -150,9 +150,9 @@ def _certified(run: LabRun) -> dict[str, Any]:
     if run.ghost is None:
         raise ValueError("Expected run=... to have a ghost.")
     curve, style = run.ghost.curve, run_style(run.place, f"{run.label}, certified")
-    told = [marked(each, curve.kind) for each in curve.epsilon.tolist()]
+    texts = [marked(each, curve.kind) for each in curve.epsilon.tolist()]
     seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
-    more = {"opacity": FAINT, "text": told, "hovertemplate": "%{text}", "uid": f"{GHOST}{run.place}"}
+    more = {"opacity": FAINT, "text": texts, "hovertemplate": "%{text}", "uid": f"{GHOST}{run.place}"}
     trace = line(run.ghost.epochs, seen, style, **more)
     return trace | {"line": trace["line"] | {"width": NORMAL.pen / 2}}
 

@@ -119,7 +119,7 @@ def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORM
     return go.Figure({"data": traces, "layout": shape})
 
 
-def told(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
+def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
     """What the hover says of bounds (n,): as they are written, since plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}

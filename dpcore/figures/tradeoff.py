@@ -17,10 +17,10 @@ from dpcore.figures.style import (
     Size,
     Style,
     drawn,
+    hover_text,
     layout,
     line,
     style_of,
-    told,
 )
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -127,7 +127,7 @@ def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
 
 def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:
     curve = _curve(f, style, log)
-    return curve | told(curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS))
+    return curve | hover_text(curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS))
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:

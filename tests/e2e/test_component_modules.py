@@ -42,7 +42,7 @@ def figure(**more) -> dict:
 
 def test_only_events_of_the_right_kind_are_taken(asked):
     said = [after_step(2), {"event": "stepped", "step": 3, "epoch": 0.3}, after_step(4)]
-    _, after = asked("growth.js", "advanced", figure(), ITEM, said)
+    _, after = asked("figure_growth.js", "advanced", figure(), ITEM, said)
     assert after["data"][0] == {"x": [0.2, 0.4], "y": [50, 50]}
 
 
@@ -60,7 +60,7 @@ def test_the_strip_of_proposals_grows_as_python_draws_it(asked, before: str, mos
     bars = {"data": [{"x": [], "y": []}, {"x": [], "y": []}], "layout": {}}
     item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
     said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
-    _, after = asked("growth.js", "advanced", bars, item, [*said, after_step(9)])
+    _, after = asked("figure_growth.js", "advanced", bars, item, [*said, after_step(9)])
     expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).data
     for grown, drawn in zip(after["data"], expected, strict=True):
         for name in ("x", "y", "width", "customdata"):
@@ -85,19 +85,19 @@ def test_a_reading_says_what_an_event_says_of_it(asked, reading: dict, said: str
 @pytest.mark.parametrize(("step", "spent"), [(1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)])
 def test_a_step_between_two_of_a_table_lies_at_the_later_one(asked, step, spent):
     item = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
-    _, after = asked("growth.js", "advanced", figure(), item, [after_step(step)])
+    _, after = asked("figure_growth.js", "advanced", figure(), item, [after_step(step)])
     assert after["data"][0]["x"] == [spent]
 
 
 def test_a_step_behind_a_table_is_left_out_and_so_is_what_is_no_number(asked):
     item = ITEM | {"table": {"steps": [10], "values": [0.5]}}
     said = [after_step(11), after_step(1) | {"accuracy": None}]
-    assert asked("growth.js", "advanced", figure(), item, said)[1]["data"][0] == {"x": [], "y": []}
+    assert asked("figure_growth.js", "advanced", figure(), item, said)[1]["data"][0] == {"x": [], "y": []}
 
 
 def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
     said = [after_step(step, step / 3000) for step in range(1, 3001)]
-    line = asked("growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]
+    line = asked("figure_growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]
     assert 400 <= len(line["x"]) == len(line["y"]) <= 800
     assert (line["x"][-1], line["y"][-1]) == (300, 100)
     assert line["x"] == sorted(line["x"])
@@ -107,7 +107,7 @@ def test_a_mark_lies_on_the_next_point_of_each_curve(asked):
     curves = [{"x": [0, 1, 2], "y": [0, 3, 4]}, {"x": [0, 2], "y": [1, 9]}, {"x": [], "y": []}]
     drawn = {"data": curves, "layout": {"shapes": [{"x0": 0, "x1": 0}]}}
     mark = {"kind": "mark", "seen": 0, "shape": 0, "trace": 2, "curves": [0, 1], "x": "epoch", "table": None}
-    _, after = asked("growth.js", "advanced", drawn, mark, [after_step(12)])
+    _, after = asked("figure_growth.js", "advanced", drawn, mark, [after_step(12)])
     assert after["data"][2] == {"x": [2, 2], "y": [4, 9]}
     assert after["layout"]["shapes"][0] == {"x0": 1.2, "x1": 1.2}
 
@@ -115,14 +115,14 @@ def test_a_mark_lies_on_the_next_point_of_each_curve(asked):
 def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
     bars = {"data": [{"x": ["a", "b"], "y": [], "text": []}], "layout": {}}
     said = [{"event": "evaluated", "per_class": [0.5, 0.987]}]
-    _, after = asked("growth.js", "advanced", bars, ITEM | {"y": "per_class"}, said)
+    _, after = asked("figure_growth.js", "advanced", bars, ITEM | {"y": "per_class"}, said)
     assert after["data"][0] == {"x": ["a", "b"], "y": [50, 98.7], "text": ["50", "99"]}
 
 
 def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     notes = [{"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at, "text": "x"} for at in (50, 51, 90)]
     layout = {"annotations": notes, "yaxis": {"range": [0, 100]}, "height": 264}
-    placed = asked("growth.js", "spread", layout, {})[0]["annotations"]
+    placed = asked("figure_growth.js", "spread", layout, {})[0]["annotations"]
     assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])  # 9.5 of 100 are 19 of 200 pixels
     assert all("at" not in each for each in placed)
 

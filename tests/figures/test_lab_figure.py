@@ -5,7 +5,7 @@ import pytest
 
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import LIE
-from dpcore.figures.ghost import Ghost
+from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from dpcore.figures.ghost import LOOK
+from dpcore.figures.ghost_curve import LOOK
 from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
 from dpcore.figures.training import DASHES
 from dpcore.privacy.accountants import ACCOUNTANTS

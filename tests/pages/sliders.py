@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 MESSAGES = count(1)
 
 
-def told(page: AppTest) -> dict[str, dict[str, Any]]:
+def slider_data(page: AppTest) -> dict[str, dict[str, Any]]:
     """What the page tells each slider, by the slider's name in the address."""
     shown = [each.proto for each in page.get("bidi_component") if each.proto.component_name == "stop_slider"]
     return {_name(proto.id): json.loads(proto.json) for proto in shown}

@@ -17,10 +17,10 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.schedule import SCHEDULES
 from pages.parts.controls.mechanism import UNCHANGED
-from pages.parts.lab import chart
+from pages.parts.lab import lab_chart as chart
 from pages.parts.train.form import MORE
 from tests.pages.explained_html import sure, unexplained
-from tests.pages.sliders import slide, told
+from tests.pages.sliders import slide, slider_data
 
 pytestmark = pytest.mark.usefixtures("store")
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
@@ -62,7 +62,7 @@ def test_a_rate_whose_inverse_no_float_holds_is_refused_in_a_sentence(schedule: 
 def test_every_slider_stands_at_the_value_of_its_field_in_every_run(query: dict[str, str]):
     page = opened(**query)
     for _ in range(2):
-        sliders = told(page)
+        sliders = slider_data(page)
         assert len(sliders) >= 4
         assert all(each["value"] == page.text_input(key=name).value for name, each in sliders.items())
         assert all(each["value"] in each["stops"] for each in sliders.values())
@@ -111,7 +111,7 @@ def test_the_slider_sets_the_exact_field_and_the_field_moves_the_slider():
     slide(page, "sigma", "2")
     assert page.text_input(key="sigma").value == "2"
     page.text_input(key="sigma").set_value("3.14159").run()
-    assert told(page)["sigma"]["value"] == "3.14159"
+    assert slider_data(page)["sigma"]["value"] == "3.14159"
     assert sentences(page) == []
 
 

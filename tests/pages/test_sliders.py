@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.sliders import slide, told
+from tests.pages.sliders import slide, slider_data
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
 
@@ -23,7 +23,7 @@ def sigma(page: AppTest) -> str:
 
 
 def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
-    slider = told(opened(sigma="3"))["sigma"]
+    slider = slider_data(opened(sigma="3"))["sigma"]
     assert (slider["label"], slider["value"]) == ("Noise multiplier sigma", "3")
     assert slider["ends"] == ["more accurate", "more private"]
     assert {"1", "1.5", "2", "10"} <= set(slider["stops"])
@@ -32,39 +32,39 @@ def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
 
 def test_a_value_between_two_stops_has_a_stop_of_its_own_while_it_lasts():
     page = opened(sigma="3.14159")
-    stops = told(page)["sigma"]["stops"]
+    stops = slider_data(page)["sigma"]["stops"]
     assert stops[stops.index("3") : stops.index("3.2") + 1] == ["3", "3.14159", "3.2"]
-    assert "3.14159" not in told(slide(page, "sigma", "3"))["sigma"]["stops"]
+    assert "3.14159" not in slider_data(slide(page, "sigma", "3"))["sigma"]["stops"]
 
 
 def test_what_a_slider_sends_becomes_the_field_and_the_slider_hears_that_it_arrived():
     page = opened()
-    assert told(page)["sigma"]["heard"] == 0
-    first = told(slide(page, "sigma", "2"))["sigma"]
+    assert slider_data(page)["sigma"]["heard"] == 0
+    first = slider_data(slide(page, "sigma", "2"))["sigma"]
     assert (sigma(page), first["value"]) == ("2", "2")
-    second = told(slide(page, "sigma", "4"))["sigma"]
+    second = slider_data(slide(page, "sigma", "4"))["sigma"]
     assert (sigma(page), second["value"]) == ("4", "4")
     assert second["heard"] > first["heard"] > 0
     page.run()
-    assert told(page)["sigma"] == second
+    assert slider_data(page)["sigma"] == second
 
 
 def test_a_stop_that_was_sent_before_counts_again_after_the_field_was_typed_in():
     page = slide(opened(), "sigma", "2")
     page.text_input(key="sigma").set_value("7").run()
-    assert told(page)["sigma"]["value"] == "7"
+    assert slider_data(page)["sigma"]["value"] == "7"
     assert sigma(slide(page, "sigma", "2")) == "2"
 
 
 @pytest.mark.parametrize("nonsense", [5, None, [], ["2"], [2, 1], ["2", "1"], ["2", 1, 1], {"2": 1}, ["9" * 41, 1]])
 def test_a_message_that_no_slider_sends_changes_nothing(nonsense: object):
     page = opened(sigma="3")
-    before = told(page)
+    before = slider_data(page)
     assert sigma(slide(page, "sigma", nonsense)) == "3"
-    assert told(page) == before
+    assert slider_data(page) == before
 
 
 def test_a_text_that_is_no_number_is_a_sentence_and_the_slider_keeps_its_place():
     page = slide(opened(sigma="3"), "sigma", "<b>")
     assert [each.value for each in page.error] == ["Expected sigma='<b>' to be a number. Showing 3."]
-    assert told(page)["sigma"]["value"] == "3"
+    assert slider_data(page)["sigma"]["value"] == "3"

@@ -20,10 +20,10 @@ from pages.parts.calibrate.carried import carry
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.number import show
-from pages.parts.explain.visitor import visitor_line
+from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button
-from pages.parts.results.origin import Origin
+from pages.parts.results.export_origin import Origin
 from pages.parts.results.table import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 

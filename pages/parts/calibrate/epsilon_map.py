@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import heatmap_figure
-from dpcore.figures.alt import heatmap_alt
+from dpcore.figures.alt_texts import heatmap_alt
 from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -27,12 +27,12 @@ from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.moved import Values, moved_setting, values_shown
+from pages.parts.controls.moved_fields import Values, moved_setting, values_shown
 from pages.parts.controls.number import show
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button, numbers_table
-from pages.parts.results.origin import Origin, address, origin_of_any
-from pages.parts.results.pinned import pinned_mark
+from pages.parts.results.export_origin import Origin, address, origin_of_any
+from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.present import chart_size
 
 CELLS = 40  # along each axis

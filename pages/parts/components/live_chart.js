@@ -1,10 +1,10 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
 import { mounted } from "./mounted.js";
 import { Following } from "./runs.js";
-import { advanced, read, spread } from "./growth.js";
+import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
-import { exported, themed } from "./looks.js";
-import { fitted, narrowed } from "./narrow.js";
+import { exported, themed } from "./chart_theme.js";
+import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
-from pages.parts.components.served import charts_follow, mount, nothing
+from pages.parts.components.served_component import charts_follow, mount, nothing
 from pages.parts.serving import files, previews
 
 HEIGHT = 340

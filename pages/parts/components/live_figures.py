@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from pages.parts.components.served import charts_follow, mount
+from pages.parts.components.served_component import charts_follow, mount
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from pages.parts.components.served import mount
+from pages.parts.components.served_component import mount
 
 
 @dataclass(frozen=True)

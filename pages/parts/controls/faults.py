@@ -32,21 +32,23 @@ def place_of(name: str) -> Any:
     return place
 
 
-def said_at_control(sentence: str) -> bool:
-    """Draw the sentence under the control that it names; whether there is one."""
+def say(sentence: str) -> None:
+    """Draw what is wrong under the control that the sentence names, or here."""
+    place = _control_in(sentence)
+    (st if place is None else place).error(sentence)
+
+
+def noted_at_control(sentence: str) -> None:
+    """Draw why nothing can be trained under the control that the sentence names, if any: its value is no mistake."""
+    if (place := _control_in(sentence)) is not None:
+        place.caption(f":material/info: {sentence}")
+
+
+def _control_in(sentence: str) -> Any:
     found = NAMED.match(sentence)
     places = st.session_state.get(PLACES, {})
     name = found[1] if found else ""
-    place = places.get(name, places.get(OTHERWISE.get(name, "")))
-    if place is not None:
-        place.error(sentence)
-    return place is not None
-
-
-def say(sentence: str) -> None:
-    """Draw the sentence under the control that it names, or here."""
-    if not said_at_control(sentence):
-        st.error(sentence)
+    return places.get(name, places.get(OTHERWISE.get(name, "")))
 
 
 def or_said(control: Callable[[], T], otherwise: T) -> tuple[T, str]:

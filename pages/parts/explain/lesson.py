@@ -93,7 +93,7 @@ class Scene:
         """Epsilon of this scene in units of that of another."""
         return self.epsilon(name) / other.epsilon(name)
 
-    def told(self, name: str = CERTIFIED) -> str:
+    def cost(self, name: str = CERTIFIED) -> str:
         """The same in words that say what kind of number it is."""
         return f"**{marked(self.epsilon(name), self.curve(name).kind)}**"
 

@@ -133,8 +133,8 @@ def _ask(name: str, question: Question) -> None:
     for answer in question.answers:
         if answer.text == chosen:
             right = answer.right()
-            told = st.success if right else st.error
-            told(
+            box = st.success if right else st.error
+            box(
                 f"**{'Right.' if right else 'Not so.'}** {answer.why()}",
                 icon=f":material/{'check' if right else 'close'}:",
             )

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from dpcore.figures.style import RUNS
 from dpcore.privacy.report.attack_risk import EVEN, Risks
 from dpcore.privacy.report.statement import odds
-from pages.parts.explain.promise import NOT_PROMISED
+from pages.parts.explain.not_promised import NOT_PROMISED
 from pages.parts.explain.terms import explained, term
 
 PEOPLE = 100
@@ -45,7 +45,7 @@ def odds_icons(found: Risks) -> str:
 
 def alternative(found: Risks) -> str:
     """What the drawing shows, in words."""
-    return _told(of_hundred(found))
+    return _sentence(of_hundred(found))
 
 
 def not_promised() -> str:
@@ -60,7 +60,7 @@ def _reach(found: Risks, after: int) -> str:
     return f"<b class=number>at most {after} of {PEOPLE}</b> "
 
 
-def _told(after: int) -> str:
+def _sentence(after: int) -> str:
     return f"{PEOPLE} people, someone is right about {BEFORE} before, and about {after} at most after."
 
 
@@ -77,7 +77,7 @@ def _drawing(after: int) -> str:
     )
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
-    return f'<img class=people alt="{_told(after)}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
+    return f'<img class=people alt="{_sentence(after)}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
 
 
 def _people(color: str, body: int, first: int, last: int) -> str:

@@ -16,7 +16,7 @@ from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.tradeoff import Tradeoff
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
-from pages.parts.results.origin import Origin
+from pages.parts.results.export_origin import Origin
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
 NUMBERS = "The numbers in the chart"

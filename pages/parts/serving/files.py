@@ -21,7 +21,7 @@ from starlette.routing import Route
 PLOTLY = "plotly.min.js"
 MODULES = (
     "live_chart.js", "live_figures.js", "run_progress.js",
-    "growth.js", "looks.js", "mounted.js", "narrow.js", "numbers_table.js", "preview.js", "runs.js",
+    "figure_growth.js", "chart_theme.js", "mounted.js", "labels_below.js", "numbers_table.js", "preview.js", "runs.js",
 )  # fmt: skip
 COMPONENTS = Path(__file__).parents[1] / "components"
 FOREVER = "public, max-age=31536000, immutable"

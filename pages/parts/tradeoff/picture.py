@@ -5,15 +5,15 @@ from typing import NamedTuple
 import plotly.graph_objects as go
 
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
-from dpcore.figures.alt import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
 from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
 from pages.parts.components.live_chart import Drawing
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.moved import Values, moved_setting
+from pages.parts.controls.moved_fields import Values, moved_setting
 from pages.parts.results import cache
 from pages.parts.results.attack_curves import Compared
-from pages.parts.results.pinned import ghost_over_delta, pinned_line
+from pages.parts.results.pinned_setting import ghost_over_delta, pinned_line
 
 HEIGHT = 470
 TITLE = "Trade-off function"

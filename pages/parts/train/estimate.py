@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import charted, curves_figure, epochs_at
-from dpcore.figures.alt import curves_alt
+from dpcore.figures.alt_texts import curves_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -22,7 +22,7 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
-from pages.parts.explain.visitor import visitor_line
+from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size

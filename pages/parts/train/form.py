@@ -20,8 +20,8 @@ from pages.parts.calibrate.carried import tell_other_data
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.choice import choice, choice_by_title
 from pages.parts.controls.data import Data, data_control
-from pages.parts.controls.faults import or_said, said_at_control, say
-from pages.parts.controls.moved import Values, given, moved
+from pages.parts.controls.faults import noted_at_control, or_said, say
+from pages.parts.controls.moved_fields import Values, given, moved
 from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.url_state import keep, recall
@@ -106,7 +106,7 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
         if not problem:
             values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
             form = replace(_accounted_or_said(form, chosen, epochs), values=values, chosen=chosen)
-            said_at_control(form.obstacle)
+            noted_at_control(form.obstacle)
         schedule_chart(form, chosen.method.get("schedule", "constant"))
     return form, start
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.figures import norms_figure
 from pages.parts.components.live_chart import live_chart
-from pages.parts.components.served import charts_follow
+from pages.parts.components.served_component import charts_follow
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.run_exports import picture

@@ -14,7 +14,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from pages.parts.components.run_progress import Progress, run_progress
-from pages.parts.components.served import charts_follow
+from pages.parts.components.served_component import charts_follow
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line

@@ -6,14 +6,14 @@ import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, track_figure
-from dpcore.figures.alt import accuracy_alt, classes_alt, curves_alt, track_alt
+from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, track_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.privacy.report.numbers import epochs_of
 from pages.parts.components.live_chart import live_chart
-from pages.parts.components.served import charts_follow
+from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL

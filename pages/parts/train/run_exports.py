@@ -7,7 +7,7 @@ from dpcore.privacy.report.numbers import nearest
 from dpcore.training.settings import SETTINGS
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns
-from pages.parts.results.origin import Origin
+from pages.parts.results.export_origin import Origin
 from pages.parts.train.run_history import Watched
 from pages.parts.train.run_labels import described
 

@@ -19,7 +19,7 @@ from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.mechanism import EPOCHS, Setting
 from pages.parts.controls.number import read
 from pages.parts.results.downloads import csv_of
-from pages.parts.results.origin import origin_of_any
+from pages.parts.results.export_origin import origin_of_any
 
 
 def answers_csv(asked) -> str:

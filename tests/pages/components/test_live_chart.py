@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.components import live_chart as live
-from pages.parts.components import served
+from pages.parts.components import served_component as served
 from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
 from pages.parts.serving import files, routes
 
@@ -29,7 +29,7 @@ def page() -> None:
     import plotly.graph_objects as go
 
     from pages.parts.components.live_chart import Growth, live_chart
-    from pages.parts.components.served import charts_follow
+    from pages.parts.components.served_component import charts_follow
 
     assert not charts_follow()
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})

@@ -98,7 +98,7 @@ def test_a_text_is_one_or_a_few_sentences_and_says_what_the_page_shows(lesson: L
                      if "<table" in each.proto.body)  # fmt: skip
         own = [each for each in told if f'data-label="Epsilon">{each}</td>' in table]
         assert own
-        assert {f"**{each}**" for each in own} >= {step.scene.told(name) for name in step.scene.accountants} & {*told}
+        assert {f"**{each}**" for each in own} >= {step.scene.cost(name) for name in step.scene.accountants} & {*told}
 
 
 @each_lesson
@@ -205,7 +205,7 @@ def test_the_right_answer_follows_the_accountants(monkeypatch: pytest.MonkeyPatc
 
 def test_a_lesson_of_ones_own_is_driven_like_the_others(monkeypatch: pytest.MonkeyPatch):
     scene = Scene(batch=500, sigma=3.0)
-    steps = tuple(Step(scene, lambda scene: f"Look: {scene.told()}") for _ in range(3))
+    steps = tuple(Step(scene, lambda scene: f"Look: {scene.cost()}") for _ in range(3))
     answers = (Answer("Yes", lambda: scene.epsilon() > 0, lambda: "So."), Answer("No", lambda: False, lambda: "Why?"))
     own = Lesson("own", "A lesson of one's own", steps, Question(scene, lambda: "Does it cost?", answers))
     monkeypatch.setitem(lesson_panel.LESSONS, "own", own)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
+from pages.parts.explain.not_promised import NOT_PROMISED
 from pages.parts.explain.odds import PEOPLE, not_promised, odds_icons, of_hundred
-from pages.parts.explain.promise import NOT_PROMISED
 from pages.parts.results import cache
 
 

@@ -11,7 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
 from pages.parts.controls import data
-from pages.parts.lab.chart import UNTRAINABLE
+from pages.parts.lab.lab_chart import UNTRAINABLE
 from tests.pages.train_page import opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"

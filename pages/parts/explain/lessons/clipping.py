@@ -18,7 +18,7 @@ def _noise(scene: Scene) -> str:
 def _what_doubles() -> str:
     return (
         f"At C = {plain(DOUBLE_CLIP.clip_norm)} the noise is {_noise(DOUBLE_CLIP)} instead of {_noise(SHORT_CLIP)}, "
-        f"and epsilon is {DOUBLE_CLIP.told()}, as at C = {plain(SHORT_CLIP.clip_norm)}: {SHORT_CLIP.told()}."
+        f"and epsilon is {DOUBLE_CLIP.cost()}, as at C = {plain(SHORT_CLIP.clip_norm)}: {SHORT_CLIP.cost()}."
     )
 
 
@@ -30,7 +30,7 @@ CLIPPING = Lesson(
             SHORT_CLIP,
             lambda scene: (
                 f"A gradient longer than C = {plain(scene.clip_norm)} is shortened to C, so that no example "
-                f"moves the sum further. Noise of sigma times C = {_noise(scene)} hides that: epsilon {scene.told()}."
+                f"moves the sum further. Noise of sigma times C = {_noise(scene)} hides that: epsilon {scene.cost()}."
             ),
         ),
         Step(
@@ -38,14 +38,14 @@ CLIPPING = Lesson(
             lambda scene: (
                 f"C is {plain(scene.clip_norm)} now. One example may move the sum "
                 f"{plain(scene.clip_norm / SHORT_CLIP.clip_norm)} times as far, and the noise has grown with it, to "
-                f"{_noise(scene)}. The curves have not moved: epsilon {scene.told()}."
+                f"{_noise(scene)}. The curves have not moved: epsilon {scene.cost()}."
             ),
         ),
         Step(
             LOUD,
             lambda scene: (
                 f"C is back, and sigma is {plain(scene.sigma)}: noise of {_noise(scene)} over the same C, and now "
-                f"epsilon moves, to {scene.told()}. Only the ratio of noise to C is privacy; C itself decides how "
+                f"epsilon moves, to {scene.cost()}. Only the ratio of noise to C is privacy; C itself decides how "
                 "much of each gradient is left, and so how well the model learns."
             ),
         ),

@@ -17,12 +17,12 @@ def _may_stand(name: str) -> bool:
 
 
 def _why_not(name: str) -> str:
-    kind, number = ACCOUNTANTS[name].kind, LIMIT.told(name)
+    kind, number = ACCOUNTANTS[name].kind, LIMIT.cost(name)
     if not kind.is_bound:
         return f"{number} is an {WORDS[kind]}: it is proven that epsilon is at least {LIMIT.least()} here."
     if _may_stand(name):
         return f"Proven from both sides: epsilon is at least {LIMIT.least()}, and {number} is enough."
-    return f"{number} is proven, but larger than it need be: {LIMIT.told()} is proven too."
+    return f"{number} is proven, but larger than it need be: {LIMIT.cost()} is proven too."
 
 
 DISAGREEMENT = Lesson(
@@ -33,13 +33,13 @@ DISAGREEMENT = Lesson(
             WORST_CASE,
             lambda scene: (
                 f"One training run, two accountants. Basic composition adds the worst case of every step: "
-                f"epsilon {scene.told('naive')}. The certified band, from the same noise: {scene.told()}."
+                f"epsilon {scene.cost('naive')}. The certified band, from the same noise: {scene.cost()}."
             ),
         ),
         Step(
             MOMENTS,
             lambda scene: (
-                f"These two keep track of how rare bad luck is: {scene.told('moments')} and {scene.told('rdp')}. They "
+                f"These two keep track of how rare bad luck is: {scene.cost('moments')} and {scene.cost('rdp')}. They "
                 "know the same moments; the second turns them into an epsilon with less loss."
             ),
         ),
@@ -47,7 +47,7 @@ DISAGREEMENT = Lesson(
             LIMIT,
             lambda scene: (
                 f"The central limit theorem pretends that there are endlessly many tiny steps, and says "
-                f"{scene.told('gdp')}. It runs below the band: epsilon is proven to be at least {scene.least()}."
+                f"{scene.cost('gdp')}. It runs below the band: epsilon is proven to be at least {scene.least()}."
             ),
         ),
     ),

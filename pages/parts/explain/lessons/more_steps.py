@@ -14,7 +14,7 @@ def _times(other: Scene, scene: Scene, name: str = CERTIFIED) -> str:
 
 def _twice() -> str:
     return (
-        f"After {epochs_of(TWICE.epochs)} epsilon is {TWICE.told()}, {_times(TWICE, BRIEF)} the {BRIEF.told()} after "
+        f"After {epochs_of(TWICE.epochs)} epsilon is {TWICE.cost()}, {_times(TWICE, BRIEF)} the {BRIEF.cost()} after "
         f"{epochs_of(BRIEF.epochs)}."
     )
 
@@ -26,14 +26,14 @@ MORE_STEPS = Lesson(
         Step(
             BRIEF,
             lambda scene: (
-                f"{scene.mechanism.steps:,} steps cost epsilon {scene.told()}. Look at the shape of the curves: "
+                f"{scene.mechanism.steps:,} steps cost epsilon {scene.cost()}. Look at the shape of the curves: "
                 "they rise fast at first, then ever more slowly."
             ),
         ),
         Step(
             LONG,
             lambda scene: (
-                f"{_times_longer(scene)} as many steps with the same noise: epsilon {scene.told()}, "
+                f"{_times_longer(scene)} as many steps with the same noise: epsilon {scene.cost()}, "
                 f"{_times(scene, BRIEF)} as much. Basic composition says {_times(scene, BRIEF, 'naive')}: it does not "
                 "know that the luck of many steps evens out."
             ),
@@ -42,15 +42,15 @@ MORE_STEPS = Lesson(
             LONG_AND_LOUD,
             lambda scene: (
                 f"More noise pays for more steps: at sigma = {plain(scene.sigma)} all {scene.mechanism.steps:,} "
-                f"steps cost epsilon {scene.told()}, about what {BRIEF.mechanism.steps:,} steps cost at sigma = "
-                f"{plain(BRIEF.sigma)}: {BRIEF.told()}."
+                f"steps cost epsilon {scene.cost()}, about what {BRIEF.mechanism.steps:,} steps cost at sigma = "
+                f"{plain(BRIEF.sigma)}: {BRIEF.cost()}."
             ),
         ),
     ),
     Question(
         BRIEF,
         lambda: (
-            f"You train for twice as long, with the same noise as here. What happens to epsilon, {BRIEF.told()} now?"
+            f"You train for twice as long, with the same noise as here. What happens to epsilon, {BRIEF.cost()} now?"
         ),
         (
             Answer(

@@ -21,7 +21,7 @@ def _doubt(scene: Scene) -> float:
 
 def _doubts() -> str:
     before, after = (f"**{outward(100 * _doubt(each), math.floor, 3)} %**" for each in (ONE, THREE))
-    return f"At least {before} of doubt are left at epsilon {ONE.told()}, and {after} at {THREE.told()}."
+    return f"At least {before} of doubt are left at epsilon {ONE.cost()}, and {after} at {THREE.cost()}."
 
 
 def _advantage(scene: Scene) -> str:
@@ -35,7 +35,7 @@ NOT_UNITS = Lesson(
         Step(
             ONE,
             lambda scene: (
-                f"Epsilon {scene.told()}: the odds that you took part may grow by a factor of {_factor(scene)}, e to "
+                f"Epsilon {scene.cost()}: the odds that you took part may grow by a factor of {_factor(scene)}, e to "
                 "the epsilon, but for delta. Look at the people: someone who was even can become right about "
                 f"{scene.people()}."
             ),
@@ -43,29 +43,29 @@ NOT_UNITS = Lesson(
         Step(
             THREE,
             lambda scene: (
-                f"Less noise, epsilon {scene.told()}. The factor is {_factor(scene)} now, since each unit of "
+                f"Less noise, epsilon {scene.cost()}. The factor is {_factor(scene)} now, since each unit of "
                 f"epsilon multiplies, and the people are {scene.people()}."
             ),
         ),
         Step(
             SEVEN,
             lambda scene: (
-                f"At epsilon {scene.told()} the factor is {_factor(scene)}, and the people are "
+                f"At epsilon {scene.cost()} the factor is {_factor(scene)}, and the people are "
                 f"{scene.people()}: a promise in name only."
             ),
         ),
         Step(
             THREE_AT_ONCE,
             lambda scene: (
-                f"One large step of everybody, epsilon {scene.told()} again. Yet the best attacker's advantage is "
-                f"{_advantage(scene)}, where the sampled run of epsilon {THREE.told()} leaves {_advantage(THREE)}: "
+                f"One large step of everybody, epsilon {scene.cost()} again. Yet the best attacker's advantage is "
+                f"{_advantage(scene)}, where the sampled run of epsilon {THREE.cost()} leaves {_advantage(THREE)}: "
                 "one number does not say it all. The trade-off picture does."
             ),
         ),
     ),
     Question(
         THREE,
-        lambda: f"From epsilon {ONE.told()} to {THREE.told()}: what happens to the doubt of someone who was even?",
+        lambda: f"From epsilon {ONE.cost()} to {THREE.cost()}: what happens to the doubt of someone who was even?",
         (
             Answer(
                 "It stays about as it was.",

@@ -12,7 +12,7 @@ STEPS_ARE = f"{FEWER_STEPS.steps:,} steps"
 
 
 def _half_batch() -> str:
-    return f"Epsilon goes from {FEWER_STEPS.told()} to {HALF_A_BATCH.told()}, at batch {HALF_A_BATCH.batch}."
+    return f"Epsilon goes from {FEWER_STEPS.cost()} to {HALF_A_BATCH.cost()}, at batch {HALF_A_BATCH.batch}."
 
 
 SAMPLING = Lesson(
@@ -23,14 +23,14 @@ SAMPLING = Lesson(
             EVERYONE,
             lambda scene: (
                 f"Here the batch is everybody: each of the {EXAMPLES:,} examples is in each of the "
-                f"{scene.mechanism.steps:,} steps. Look at the end of the certified curve: epsilon {scene.told()}."
+                f"{scene.mechanism.steps:,} steps. Look at the end of the certified curve: epsilon {scene.cost()}."
             ),
         ),
         Step(
             SOME,
             lambda scene: (
                 f"Now a coin decides for each example and step. After the same {epochs_of(scene.epochs)} each is used "
-                f"as often as before, over {scene.mechanism.steps:,} steps, yet epsilon is {scene.told()}: nobody "
+                f"as often as before, over {scene.mechanism.steps:,} steps, yet epsilon is {scene.cost()}: nobody "
                 "knows in which steps you were."
             ),
         ),
@@ -38,14 +38,14 @@ SAMPLING = Lesson(
             FEW,
             lambda scene: (
                 f"A smaller batch, the same {epochs_of(scene.epochs)}, the same sigma: epsilon "
-                f"{scene.told()}. The price is time, {scene.mechanism.steps:,} steps, and more noise beside each batch."
+                f"{scene.cost()}. The price is time, {scene.mechanism.steps:,} steps, and more noise beside each batch."
             ),
         ),
         Step(
             FEWER_STEPS,
             lambda scene: (
-                f"And the same batch for only {STEPS_ARE}, as many as at first: epsilon {scene.told()}, "
-                f"where everybody in each of them cost {EVERYONE.told()}."
+                f"And the same batch for only {STEPS_ARE}, as many as at first: epsilon {scene.cost()}, "
+                f"where everybody in each of them cost {EVERYONE.cost()}."
             ),
         ),
     ),

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.parts.lab.step import Step, step_html
+from pages.parts.lab.step_animation import Step, step_html
 
 STEP = Step(40, 10_000, 0.0256, 0.1, 1.23, (0.05, 0.08, 0.2, 0.4, 0.9), 0.62)
 

@@ -47,8 +47,9 @@ def step_html(step: Step, played: int = 0) -> str:
 def _batch(step: Step) -> str:
     drawn = round(DRAWN * step.q)
     squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(DRAWN))
-    told = f"each of {step.n:,} examples joins with probability q = {nearest(step.q)}: about {step.q * step.n:,.0f} do"
-    return f"<b>A batch is drawn.</b> Step {step.step:,}: {told}.<div class=squares aria-hidden=true>{squares}</div>"
+    chance, expected = nearest(step.q), f"{step.q * step.n:,.0f}"
+    drawing = f"each of {step.n:,} examples joins with probability q = {chance}: about {expected} do"
+    return f"<b>A batch is drawn.</b> Step {step.step:,}: {drawing}.<div class=squares aria-hidden=true>{squares}</div>"
 
 
 def _lengths(step: Step) -> str:
@@ -66,13 +67,13 @@ def _clipped(step: Step) -> str:
 def _noise(step: Step) -> str:
     most = _bar(step, step.clip_norm, step.clip_norm, "what one example can add to the sum, C")
     noise = _bar(step, step.noise, 0.0, "standard deviation of the noise, sigma C", NOISE)
-    told = f"sigma C = {nearest(step.sigma)} times {nearest(step.clip_norm)} = {nearest(step.noise)}"
+    product = f"sigma C = {nearest(step.sigma)} times {nearest(step.clip_norm)} = {nearest(step.noise)}"
     hides = "It hides whether any one took part."
-    return f"<b>Noise is added</b> to each coordinate of their sum: {told}. {hides}{most}{noise}"
+    return f"<b>Noise is added</b> to each coordinate of their sum: {product}. {hides}{most}{noise}"
 
 
 def _bar(step: Step, length: float, before: float, word: str, color: str = FILLED) -> str:
     """A bar that begins as long as it was before."""
     ends = f"--to:{min(length / step.scale, 1):.4f};--from:{min(before / step.scale, 1):.4f};--color:{color}"
-    told = f"{nearest(length, 3)}{' →' if length > step.scale else ''} · {word}"
-    return f'<div class=bar style="{ends}"><span></span><small>{told}</small></div>'
+    words = f"{nearest(length, 3)}{' →' if length > step.scale else ''} · {word}"
+    return f'<div class=bar style="{ends}"><span></span><small>{words}</small></div>'

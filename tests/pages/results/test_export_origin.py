@@ -10,7 +10,7 @@ from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.tradeoff import Gaussian
 from dpcore.privacy.types import Kind
 from pages.parts.results import downloads
-from pages.parts.results.origin import origin_of
+from pages.parts.results.export_origin import origin_of
 
 LINK = "http://127.0.0.1:8501/tradeoff?sigma=2"
 MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=100)

@@ -1,6 +1,6 @@
 /* A chart where there is little room. Labels beside a plot take it where the chart is narrow, as on a phone: there they
    stand below it. In a low window a chart is lower. */
-import { LINE, beside, margins } from "./growth.js";
+import { LINE, beside, margins } from "./figure_growth.js";
 
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size

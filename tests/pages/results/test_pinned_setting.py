@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls.mechanism import Setting
-from pages.parts.results.pinned import difference, setting_of, understood, words_of, written
+from pages.parts.results.pinned_setting import difference, setting_of, understood, words_of, written
 
 PAGES = Path(__file__).parents[3] / "pages"
 SETTINGS = [

@@ -16,7 +16,7 @@ import math
 import streamlit as st
 
 from dpcore.figures import Line, charted, epochs_at
-from dpcore.figures.ghost import SHORT, Ghost, ghost_style
+from dpcore.figures.ghost_curve import SHORT, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.kinds import marked

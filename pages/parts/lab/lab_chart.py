@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import charted, epochs_at
-from dpcore.figures.alt import curves_alt
-from dpcore.figures.ghost import Ghost
+from dpcore.figures.alt_texts import curves_alt
+from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
 from dpcore.figures.style import Size
@@ -24,11 +24,11 @@ from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
-from pages.parts.components.served import charts_follow
+from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
-from pages.parts.results.origin import origin_of
-from pages.parts.results.pinned import words_of
+from pages.parts.results.export_origin import origin_of
+from pages.parts.results.pinned_setting import words_of
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form, moved_form
@@ -95,7 +95,7 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     name = "epsilon-and-accuracy"
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
-    alt = told_of(curves, runs, watched)
+    alt = alt_of(curves, runs, watched)
     preview = partial(previewed, shown, watched, size)
     live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True)
     _statuses(store, watched)
@@ -129,7 +129,7 @@ def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, 
     return drawing_of(shown._replace(form=form, curves=curves), runs, watched, size)
 
 
-def told_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
+def alt_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
     ends = [f"{titled(name)} {marked(float(curve.epsilon[-1]), curve.kind)}" for name, curve in curves.items()]
     reached = [

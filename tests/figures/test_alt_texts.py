@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from dpcore.figures import Line, gaussian_line
-from dpcore.figures.alt import (
+from dpcore.figures.alt_texts import (
     accuracy_alt,
     classes_alt,
     curves_alt,

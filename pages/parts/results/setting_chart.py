@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from pages.parts.components.live_chart import Preview, live_chart
-from pages.parts.results.origin import Origin
+from pages.parts.results.export_origin import Origin
 from pages.parts.shell.layout import SMALL
 
 

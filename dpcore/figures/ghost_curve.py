@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpcore.figures.labels import End
-from dpcore.figures.style import Style, line, told
+from dpcore.figures.style import Style, hover_text, line
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.types import FloatArray
@@ -32,7 +32,7 @@ def ghost_trace(ghost: Ghost) -> dict[str, Any]:
     curve, look = ghost.curve, ghost_style(ghost.label)
     seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
     x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
-    return line(x, y, look) | told(seen, lambda epsilon: marked(epsilon, curve.kind))
+    return line(x, y, look) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
 def ghost_end(ghost: Ghost) -> list[End]:

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpcore.figures import gaussian_line, tradeoff_figure
-from dpcore.figures.alt import tradeoff_alt
+from dpcore.figures.alt_texts import tradeoff_alt
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
-from pages.parts.explain.visitor import visitor_line
+from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import band_and_clt
-from pages.parts.results.chart import chart
 from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
-from pages.parts.results.origin import address, origin_of
+from pages.parts.results.export_origin import address, origin_of
+from pages.parts.results.setting_chart import chart
 from pages.parts.results.statement_card import card
 from pages.parts.results.verdict_table import verdict_table, why_they_differ
 from pages.parts.shell.menu import link

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.parts.controls.mechanism import Setting
 from pages.parts.explain.lesson_panel import start_over
-from pages.parts.results.pinned import pin_controls, pinned_setting
+from pages.parts.results.pinned_setting import pin_controls, pinned_setting
 from pages.parts.train.form import Form
 
 
