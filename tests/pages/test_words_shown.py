@@ -40,14 +40,12 @@ def test_the_length_is_told_in_the_epochs_that_were_asked_for():
 
 
 @pytest.mark.parametrize("sigma", ["0.04", "0.01"])
-def test_where_nothing_is_certified_nothing_is_said_of_a_grey_curve(sigma: str):
+def test_where_no_noise_that_is_drawn_pays_for_the_change_no_number_is_shown(sigma: str):
     page = opened(sigma=sigma)
     assert sentences(page) == []
-    assert "× </td>" not in table(page)
-    assert "0.00 ×" not in table(page)
-    told = " ".join(each.value for each in page.caption)
-    assert chart_texts.NO_BAND in told
-    assert chart_texts.TRADEOFF not in told
+    assert any(each.value.startswith("No epsilon: noise is drawn up to") for each in page.markdown)
+    assert not [each for each in page.get("html") if "<table" in each.proto.body]
+    assert chart_texts.TRADEOFF not in [each.value for each in page.caption]
 
 
 def test_a_tiny_delta_says_that_the_band_is_coming(monkeypatch: pytest.MonkeyPatch):

@@ -30,7 +30,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
     figure = tradeoff_figure(band, lines, log=True, height=HEIGHT, size=chart_size())
     chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
     link("pages/tradeoff.py", "What can an attacker do?")
-    st.caption(chart_texts.NO_BAND if band.empty else chart_texts.TRADEOFF)
+    st.caption(chart_texts.TRADEOFF)
     visitor_line(found)
     return found
 

@@ -35,7 +35,7 @@ def warnings(page) -> str:
 def test_an_unknown_run_in_the_address_is_named_beside_a_known_one(store: Store):
     run = recorded(store, CONFIG, 40)
     page = opened("nosuchrun9", run)
-    assert "'nosuchrun9'" in warnings(page)
+    assert "`run=nosuchrun9`" in warnings(page)
     assert metrics(page)["Test accuracy"] == "66.0 %"
 
 
@@ -60,7 +60,7 @@ def test_an_older_run_whose_settings_no_longer_have_a_plan_is_left_out(store: St
     db.close()
     page = opened(old, run)
     assert not page.exception
-    assert f"'{old}'" in warnings(page)
+    assert f"`run={old}`" in warnings(page)
     assert metrics(page)["Test accuracy"] == "66.0 %"
 
 
