@@ -23,6 +23,7 @@ LAYERS = [
     ["app", "dpcore.__main__"],
     ["pages", "dpcore.commands", "dpcore.notebook"],
     ["dpcore.figures"],
+    ["dpcore.papers"],
     ["dpcore.runs"],
     ["dpcore.training"],
     ["dpcore.data"],

@@ -9,7 +9,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import growing_curves
 from tests.pages import test_tradeoff_page as tradeoff
-from tests.pages.test_accountants_page import opened, sentences, table
+from tests.pages.test_accountants_page import opened, sentences
 
 pytestmark = pytest.mark.usefixtures("store")
 

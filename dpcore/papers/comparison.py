@@ -1,0 +1,71 @@
+"""Their number beside ours, and what that says: reproduced, different for a reason, or refuted by a proof."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.papers.records import Recorded, recorded
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.numbers import outward, short
+
+
+class Outcome(StrEnum):
+    """How a printed number fares."""
+
+    REPRODUCED = "reproduced"
+    DIFFERS = "differs"
+    REFUTED = "refuted"  # as a promise of privacy: the certified lower bound lies above it
+    UNTRAINED = "untrained"  # no run of it has been recorded
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An entry with what comes out here."""
+
+    paper: str
+    entry: Entry
+    ours: float | None  # None where no run has been recorded
+    lower: float | None  # proven lower bound of the epsilon that the entry claims; None where it claims none
+    outcome: Outcome
+    why: str
+    record: Recorded | None = None
+
+
+def compared(paper: str, entry: Entry) -> Comparison:
+    """The entry recomputed, or with its recorded runs."""
+    if isinstance(entry, Trained):
+        return _of_runs(paper, entry)
+    if not isinstance(entry, Computed):
+        raise TypeError(f"Expected {type(entry).__name__} to be computed or trained.")
+    ours = entry.ours()
+    close = abs(ours - entry.theirs) <= entry.tolerance
+    lower = None if entry.claim is None else certified_lower(entry.claim)
+    if lower is not None and entry.theirs < lower:
+        return Comparison(paper, entry, ours, lower, Outcome.REFUTED, _refutation(entry, lower, close))
+    if close:
+        return Comparison(paper, entry, ours, lower, Outcome.REPRODUCED, entry.note)
+    return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
+
+
+def certified_lower(claim: Claim) -> float:
+    """The proven lower bound of epsilon; 0 where nothing is proven."""
+    last = ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
+    return last.lower or 0.0
+
+
+def _refutation(entry: Computed, lower: float, close: bool) -> str:
+    proven = f"at least {outward(lower, math.floor)} is proven, so this is not kept"
+    found = "The number is what its formula gives, but" if close else "As a promise of privacy:"
+    return " ".join(filter(None, (f"{found} {proven}.", entry.because if not close else "", entry.note)))
+
+
+def _of_runs(paper: str, entry: Trained) -> Comparison:
+    record = recorded(paper, entry.config)
+    if record is None:
+        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "No run of it has been recorded yet.")
+    off = record.mean - entry.theirs
+    if abs(off) <= entry.tolerance:
+        return Comparison(paper, entry, record.mean, None, Outcome.REPRODUCED, entry.note, record)
+    why = entry.because or f"Ours is {short(abs(off))} points {'higher' if off > 0 else 'lower'}."
+    return Comparison(paper, entry, record.mean, None, Outcome.DIFFERS, why, record)

@@ -1,0 +1,104 @@
+"""What a paper prints at one place, and how the same is computed or trained here."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.schedule import Recipe
+from dpcore.training.config import RunConfig
+
+POINTS = 1.0  # percentage points of test accuracy that a training run may differ by unless its entry says otherwise
+ROUNDING = 1e-9  # of a float's own, beside half a unit of the last digit that is printed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting as the pages' controls have it, so that it can be opened there."""
+
+    n: int
+    batch: int
+    sigma: float
+    epochs: float
+    clip_norm: float = 1.0
+    optimizer: str = "sgd"
+    delta: float = 1e-5
+    schedule: str = "constant"
+    rate: float = 0.0
+    dataset: str = ""  # empty where none is meant that everybody can train on
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What it releases: the steps of all its epochs, rounded up."""
+        steps = math.ceil(self.epochs * self.n / self.batch - 1e-9)
+        return Recipe(self.schedule, self.rate, 0).mechanism(self.batch / self.n, self.sigma, steps)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That a mechanism is private with a printed epsilon, at this delta. The certified bounds judge it."""
+
+    mechanism: Mechanism
+    delta: float
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A number that a paper prints."""
+
+    place: str  # where: "Table 1, row 2"
+    quantity: str  # what: "epsilon of the central limit theorem"
+    printed: str  # as the paper prints it: "0.83"
+    because: str = ""  # why ours differs, a whole sentence; where it does not differ there is nothing to explain
+    note: str = ""  # what a reader has to know to compare the two
+    setting: Setting | None = None  # what to open on the other pages
+    within: float | None = None  # how far ours may lie from the printed number; None: half a unit of its last digit
+
+    DIGITS: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+
+    @property
+    def theirs(self) -> float:
+        """The printed number.
+
+        >>> Entry("Table 1", "epsilon", "0.83").theirs
+        0.83
+        """
+        return float(self._number)
+
+    @property
+    def tolerance(self) -> float:
+        """How far ours may lie from the printed number.
+
+        >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
+        (0.005, True)
+        """
+        if self.within is not None:
+            return self.within
+        exponent = Decimal(self._number).as_tuple().exponent
+        return 0.5 * 10.0 ** int(exponent) + ROUNDING * abs(self.theirs)
+
+    @property
+    def _number(self) -> str:
+        found = self.DIGITS.search(self.printed.replace(",", ""))
+        if found is None:
+            raise ValueError(f"Expected printed={self.printed!r} to hold a number.")
+        return found.group()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed(Entry):
+    """A number that follows from accounting alone."""
+
+    ours: Callable[[], float]
+    claim: Claim | None = None  # that it is an epsilon which a mechanism keeps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Entry):
+    """A test accuracy in per cent: the mean over seeds of recorded runs of `config`."""
+
+    config: RunConfig
+    within: float | None = POINTS

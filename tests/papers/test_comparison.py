@@ -1,0 +1,58 @@
+"""A printed number beside ours: reproduced to its last digit, different for a reason, or refuted by a proof."""
+
+from dataclasses import replace
+
+import pytest
+
+from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.comparison import Outcome, compared
+from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.config import RunConfig
+
+ONE_STEP = Claim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "outcome"),
+    [
+        ("0.83", 0.8349, Outcome.REPRODUCED),
+        ("0.83", 0.8351, Outcome.DIFFERS),
+        ("10,000", 10_000.4, Outcome.REPRODUCED),
+        ("3e-4", 3.6e-4, Outcome.DIFFERS),
+    ],
+)
+def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed(printed: str, ours: float, outcome: Outcome):
+    entry = Computed("Table 1", "epsilon", printed, because="It rounds down.", ours=lambda: ours)
+    found = compared("004", entry)
+    assert found.outcome is outcome
+    assert (found.why == "It rounds down.") == (outcome is Outcome.DIFFERS)
+    assert found.lower is None
+
+
+@pytest.mark.parametrize(("printed", "refuted"), [("4.36", True), ("4.38", False)])
+def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(printed: str, refuted: bool):
+    entry = Computed("Theorem 1", "epsilon", printed, ours=lambda: float(printed), claim=ONE_STEP)
+    found = compared("000", entry)
+    assert found.lower == pytest.approx(4.377, abs=5e-4)
+    assert (found.outcome is Outcome.REFUTED) == refuted
+    assert ("at least 4.37 is proven" in found.why) == refuted
+
+
+def test_what_prints_no_number_is_refused():
+    with pytest.raises(ValueError, match="Expected printed='none' to hold a number"):
+        _ = Entry("Table 1", "epsilon", "none").theirs
+
+
+def test_an_accuracy_without_a_recorded_run_is_untrained():
+    entry = Trained("Table 1", "test accuracy", "95.0 %", config=RunConfig(sigma=1.2345))
+    assert compared("004", entry).outcome is Outcome.UNTRAINED
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_every_number_of_a_paper_is_reproduced_refuted_or_its_difference_is_explained(paper):
+    for each in comparisons(replace(paper, entries=paper.computed)):
+        assert each.ours is not None
+        assert each.outcome in (Outcome.REPRODUCED, Outcome.REFUTED) or each.why, each.entry
+        if each.outcome is Outcome.REPRODUCED:
+            assert not each.entry.because, f"nothing to explain: {each.entry}"
