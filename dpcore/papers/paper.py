@@ -1,11 +1,11 @@
 """One paper: its numbers, its figures drawn again, its claims and what holds of them, the gaps in its proofs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from dpcore.papers.entry import Computed, Entry, Trained
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,68 @@ class Drawing:
     log_x: bool = False
     log_y: bool = False
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Area:
+    """One of the kinds of cells that a map has."""
+
+    word: str  # "below the band"
+    text: str  # what it means, a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What each cell of a map is."""
+
+    x: FloatArray  # (X,) increasing
+    y: FloatArray  # (Y,) increasing
+    area: IntArray  # (Y, X) which of the map's areas it belongs to
+    said: tuple[tuple[str, ...], ...]  # (Y, X) what it is, in words and with its numbers
+
+
+@dataclass(frozen=True)
+class Map:
+    """Where in a plane of settings something holds: each cell belongs to one area and says in words what it is."""
+
+    place: str  # "Theorem 3"
+    title: str
+    x: str  # titles of the axes
+    y: str
+    areas: tuple[Area, ...]  # the worst first
+    cells: Callable[[], Cells]
+    log_x: bool = False
+    log_y: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that a calculator asks for."""
+
+    name: str  # "epsilon"
+    label: str  # "privacy loss epsilon"
+    usual: float  # what it is unless somebody says otherwise
+    low: float
+    high: float
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Calculator:
+    """A table of formulas of the paper, filled in for the numbers that somebody asks about."""
+
+    place: str  # "Table 1"
+    title: str
+    asks: tuple[Quantity, ...]
+    columns: tuple[str, ...]
+    rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]  # of values by name; ValueError for bad ones
+    note: str = ""
+
+    @property
+    def usual(self) -> dict[str, float]:
+        """The values that it is filled in for unless somebody says otherwise."""
+        return {each.name: each.usual for each in self.asks}
 
 
 @dataclass(frozen=True)
@@ -60,6 +122,8 @@ class Paper:
     about: str  # what it brings, in one or two sentences
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
+    maps: tuple[Map, ...] = ()
+    calculators: tuple[Calculator, ...] = ()
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
