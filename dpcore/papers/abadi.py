@@ -51,6 +51,7 @@ PAPER = Paper(
     authors="Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang (slides by B. Jayaraman)",
     published="CCS 2016, arXiv 1607.00133",
     about="DP-SGD: clip each example's gradient, add noise to the sum; and the moments accountant, which charges it.",
+    settings={"Moments accountant, MNIST": SETTING},
     entries=(
         Computed(
             place="Moments accountant",

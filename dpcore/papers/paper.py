@@ -1,10 +1,10 @@
 """One paper: its numbers, its figures drawn again, its claims and what holds of them, the gaps in its proofs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from dpcore.papers.entry import Computed, Entry, Trained
+from dpcore.papers.entry import Computed, Entry, Setting, Trained
 from dpcore.privacy.types import FloatArray, IntArray
 
 
@@ -120,6 +120,7 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # what it brings, in one or two sentences
+    settings: Mapping[str, Setting] = field(default_factory=dict)  # to begin with on the pages, by title
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()

@@ -103,6 +103,11 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
         assert preset.source
 
 
+def test_a_papers_setting_stands_in_the_fields_as_somebody_would_type_it():
+    fields = ("60000", "2048", "2.15", "40", "0.1", "sgd", presets.SA, "1e-5", "constant", "", "fashion_mnist")
+    assert tuple(presets.PRESETS["SA-DPSGD, Fashion-MNIST"]) == fields
+
+
 def test_the_first_preset_is_what_the_pages_begin_with():
     preset = next(iter(presets.PRESETS.values()))
     for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):

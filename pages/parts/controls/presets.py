@@ -4,6 +4,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.papers import PAPERS
+from dpcore.papers.entry import Setting
+from dpcore.privacy.report.numbers import plain
+
 CUSTOM = "My own settings"
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
 
@@ -31,24 +35,32 @@ BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
 BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
 YU = "Yu et al. 2019, IEEE S&P, exponential decay"
 
+
+def _texts(setting: Setting, source: str) -> Preset:
+    """A setting of a paper as the fields hold it."""
+    return Preset(
+        n=plain(setting.n),
+        batch=plain(setting.batch),
+        sigma=plain(setting.sigma),
+        epochs=plain(setting.epochs),
+        clip_norm=plain(setting.clip_norm),
+        optimizer=setting.optimizer,
+        source=source,
+        delta=plain(setting.delta),
+        schedule=setting.schedule,
+        rate=plain(setting.rate) if setting.rate else "",
+        dataset=setting.dataset,
+    )
+
+
+SOURCES = {"002": ABADI, "000": PIGDO, "001": SA, "004": BU}  # of a paper's settings, in the order of the list
 PRESETS = {
     "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "5", "0.1", "sgd", "this app"),
-    "Moments accountant, MNIST": Preset("60000", "600", "4", "100", "4", "sgd", ABADI),
-    "PIGDO, MNIST, sigma 8": Preset("60000", "600", "8", "30", "4", "adam", PIGDO),
-    "PIGDO, MNIST, sigma 4": Preset("60000", "600", "4", "100", "4", "adam", PIGDO),
-    "PIGDO, MNIST, sigma 2": Preset("60000", "600", "2", "260", "4", "adam", PIGDO),
-    "PIGDO, figure 4": Preset("60000", "600", "2", "400", "4", "adam", PIGDO),
-    "SA-DPSGD, MNIST": Preset("60000", "512", "1.23", "40", "0.1", "sgd", SA),
-    "SA-DPSGD, Fashion-MNIST": Preset("60000", "2048", "2.15", "40", "0.1", "sgd", SA, dataset="fashion_mnist"),
-    "SA-DPSGD, CIFAR-10": Preset("50000", "1024", "1.54", "30", "0.1", "sgd", SA, dataset=""),
-    "Gaussian DP, MNIST, sigma 1.3": Preset("60000", "256", "1.3", "15", "1.5", "sgd", BU),
-    "Gaussian DP, MNIST, sigma 1.1": Preset("60000", "256", "1.1", "60", "1", "sgd", BU),
-    "Gaussian DP, MNIST, sigma 0.7": Preset("60000", "256", "0.7", "45", "1.5", "sgd", BU),
-    "Gaussian DP, MNIST, sigma 0.6": Preset("60000", "256", "0.6", "62", "1.5", "sgd", BU),
-    "Gaussian DP, MNIST, sigma 0.55": Preset("60000", "256", "0.55", "68", "1.5", "sgd", BU),
-    "Gaussian DP, MNIST, sigma 0.5": Preset("60000", "256", "0.5", "100", "1.5", "sgd", BU),
-    "Gaussian DP, Adult": Preset("29305", "256", "0.55", "18", "1", "sgd", BU, dataset=""),
-    "Gaussian DP, IMDb": Preset("25000", "512", "0.56", "9", "1", "adam", BU, dataset=""),
+    **{
+        title: _texts(setting, source)
+        for paper, source in SOURCES.items()
+        for title, setting in PAPERS[paper].settings.items()
+    },
     "TensorFlow Privacy tutorial, MNIST": Preset(
         "60000", "256", "1.1", "60", "1", "sgd", "TensorFlow Privacy tutorials"
     ),
