@@ -51,11 +51,12 @@ def end_labels(
     low, high = bounds
     lines = 2 if ends and ends[0].name else 1
     gap = (high - low) * lines * size.scaled(LINE) / max(height, 1)
+    below = gap * (lines - 1) / (2 * lines)  # what a second line reaches further down than a line alone
     values = [float(np.log10(each.y)) if log else each.y for each in ends]
     return [
         written(each.style, _joined(each, "<br>"), size)
         | {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yanchor": "middle"}
-        for each, y in zip(ends, moved_apart(values, gap, low, high), strict=True)
+        for each, y in zip(ends, moved_apart(values, gap, low + below, high), strict=True)
     ]
 
 

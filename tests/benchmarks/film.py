@@ -28,6 +28,7 @@ WIDTH = 960  # pixels of the film
 PAUSE, LAST = 450, 2500  # ms that a frame is shown
 WHILE_TRAINING = 8  # frames
 PATIENCE = 120_000  # ms
+ENDED = "() => ![...document.querySelectorAll('button')].some(each => each.innerText.includes('Cancel'))"
 
 
 def filmed(page: Any, url: str, take: Callable[[], None]) -> None:
@@ -48,7 +49,7 @@ def filmed(page: Any, url: str, take: Callable[[], None]) -> None:
     for _ in range(WHILE_TRAINING):
         take()
         page.wait_for_timeout(700)
-    page.get_by_role("button", name="Cancel").wait_for(state="hidden", timeout=PATIENCE)
+    page.wait_for_function(ENDED, timeout=PATIENCE)
     settled(page)
     take()
     for _ in range(5):

@@ -7,6 +7,8 @@ from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure
+from dpcore.figures.labels import LINE, End, end_labels
+from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 
@@ -130,3 +132,11 @@ def test_traces_are_told_apart_by_names_that_css_can_hold():
     told = [name for name in traces if name.startswith((CURVE, GHOST, RUN, NOW))]
     assert len(told) >= 5
     assert all(name.replace("-", "").isalnum() for name in told)
+
+
+@pytest.mark.parametrize("name", ["", "Gaussian DP (CLT)"])
+def test_a_label_at_the_foot_of_its_plot_hangs_out_by_half_a_line_whether_it_has_one_line_or_two(name: str):
+    height, style = 200, style_of("gdp")
+    (label,) = end_labels([End(style, 0.0, "≈ 1.00", name)], (0.0, 1.0), height)
+    lines = 1 + label["text"].count("<br>")
+    assert label["y"] * height - lines * LINE / 2 == pytest.approx(-LINE / 2)
