@@ -14,12 +14,15 @@ from dpcore.commands import Parser
 from dpcore.commands.train import STATUS, closing, follow, keeping, printer
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.in_process import begun
+from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
 from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, checkpoint_path, state_directory, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
-from dpcore.training.events import Evaluated, Event, Finished, Started, to_json
+from dpcore.training.events import Evaluated, Finished, Started
+
+EVERY_KIND = "all"
 
 
 def parser() -> Parser:
@@ -28,7 +31,9 @@ def parser() -> Parser:
         prog="python -m dpcore runs", description="The training runs of this machine; DPCORE_HOME says where."
     )
     actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    actions.add_parser("list", help="every run, newest first")
+    listing = actions.add_parser("list", help="every training run, newest first")
+    kinds = [*KINDS, EVERY_KIND]
+    listing.add_argument("--kind", choices=kinds, default=TRAINING.name, help="list jobs of this kind instead")
     actions.add_parser("show", help="one run, with its settings").add_argument("id", metavar="ID")
     actions.add_parser("cancel", help="cancel a run; it stops within one step").add_argument("id", metavar="ID")
     again = actions.add_parser("resume", help="go on, here, with a run that ended early; it gets a new id")
@@ -62,12 +67,12 @@ def _nothing(arguments: argparse.Namespace) -> int:
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> None:
-    runs = store.runs()
+    runs = store.runs(kind=None if arguments.kind == EVERY_KIND else arguments.kind)
     if arguments.json:
         _printed({"runs": [_object(item) for item in runs]})
         return
     rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
-    rows += [(item.id, _status(item), _when(item.created), _progress(item.last), _name(item)) for item in runs]
+    rows += [(item.id, _status(item), _when(item.created), _progress(item), _name(item)) for item in runs]
     print(_table(rows) if runs else "No runs yet.")
 
 
@@ -76,7 +81,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> None:
     if arguments.json:
         _printed(_object(item))
         return
-    rows = [("id", item.id), ("name", _name(item)), ("status", _status(item)), ("progress", _progress(item.last))]
+    rows = [("id", item.id), ("name", _name(item)), ("status", _status(item)), ("progress", _progress(item))]
     for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
         rows.append((label, _when(moment)))
     rows += [
@@ -134,7 +139,7 @@ def _finite(value: Any) -> Any:
 
 
 def _object(item: Run) -> dict[str, Any]:
-    values = asdict(item) | {"last": to_json(item.last) if item.last else None}
+    values = asdict(item) | {"last": event_to_json(item.last) if item.last else None}
     del values["stored_plan"]
     return values
 
@@ -146,13 +151,18 @@ def _status(item: Run) -> str:
 
 
 def _name(item: Run) -> str:
-    """The run's name, or what it trains."""
+    """The run's name, or what it trains; of a job of another kind, that and its data."""
+    if item.kind != TRAINING.name:
+        return item.name or f"{item.kind} {item.settings.get('dataset', '')}".rstrip()
     return item.name or " ".join(str(item.settings.get(key, "?")) for key in ("dataset", "model", "optimizer"))
 
 
-def _progress(event: Event | None) -> str:
+def _progress(item: Run) -> str:
+    event = item.last
     if event is None:
         return "-"
+    if item.kind != TRAINING.name:
+        return f"{item.sequence} results"
     if isinstance(event, Started):
         return "started"
     accuracy = f", accuracy {percent(event.accuracy, gap='')}" if isinstance(event, Evaluated | Finished) else ""

@@ -16,7 +16,7 @@ def sweep(store: Store) -> list[Path]:
     """
     folder = checkpoint_path(store.home, "any").parent
     files = [file for file in folder.glob("*") if file.suffix in (".pt", ".part")]
-    runs = {run.id: run for run in store.runs()} if files else {}
+    runs = {run.id: run for run in store.runs(kind=None)} if files else {}
     removed = []
     for file in files:
         run = runs.get(file.stem)

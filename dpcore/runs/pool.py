@@ -17,11 +17,12 @@ from typing import IO
 
 import dpcore
 from dpcore import check
+from dpcore.runs.kinds import TRAINING
 from dpcore.runs.leftovers import sweep
 from dpcore.runs.record import Run, Status, StoreError, is_dead, state_directory, worker_name
 from dpcore.runs.store import Store
 
-TRAIN = "dpcore.training.loop:train"
+TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
@@ -45,7 +46,7 @@ def ensure_pool(home: Path | str | None = None) -> "Pool":
 
 def lose_dead(store: Store) -> None:
     """Mark lost what runs by the store but has no process any more: for where no pool looks after it."""
-    for run in store.runs(Status.RUNNING):
+    for run in store.runs(Status.RUNNING, kind=None):
         if is_dead(run.worker or ""):
             store.lose(run.id, f"Its worker {run.worker} died.")
 
@@ -93,7 +94,8 @@ class Worker:
 class Pool:
     """Keeps one worker warm for `store`, up to `slots` runs at once; the others queue.
 
-    `trouble` says what keeps runs from starting, or is None. `train` names the function that trains, "module:name".
+    `trouble` says what keeps runs from starting, or is None. `train` names the function that trains, "module:name";
+    jobs of other kinds are done by their own.
     """
 
     def __init__(self, store: Store, slots: int = 1, train: str = TRAIN, grace: float = GRACE, stale: float = STALE):
@@ -128,7 +130,7 @@ class Pool:
         self._stop.set()
         self._thread.join()
         with suppress(StoreError):
-            self._note_busy(self.store.runs(Status.RUNNING))
+            self._note_busy(self.store.runs(Status.RUNNING, kind=None))
         for worker in self.workers:
             if worker.busy_since is None:
                 worker.kill(signal.SIGTERM)
@@ -167,7 +169,7 @@ class Pool:
 
     def _round(self) -> None:
         self._reap()
-        running = self.store.runs(Status.RUNNING)
+        running = self.store.runs(Status.RUNNING, kind=None)
         self._note_busy(running)
         for run in running:
             self._end_if_dead(run)

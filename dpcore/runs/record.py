@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, to_json
+from dpcore.training.events import Event
 from dpcore.training.plan import Plan, plan
 
 
@@ -35,11 +36,14 @@ class UnknownRun(ValueError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run as the store knew it when asked. Times are Unix seconds, None where it has not come to that."""
+    """One run, or job of another kind, as the store knew it when asked.
+
+    Times are Unix seconds, None where it has not come to that. Only training runs have a configuration and a plan.
+    """
 
     id: str
     name: str
-    settings: dict[str, Any]  # the configuration as stored
+    settings: dict[str, Any]  # what was asked, as stored: of a training run its configuration
     status: Status
     created: float
     started: float | None
@@ -51,12 +55,18 @@ class Run:
     position: int | None  # place in the queue, 1 is next; None unless queued
     last: Event | None  # newest event
     sequence: int  # the newest event's number, 0 before the first
+    kind: str = TRAINING.name  # what is done, a name of `KINDS`
     stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in a run of an older version
 
     @cached_property
     def config(self) -> RunConfig:
         """The configuration; ValueError where this version does not know a setting."""
         return RunConfig.from_json(self.settings)
+
+    @cached_property
+    def request(self) -> Any:
+        """What was asked, by the job's kind; ValueError where this version knows no such kind, or not all of it."""
+        return kind_named(self.kind).request.from_json(self.settings)
 
     @cached_property
     def plan(self) -> Plan:
@@ -72,7 +82,7 @@ class Run:
 def body_of(event: Event) -> str:
     """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON has no word for."""
     try:
-        return json.dumps(to_json(event), allow_nan=False)
+        return json.dumps(event_to_json(event), allow_nan=False)
     except ValueError as error:
         raise RuntimeError(f"Expected every number to be finite in {event}.") from error
 

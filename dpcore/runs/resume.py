@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import label_of, private
@@ -39,7 +40,8 @@ def resume(store: Store, run: str, worker: str | None = None) -> str:
     batches, noise and weights are those that the run would have had, so that both together cost what one of them
     costs. Elsewhere a checkpoint is refused. A run that begins anew is not stopped from doing so elsewhere: there its
     weights differ from those of the run before, and no epsilon covers releasing both.
-    Errors: ValueError for a run that may still go on or has finished, or a checkpoint that cannot be read.
+    Errors: ValueError for a run that may still go on or has finished, a job of another kind, or a checkpoint that
+    cannot be read.
     """
     with rest_of(store, run) as rest:
         rest.submit(store, worker)
@@ -50,6 +52,8 @@ def resume(store: Store, run: str, worker: str | None = None) -> str:
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
     """What is left of a run, to be submitted inside; where that fails, nothing is left behind. Errors: as `resume`."""
     before, new = store.run(run), store.new_id()
+    if before.kind != TRAINING.name:
+        raise ValueError(f"Expected run={run!r} to be a training run, but it is of the kind {before.kind}.")
     if not ended_early(before):
         raise ValueError(f"Expected run={run!r} to have ended early, but it is {before.status}.")
     old, file = checkpoint_path(store.home, run), checkpoint_path(store.home, new)

@@ -1,14 +1,15 @@
 """The store's tables, and the one query that reads runs."""
 
-VERSION = 3  # PRAGMA user_version
+VERSION = 4  # PRAGMA user_version
 
 TABLES = """
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of submission
     id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL DEFAULT 'training',  -- what is to be done
     name TEXT NOT NULL,
     settings TEXT NOT NULL,
-    plan TEXT,  -- what follows from the settings; NULL in runs of older versions
+    plan TEXT,  -- what follows from a training run's settings; NULL in runs of older versions
     secret TEXT,  -- the seed, unless the settings fix one; never shown
     status TEXT NOT NULL DEFAULT 'queued',
     created REAL NOT NULL,
@@ -31,6 +32,7 @@ CREATE TABLE events (
 SINCE = {  # version -> what makes a store of the version before into one of it
     2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
     3: "ALTER TABLE runs ADD COLUMN secret TEXT;",
+    4: "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'training';",
 }
 
 RUNS = """

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dpcore.runs.kinds import TRAINING, event_from_json, kind_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, state_directory
 from dpcore.runs.schema import RUNS
 from dpcore.runs.store_file import FILE, opened, what_is_wrong
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Event, from_json
+from dpcore.training.events import Evaluated, Event
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 
@@ -51,19 +51,19 @@ class Store:
 
     # -- asking for runs --------------------------------------------------------------------------------------------
 
-    def submit(self, config: RunConfig, name: str = "", worker: str | None = None) -> str:
-        """Queue a run, or hand it to `worker` at once, as a process does that trains it itself.
+    def submit(self, request: Any, name: str = "", worker: str | None = None) -> str:
+        """Queue what a request asks for, as a `RunConfig` does for a training run, or hand it to `worker` at once.
 
-        Its id is short and safe in URLs.
+        A process does the latter that does the work itself. The id is short and safe in URLs.
         """
         run = self.new_id()
-        self.submit_as(run, config, name, worker)
+        self.submit_as(run, request, name, worker)
         return run
 
     def submit_as(
         self,
         run: str,
-        config: RunConfig,
+        request: Any,
         name: str = "",
         worker: str | None = None,
         *,
@@ -73,18 +73,20 @@ class Store:
     ) -> None:
         """As `submit`, under an id of `new_id`, with the events that it begins with.
 
-        Its plan is stored with it, and its secret seed; each is made here where there is to be one and none is given.
-        Errors: ValueError, and nothing is stored, for settings that have no plan.
+        A training run's plan is stored with it, and the secret seed of any job; each is made here where there is to
+        be one and none is given. Errors: ValueError, and nothing is stored, for settings that have no plan.
         """
-        now, plan_text = time.time(), json.dumps((planned or plan(config)).to_json())
+        now, kind = time.time(), kind_of(request)
+        plan_text = json.dumps((planned or plan(request)).to_json()) if kind is TRAINING else None
         status, started = (Status.RUNNING, now) if worker else (Status.QUEUED, None)
-        if config.seed is None and secret is None:
+        if request.seed is None and secret is None:
             secret = new_secret()
         hidden = None if secret is None else f"{secret:032x}"
-        values = (run, name, json.dumps(config.to_json()), plan_text, hidden, now, status, worker, started, started)
-        columns = "id, name, settings, plan, secret, created, status, worker, started, heartbeat"
+        values = (run, kind.name, name, json.dumps(request.to_json()), plan_text, hidden, now, status, worker)
+        columns = "id, kind, name, settings, plan, secret, created, status, worker, started, heartbeat"
         with self._writing() as db:
-            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            row = (*values, started, started)
+            db.execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
             db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
 
@@ -117,17 +119,17 @@ class Store:
             row = db.execute("SELECT secret FROM runs WHERE id = ?", (run,)).fetchone()
         return int(row["secret"], 16) if row and row["secret"] else None
 
-    def runs(self, *statuses: Status) -> list[Run]:
-        """Runs in these statuses (all where none is named), newest first."""
-        marks = ", ".join("?" * len(statuses))
-        where = f"WHERE status IN ({marks}) " if statuses else ""
+    def runs(self, *statuses: Status, kind: str | None = TRAINING.name) -> list[Run]:
+        """Jobs of this kind (None: of every kind) in these statuses (all where none is named), newest first."""
+        allowed, kinds = statuses or tuple(Status), () if kind is None else (kind,)
+        where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
         with self._reading() as db:
-            rows = db.execute(RUNS + where + "ORDER BY number DESC", statuses).fetchall()
+            rows = db.execute(RUNS + where + "ORDER BY number DESC", (*allowed, *kinds)).fetchall()
         return [_run(row) for row in rows]
 
     def tail(self, run: str, after: int = 0) -> list[tuple[int, Event]]:
         """(sequence, event) of every event after number `after`, in order; sequences are 1, 2, 3, ..."""
-        return [(sequence, from_json(json.loads(body))) for sequence, body in self.bodies(run, after)]
+        return [(sequence, event_from_json(json.loads(body))) for sequence, body in self.bodies(run, after)]
 
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
         """The same with each event as the JSON of `to_json`, on one line."""
@@ -141,7 +143,7 @@ class Store:
             ORDER BY sequence DESC LIMIT 1"""
         with self._reading() as db:
             rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        events = {run: from_json(json.loads(row["body"])) for run, row in rows.items() if row}
+        events = {run: event_from_json(json.loads(row["body"])) for run, row in rows.items() if row}
         return {run: event for run, event in events.items() if isinstance(event, Evaluated)}
 
     # -- working on them --------------------------------------------------------------------------------------------
@@ -269,4 +271,4 @@ def _run(row: sqlite3.Row) -> Run:
     values["status"] = Status(values["status"])
     values["cancelling"] = bool(values["cancelling"])
     values["sequence"] = values["sequence"] or 0
-    return Run(**values, last=from_json(json.loads(row["body"])) if row["body"] else None)
+    return Run(**values, last=event_from_json(json.loads(row["body"])) if row["body"] else None)

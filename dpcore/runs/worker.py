@@ -1,6 +1,6 @@
-"""A training process: it warms up, claims one run, trains it, and ends.
+"""A working process: it warms up, claims one run or job of another kind, does it, and ends.
 
-Started by a pool as `python -m dpcore.runs.worker`. One process trains one run, so that nothing of a run (memory,
+Started by a pool as `python -m dpcore.runs.worker`. One process does one job, so that nothing of a run (memory,
 random state, threads) reaches the next one. While it waits it ends with its parent; once it trains it goes on without.
 """
 
@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dpcore.runs.kinds import TRAINING, kind_named
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -95,7 +96,7 @@ def _interrupt_main() -> None:
 
 
 def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
-    """Train a claimed run and record its events and how it ended."""
+    """Do a claimed job, a training run by `train`, and record its events and how it ended."""
     with Pulse(store, run.id, _interrupt_main):
         try:
             _train(store, run, train, interrupts)
@@ -113,8 +114,7 @@ def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> Non
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        file = checkpoint_path(store.home, run.id)
-        events = train(run.config, file=file, planned=run.plan, secret=store.secret(run.id))
+        events = _events(store, run, train)
     while True:
         with interrupts.allowed():
             event = next(events, None)
@@ -124,6 +124,13 @@ def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None
             with interrupts.allowed():
                 events.close()
             raise Interrupted
+
+
+def _events(store: Store, run: Run, train: Train) -> Generator[Event, None, None]:
+    secret = store.secret(run.id)
+    if run.kind == TRAINING.name:
+        return train(run.config, file=checkpoint_path(store.home, run.id), planned=run.plan, secret=secret)
+    return load(kind_named(run.kind).work)(run.request, secret=secret)
 
 
 def _patiently(note: Callable[[], bool]) -> None:
@@ -138,7 +145,7 @@ def _patiently(note: Callable[[], bool]) -> None:
 
 
 def wait(store: Store, parent: int, slots: int, interrupts: Interrupts) -> Run | None:
-    """The run to train, or None once the parent is gone or SIGTERM came."""
+    """The job to do, or None once the parent is gone or SIGTERM came."""
     while os.getppid() == parent and not interrupts.asked:
         if run := store.claim(worker_name(os.getpid()), slots):
             return run
@@ -157,14 +164,14 @@ def warm_up(train: Train, home: Path) -> None:
                 device_path(home).write_text(event.device, encoding="utf-8")
 
 
-def load(train: str) -> Train:
+def load(work: str) -> Train:
     """The function that "module:name" names."""
-    module, _, name = train.partition(":")
+    module, _, name = work.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def main() -> None:
-    """Import, warm up unless a run is waiting, claim, train, end."""
+    """Import, warm up unless a job is waiting, claim, work, end."""
     parser = argparse.ArgumentParser(prog="dpcore.runs.worker", description=__doc__)
     parser.add_argument("--home", required=True)
     parser.add_argument("--parent", type=int, required=True)
@@ -175,7 +182,7 @@ def main() -> None:
     os.nice(NICENESS)
     train = load(options.train)
     with Store(options.home) as store:
-        if options.warm_up and not store.runs(Status.QUEUED):
+        if options.warm_up and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home)
         interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
         if run := wait(store, options.parent, options.slots, interrupts):

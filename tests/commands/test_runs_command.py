@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from dpcore.__main__ import main
 from dpcore.runs import store as store_module
+from dpcore.runs.kinds import KINDS, Kind
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
@@ -175,3 +177,40 @@ def test_no_command_shows_a_secret_seed(arguments, capsys):
     assert str(secret) not in out
     if arguments == ["show"]:
         assert re.search(r"^seed +secret$", out, flags=re.M)
+
+
+@dataclass(frozen=True)
+class Heating:
+    """A request of a kind that this test alone knows."""
+
+    dataset: str = "kettle"
+    seed: int | None = None
+
+    def to_json(self) -> dict[str, str | None]:
+        """A flat JSON object."""
+        return {"dataset": self.dataset, "seed": None}
+
+
+def test_jobs_of_other_kinds_are_listed_where_they_are_asked_for_and_cancelled(
+    home: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "heating", Kind("heating", Heating, "nowhere:heat", {"warmer": Heating}))
+    with Store(home) as store:
+        run, job = store.submit(RunConfig()), store.submit(Heating())
+        assert store.claim("elsewhere:1", limit=99)
+        assert store.claim("elsewhere:1", limit=99)
+        store.append(job, Heating())  # type: ignore[arg-type]
+    listed = {
+        option: printed(capsys, ["runs", "list", *option.split()])["runs"]
+        for option in ("", "--kind heating", "--kind all")
+    }
+    assert {option: [each["id"] for each in runs] for option, runs in listed.items()} == {
+        "": [run],
+        "--kind heating": [job],
+        "--kind all": [job, run],
+    }
+    assert main(["runs", "list", "--kind", "heating"]) == 0
+    assert re.search(rf"{job}  running +\S+ \S+ +1 results +heating kettle$", capsys.readouterr().out.rstrip())
+    assert main(["runs", "cancel", job]) == 0
+    assert main(["runs", "show", job]) == 0
+    assert "stopping" in capsys.readouterr().out

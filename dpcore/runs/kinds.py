@@ -1,0 +1,65 @@
+"""The kinds of jobs that the store keeps and workers do."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpcore.training import events
+from dpcore.training.config import RunConfig
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind: what it is asked, what it says while it goes, and the function that does it.
+
+    The function takes the request, and `secret`, the seed of its noise where the request fixes none; it yields events.
+    That of a training run takes what `Train` of `worker.py` says besides.
+    """
+
+    name: str
+    request: Any  # the type of what is asked, a frozen value with `to_json` and `from_json`
+    work: str  # "module:name"; only workers import it
+    events: Mapping[str, type]  # by the names in the store, which no other kind has: flat dataclasses
+
+
+TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
+KINDS = {kind.name: kind for kind in (TRAINING,)}
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name; ValueError where this version has none."""
+    if name not in KINDS:
+        raise ValueError(f"Expected kind={name!r} to be one of {', '.join(KINDS)}: another version made this job.")
+    return KINDS[name]
+
+
+def kind_of(request: object) -> Kind:
+    """The kind of job that a request asks for; TypeError for anything else."""
+    for kind in KINDS.values():
+        if isinstance(request, kind.request):
+            return kind
+    raise TypeError(f"Expected {type(request).__name__} to be the request of one of {', '.join(KINDS)}.")
+
+
+def event_to_json(event: Any) -> dict[str, Any]:
+    """An event of any kind as {"event": name, ...}."""
+    for kind in KINDS.values():
+        for name, type_ in kind.events.items():
+            if type(event) is type_:
+                return {"event": name, **asdict(event)}
+    raise TypeError(f"Expected {type(event).__name__} to be an event of one of {', '.join(KINDS)}.")
+
+
+def event_from_json(values: Mapping[str, Any]) -> Any:
+    """The event that `event_to_json` wrote.
+
+    >>> event_from_json({"event": "checkpointed", "step": 7})
+    Checkpointed(step=7)
+    """
+    types = {name: type_ for kind in KINDS.values() for name, type_ in kind.events.items()}
+    return types[values["event"]](**{key: _tuples(value) for key, value in values.items() if key != "event"})
+
+
+def _tuples(value: Any) -> Any:
+    """Lists, which JSON has in place of tuples, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

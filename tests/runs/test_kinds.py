@@ -1,0 +1,197 @@
+"""Jobs of other kinds than training share the store, the queue and the workers, and keep out of what shows runs."""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.runs.kinds import KINDS, Kind
+from dpcore.runs.record import Status, worker_name
+from dpcore.runs.resume import resume
+from dpcore.runs.schema import VERSION
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
+from dpcore.runs.worker import Interrupts, perform
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+from tests.runs.train_doubles import endless, quick
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A request of the dummy kind: count to a number."""
+
+    to: int
+    seed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Counting":
+        """The request that `to_json` wrote."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How far it has come."""
+
+    so_far: tuple[tuple[int, int], ...]
+
+
+def count(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
+    """Say every number; the secret seed stands before the first."""
+    for number in range(request.to):
+        yield Counted(((number, (secret or 0) % 7),))
+
+
+def count_on(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
+    """Say the same number until somebody ends it."""
+    while True:
+        yield from count(request, secret=secret)
+
+
+def break_down(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
+    """Say one number, then fail."""
+    yield Counted(((0, 0),))
+    raise ArithmeticError(f"{request.to} is too far")
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Kind:
+    """A kind that is registered from here alone."""
+    kind = Kind("counting", Counting, f"{__name__}:count", {"counted": Counted})
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    return kind
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """Interrupts of this process, undone after the test."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)
+
+
+def done(store: Store, request: Any, interrupts: Interrupts) -> str:
+    """The id of a job that this process has worked on."""
+    job = store.submit(request, worker=worker_name(os.getpid()))
+    perform(store, store.run(job), quick, interrupts)
+    return job
+
+
+def test_a_job_of_another_kind_is_done_by_its_own_function(
+    store: Store, counting: Kind, interrupts: Interrupts
+) -> None:
+    job = store.run(done(store, Counting(3), interrupts))
+    assert (job.kind, job.status, job.request) == ("counting", Status.FINISHED, Counting(3))
+    secret = store.secret(job.id)
+    assert secret is not None
+    assert [event for _, event in store.tail(job.id)] == [Counted(((number, secret % 7),)) for number in range(3)]
+    assert job.last == Counted(((2, secret % 7),))
+
+
+def test_training_runs_are_what_they_were_beside_it(store: Store, counting: Kind, interrupts: Interrupts) -> None:
+    done(store, Counting(3), interrupts)
+    run = store.run(done(store, RunConfig(), interrupts))
+    assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
+    assert isinstance(run.last, Finished)
+
+
+def test_only_training_runs_are_listed_unless_another_kind_is_asked_for(store: Store, counting: Kind) -> None:
+    run, job = store.submit(RunConfig()), store.submit(Counting(3))
+    assert [each.id for each in store.runs()] == [run]
+    assert [each.id for each in store.runs(Status.QUEUED)] == [run]
+    assert [each.id for each in store.runs(kind="counting")] == [job]
+    assert [each.id for each in store.runs(kind=None)] == [job, run]
+
+
+def test_jobs_of_all_kinds_wait_in_one_queue(store: Store, counting: Kind) -> None:
+    job, run = store.submit(Counting(3)), store.submit(RunConfig())
+    assert (store.run(job).position, store.run(run).position) == (1, 2)
+    first = store.claim("here:1")
+    assert first
+    assert first.id == job
+    assert store.claim("here:2") is None
+
+
+def test_a_job_is_cancelled_like_a_run(
+    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:count_on", counting.events))
+    job = store.submit(Counting(3), worker=worker_name(os.getpid()))
+    append = store.append
+
+    def cancelled_at_the_fifth(run: str, event: Any) -> bool:
+        if store.run(run).sequence == 4:
+            store.cancel(run)
+        return append(run, event)
+
+    monkeypatch.setattr(store, "append", cancelled_at_the_fifth)
+    perform(store, store.run(job), endless, interrupts)
+    assert store.run(job).status is Status.CANCELLED
+    assert 4 <= store.run(job).sequence <= 5
+
+
+def test_what_goes_wrong_in_a_job_is_kept_with_it(
+    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:break_down", counting.events))
+    job = store.run(done(store, Counting(8), interrupts))
+    assert (job.status, job.sequence) == (Status.FAILED, 1)
+    assert "8 is too far" in (job.error or "")
+
+
+def test_a_job_whose_kind_this_version_does_not_know_fails_with_its_name(
+    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = store.submit(Counting(3), worker=worker_name(os.getpid()))
+    monkeypatch.delitem(KINDS, "counting")
+    perform(store, store.run(job), quick, interrupts)
+    failed = store.run(job)
+    assert failed.status is Status.FAILED
+    assert "counting" in (failed.error or "")
+
+
+def test_a_request_with_a_fixed_seed_has_no_secret(store: Store, counting: Kind) -> None:
+    assert store.secret(store.submit(Counting(3, seed=5))) is None
+
+
+def test_a_job_that_does_not_train_is_not_resumed(store: Store, counting: Kind) -> None:
+    job = store.submit(Counting(3))
+    store.cancel(job)
+    with pytest.raises(ValueError, match="to be a training run, but it is of the kind counting"):
+        resume(store, job)
+    assert [each.id for each in store.runs(kind=None)] == [job]
+
+
+def test_what_is_of_no_kind_is_refused(store: Store) -> None:
+    with pytest.raises(TypeError, match="Counting"):
+        store.submit(Counting(3))
+    assert store.runs(kind=None) == []
+
+
+def test_events_of_different_kinds_have_different_names() -> None:
+    names = [name for kind in KINDS.values() for name in kind.events]
+    assert len(names) == len(set(names))
+
+
+def test_the_runs_of_a_store_of_version_3_are_training_runs(home: Path) -> None:
+    with Store(home) as store:
+        run = store.submit(RunConfig(sigma=2.0))
+    db = sqlite3.connect(home / FILE)
+    db.executescript("ALTER TABLE runs DROP COLUMN kind; PRAGMA user_version = 3;")
+    db.close()
+    with Store(home) as store:
+        (found,) = store.runs()
+        assert (found.id, found.kind, found.config) == (run, "training", RunConfig(sigma=2.0))
+    db = sqlite3.connect(home / FILE)
+    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    db.close()
