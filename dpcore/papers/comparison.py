@@ -3,11 +3,12 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from dpcore.papers.entry import Claim, Computed, Entry, Trained
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.numbers import nearest, outward, short
 
 
 class Outcome(StrEnum):
@@ -31,6 +32,21 @@ class Comparison:
     why: str
     record: Recorded | None = None
 
+    @property
+    def ours_text(self) -> str:
+        """Ours as it is read: a proven bound rounded up, an accuracy with its spread over seeds; "" without a run."""
+        if self.ours is None:
+            return ""
+        if isinstance(self.entry, Computed) and self.entry.bound:
+            return outward(self.ours, math.ceil, self.entry.digits)
+        spread = self.record.spread if self.record else None
+        return nearest(self.ours, self.entry.digits) + ("" if spread is None else f" ± {spread:.2f}")
+
+    @property
+    def lower_text(self) -> str:
+        """The proven lower bound as it is read, rounded down; "" where the entry claims no epsilon."""
+        return "" if self.lower is None else outward(self.lower, math.floor, self.entry.digits)
+
 
 def compared(paper: str, entry: Entry) -> Comparison:
     """The entry recomputed, or with its recorded runs."""
@@ -41,13 +57,14 @@ def compared(paper: str, entry: Entry) -> Comparison:
     ours = entry.ours()
     close = abs(ours - entry.theirs) <= entry.tolerance
     lower = None if entry.claim is None else certified_lower(entry.claim)
-    if lower is not None and entry.theirs < lower:
+    if lower is not None and entry.theirs + entry.half_unit < lower:  # a number that was rounded down is no false one
         return Comparison(paper, entry, ours, lower, Outcome.REFUTED, _refutation(entry, lower, close))
     if close:
         return Comparison(paper, entry, ours, lower, Outcome.REPRODUCED, entry.note)
     return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
 
 
+@lru_cache(maxsize=1024)
 def certified_lower(claim: Claim) -> float:
     """The proven lower bound of epsilon; 0 where nothing is proven."""
     last = ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
@@ -55,7 +72,7 @@ def certified_lower(claim: Claim) -> float:
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
-    proven = f"at least {outward(lower, math.floor)} is proven, so this is not kept"
+    proven = f"at least {outward(lower, math.floor, entry.digits)} is proven, so this is not kept"
     found = "The number is what its formula gives, but" if close else "As a promise of privacy:"
     return " ".join(filter(None, (f"{found} {proven}.", entry.because if not close else "", entry.note)))
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import ClassVar
 
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import DIGITS
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.config import RunConfig
 
@@ -31,10 +32,19 @@ class Setting:
     dataset: str = ""  # empty where none is meant that everybody can train on
 
     @property
+    def q(self) -> float:
+        """The sampling rate."""
+        return self.batch / self.n
+
+    @property
+    def steps(self) -> float:
+        """The steps of all its epochs, which need not be a whole number."""
+        return self.epochs * self.n / self.batch
+
+    @property
     def mechanism(self) -> Mechanism:
-        """What it releases: the steps of all its epochs, rounded up."""
-        steps = math.ceil(self.epochs * self.n / self.batch - 1e-9)
-        return Recipe(self.schedule, self.rate, 0).mechanism(self.batch / self.n, self.sigma, steps)
+        """What it releases: its steps, rounded up."""
+        return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, math.ceil(self.steps - 1e-9))
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ class Entry:
     setting: Setting | None = None  # what to open on the other pages
     within: float | None = None  # how far ours may lie from the printed number; None: half a unit of its last digit
 
-    DIGITS: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+    NUMBER: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
     @property
     def theirs(self) -> float:
@@ -75,14 +85,26 @@ class Entry:
         >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
         (0.005, True)
         """
-        if self.within is not None:
-            return self.within
+        return self.half_unit if self.within is None else self.within
+
+    @property
+    def half_unit(self) -> float:
+        """Half a unit of the last printed digit: how far the printed number may lie from the one that was meant."""
         exponent = Decimal(self._number).as_tuple().exponent
         return 0.5 * 10.0 ** int(exponent) + ROUNDING * abs(self.theirs)
 
     @property
+    def digits(self) -> int:
+        """Significant digits in which ours is shown beside theirs: one more, and three at least.
+
+        >>> Entry("Table 1", "epsilon", "0.83").digits, Entry("Table 1", "epsilon", "31.12").digits
+        (3, 5)
+        """
+        return max(DIGITS, len(Decimal(self._number).as_tuple().digits) + 1)
+
+    @property
     def _number(self) -> str:
-        found = self.DIGITS.search(self.printed.replace(",", ""))
+        found = self.NUMBER.search(self.printed.replace(",", ""))
         if found is None:
             raise ValueError(f"Expected printed={self.printed!r} to hold a number.")
         return found.group()
@@ -94,6 +116,7 @@ class Computed(Entry):
 
     ours: Callable[[], float]
     claim: Claim | None = None  # that it is an epsilon which a mechanism keeps
+    bound: bool = False  # whether ours is a proven upper bound, which is rounded up wherever it is read
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,20 @@ def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(prin
     found = compared("000", entry)
     assert found.lower == pytest.approx(4.377, abs=5e-4)
     assert (found.outcome is Outcome.REFUTED) == refuted
-    assert ("at least 4.37 is proven" in found.why) == refuted
+    assert found.lower_text == "4.377"
+    assert ("at least 4.377 is proven" in found.why) == refuted
+
+
+@pytest.mark.parametrize(("printed", "outcome"), [("4", Outcome.REPRODUCED), ("4.3", Outcome.REFUTED)])
+def test_a_number_that_was_only_rounded_down_is_not_refuted(printed: str, outcome: Outcome):
+    entry = Computed("Theorem 1", "epsilon", printed, ours=lambda: 4.3775, claim=ONE_STEP)
+    assert compared("000", entry).outcome is outcome
+
+
+@pytest.mark.parametrize(("bound", "shown"), [(True, "1.192"), (False, "1.191")])
+def test_ours_is_read_with_a_digit_more_than_theirs_and_a_bound_rounded_up(bound: bool, shown: str):
+    entry = Computed("Table 1", "epsilon", "1.19", ours=lambda: 1.1912, bound=bound)
+    assert compared("004", entry).ours_text == shown
 
 
 def test_what_prints_no_number_is_refused():
