@@ -68,7 +68,8 @@ def bare(browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable
 
 def broken(browser, address: str, size: tuple[int, int], theme: str) -> Found:
     """What axe finds at an address."""
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
+    shown = {"viewport": {"width": size[0], "height": size[1]}, "color_scheme": theme}
+    context = browser.new_context(**shown, reduced_motion="reduce")  # what is only half faded in has no contrast yet
     context.set_default_timeout(PATIENCE)
     tab = context.new_page()
     tab.goto(address)
