@@ -217,7 +217,7 @@ def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
     with Store() as store:
         (run,) = store.runs()
     assert run.status is Status.CANCELLED
-    assert run.sequence == 2
+    assert run.sequence in (1, 2)  # whichever sees it first, what looks between events or the next event's append
 
 
 def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
