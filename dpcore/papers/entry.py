@@ -125,3 +125,32 @@ class Trained(Entry):
 
     config: RunConfig
     within: float | None = POINTS
+    seeds: int = 1  # how many are recorded: several where a claim hangs on less than a point
+
+
+def accuracy(place: str, quantity: str, printed: str, config: RunConfig, because: str = "", seeds: int = 1) -> Trained:
+    """A printed test accuracy with the setting that opens its run on the other pages."""
+    setting = setting_of(config)
+    return Trained(place, quantity, printed, because, setting=setting, config=config, seeds=seeds)
+
+
+def setting_of(config: RunConfig) -> Setting | None:
+    """What of a run the pages' controls have; None for one without noise, or of a length that epsilon decides.
+
+    >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
+    500
+    """
+    if not (config.private and config.sigma) or config.stop_epsilon:
+        return None
+    return Setting(
+        n=config.examples,
+        batch=config.batch,
+        sigma=config.sigma,
+        epochs=config.epochs,
+        clip_norm=config.clip_norm,
+        optimizer=config.optimizer,
+        delta=config.delta,
+        schedule=config.schedule,
+        rate=config.rate,
+        dataset=config.dataset,
+    )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from dpcore.papers.entry import Setting
+from dpcore.papers.gaussian_dp_runs import RUNS
 from dpcore.papers.paper import Paper
 
 MNIST = Setting(n=60_000, batch=256, sigma=1.3, epochs=15, clip_norm=1.5, dataset="mnist")
@@ -26,4 +27,5 @@ PAPER = Paper(
     about="Trade-off functions as the measure of privacy, and a central limit theorem that gives them in closed form.",
     settings={f"Gaussian DP, MNIST, sigma {each.sigma:g}": each for each in TABLE_1}
     | {"Gaussian DP, Adult": ADULT, "Gaussian DP, IMDb": IMDB},
+    entries=(*RUNS,),
 )

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from dpcore.papers.entry import Computed, Entry, Setting, Trained
 from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.training.config import RunConfig
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,16 @@ class Calculator:
         return {each.name: each.usual for each in self.asks}
 
 
+class Sweep:
+    """A figure of accuracies of runs that differ in one setting alone. The text prints none of its numbers."""
+
+    place: str  # "Figure 7(b)"
+    title: str
+    setting: str  # the row of `Settings` that changes
+    configs: tuple[RunConfig, ...]  # in the order of its values
+    note: str = ""  # what the paper says of it, and which values are ours
+
+
 @dataclass(frozen=True)
 class Finding:
     """A claim of the paper in one line, and what holds of it, told with numbers that are computed."""
@@ -125,6 +136,7 @@ class Paper:
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Remark, ...] = ()
 

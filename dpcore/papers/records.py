@@ -5,6 +5,7 @@ never computed again behind a reader's back; `recording.py` writes them.
 """
 
 import json
+import os
 import statistics
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -29,7 +30,7 @@ class Seeded:
 class Recorded:
     """The runs of one configuration."""
 
-    settings: dict[str, Any]  # `RunConfig.chosen`, without the seed
+    settings: dict[str, Any]  # what is `kept` of its configuration
     runs: tuple[Seeded, ...]
     epsilon: float | None  # certified, at the configuration's delta; None without privacy
     date: str  # of the newest run, as 2026-11-22
@@ -54,8 +55,12 @@ def named(config: RunConfig) -> str:
     >>> named(RunConfig(sigma=2, seed=5))
     '{"sigma": 2.0}'
     """
-    chosen = {name: value for name, value in config.chosen().items() if name not in ("seed", "device")}
-    return json.dumps(chosen, sort_keys=True)
+    return json.dumps(kept(config), sort_keys=True)
+
+
+def kept(config: RunConfig) -> dict[str, Any]:
+    """What a record keeps of a configuration."""
+    return {name: value for name, value in config.chosen().items() if name not in ("seed", "device")}
 
 
 def path_of(paper: str) -> Path:
@@ -81,7 +86,11 @@ def recorded(paper: str, config: RunConfig) -> Recorded | None:
 
 
 def written(paper: str, records: dict[str, Recorded]) -> None:
-    """Write the records of a paper, in the order of their configurations' names."""
+    """Write the records of a paper, in the order of their configurations' names: the whole file or none."""
     text = json.dumps([asdict(records[name]) for name in sorted(records)], indent=1)
-    path_of(paper).write_text(text + "\n", encoding="utf-8")
+    path = path_of(paper)
+    path.parent.mkdir(exist_ok=True)
+    aside = path.with_suffix(".part")
+    aside.write_text(text + "\n", encoding="utf-8")
+    os.replace(aside, path)
     records_of.cache_clear()

@@ -2,6 +2,7 @@
 
 from dpcore.papers.entry import Setting
 from dpcore.papers.paper import Paper
+from dpcore.papers.sa_dpsgd_runs import RUNS
 
 # Section 5 takes these over from Tramer and Boneh 2021, arXiv 2011.11660.
 SETTINGS = {
@@ -20,4 +21,5 @@ PAPER = Paper(
     published="arXiv preprint",
     about="A noisy step is kept where it helps, else with a falling probability; dropped steps are said to be free.",
     settings=SETTINGS,
+    entries=(*RUNS,),
 )

@@ -1,0 +1,174 @@
+"""Train what the papers' accuracies are compared with, and record how it ended.
+
+python -m dpcore.papers.recording [--paper 004] [--seeds 3] [--only TEXT] [--minutes M]
+
+One run after another, the first seed of everything before the second of anything, short runs before long ones. What is
+recorded already is not trained again. A run that was stopped, by whatever, goes on from its last checkpoint when the
+command is given again; its record is written when it is done, the whole file or none.
+"""
+
+import argparse
+import datetime
+import hashlib
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dpcore
+from dpcore.data.catalogue import available
+from dpcore.papers import PAPERS
+from dpcore.papers.paper import Paper
+from dpcore.papers.records import Recorded, Seeded, kept, named, recorded, records_of, written
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.runs.record import state_directory
+from dpcore.training.checkpoint_header import label_of
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
+
+MOST_SEEDS = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run that a paper asks for."""
+
+    paper: str
+    label: str  # what it is for: "Table 1, row 1: test accuracy"
+    config: RunConfig  # with its seed
+
+    @property
+    def done(self) -> bool:
+        """Whether the seed is recorded."""
+        record = recorded(self.paper, self.config)
+        return record is not None and self.config.seed in {run.seed for run in record.runs}
+
+    @property
+    def length(self) -> int:
+        """Examples that it looks at, to take short runs first."""
+        return plan(self.config).steps * (self.config.batch + self.config.public)
+
+
+def jobs(papers: list[Paper], seeds: int = MOST_SEEDS, only: str = "") -> list[Job]:
+    """What is to be recorded, in the order in which it is trained; `only` is part of a label."""
+    found = []
+    for paper in papers:
+        wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
+        wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
+        for label, config, count in wanted:
+            if only.lower() in label.lower():
+                found += [Job(paper.id, label, replace(config, seed=seed)) for seed in range(min(count, seeds))]
+    return sorted(found, key=lambda job: (job.config.seed, job.length))
+
+
+def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> bool:
+    """Train the run and record it; False where the deadline ended it first."""
+    from dpcore.training.events import Finished
+    from dpcore.training.loop import train
+
+    path = checkpoint_of(job)
+    behind = label_of(path) if path.exists() else None
+    events = train(job.config, file=path)
+    for event in events:
+        if isinstance(event, Finished):
+            share = 1 - (behind.step if behind else 0) / event.step  # of the steps that were taken here
+            record(job, Seeded(_seed(job), event.accuracy, event.accepted), event.seconds / share)
+        elif clock() > deadline:
+            events.close()
+            return False
+    path.unlink(missing_ok=True)
+    return True
+
+
+def record(job: Job, run: Seeded, seconds: float) -> None:
+    """Add a run to its paper's records."""
+    records_of.cache_clear()  # another process may have written
+    records = dict(records_of(job.paper))
+    before = records.get(named(job.config))
+    runs = (*before.runs, run) if before else (run,)
+    seconds = (seconds + before.seconds * len(before.runs)) / len(runs) if before else seconds
+    records[named(job.config)] = Recorded(
+        settings=kept(job.config),
+        runs=tuple(sorted(runs, key=lambda each: each.seed)),
+        epsilon=certified(job.config),
+        date=datetime.date.today().isoformat(),
+        seconds=round(seconds, 1),
+        **_where(job.config),
+    )
+    written(job.paper, records)
+
+
+def certified(config: RunConfig) -> float | None:
+    """The certified epsilon of a run at its delta; None where there is none."""
+    mechanism = plan(config).mechanism
+    if mechanism is None:
+        return None
+    return ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta).last.value
+
+
+def checkpoint_of(job: Job) -> Path:
+    """Where the run's state lies until it is done."""
+    name = hashlib.sha256(f"{job.paper} {named(job.config)} {job.config.seed}".encode()).hexdigest()[:16]
+    return state_directory() / "recordings" / f"{name}.pt"
+
+
+def _where(config: RunConfig) -> dict[str, Any]:
+    import torch
+
+    from dpcore.training.randomness.machine import machine_of
+    from dpcore.training.training_run import device_of
+
+    machine = machine_of(device_of(config.device), torch.get_num_threads())
+    versions = {"python": platform.python_version(), "torch": machine["torch"], "dpcore": dpcore.__version__}
+    return {"device": machine["device"], "versions": versions}
+
+
+def _seed(job: Job) -> int:
+    assert job.config.seed is not None
+    return job.config.seed
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of the command."""
+    made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
+    made.add_argument("--paper", choices=PAPERS, help="of this paper only")
+    made.add_argument(
+        "--seeds", type=int, default=MOST_SEEDS, help=f"so many at most, where a claim needs several: {MOST_SEEDS}"
+    )
+    made.add_argument("--only", default="", metavar="TEXT", help="what has this text in its place or quantity")
+    made.add_argument("--minutes", type=float, default=float("inf"), help="stop then; the next call goes on from there")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train and record what is left, and say so."""
+    asked = parser().parse_args(arguments)
+    deadline = time.monotonic() + 60 * asked.minutes
+    papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
+    for job in jobs(papers, asked.seeds, asked.only):
+        named_so = f"{job.paper}, {job.label}, seed {job.config.seed}"
+        if job.done or time.monotonic() > deadline:
+            continue
+        if job.config.source not in available(job.config.dataset):
+            print(f"{named_so}: no {job.config.source} {job.config.dataset} here", flush=True)
+            continue
+        print(f"{named_so}: {plan(job.config).steps} steps ...", flush=True)
+        print(f"  {outcome(job, deadline)}", flush=True)
+
+
+def outcome(job: Job, deadline: float) -> str:
+    """Train and record the run; how that went, in a few words."""
+    try:
+        if not perform(job, deadline):
+            return "stopped; goes on from its checkpoint"
+    except RuntimeError as error:  # its loss is no longer finite
+        return f"failed: {error}"
+    record = recorded(job.paper, job.config)
+    assert record
+    return f"{record.mean:.2f} % on average, epsilon {record.epsilon}, {record.seconds:.0f} s"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""What the papers' accuracies are trained with: valid settings, at the privacy that the paper prints for them."""
+
+import math
+
+import pytest
+
+from dpcore.papers import PAPERS
+from dpcore.papers.entry import Trained
+from dpcore.papers.gaussian_dp_runs import RUNS as GAUSSIAN_DP
+from dpcore.papers.records import named, records_of
+from dpcore.papers.sa_dpsgd_runs import RUNS as SA_DPSGD
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.combinations import idle
+from dpcore.training.plan import plan
+
+TRAINED = [(paper.id, entry) for paper in PAPERS.values() for entry in paper.trained]
+NAMES = [f"{paper} {entry.place} {entry.quantity}" for paper, entry in TRAINED]
+TABLE_1 = [entry for entry in GAUSSIAN_DP if entry.place.startswith("Table 1")]
+MUS_OF_TABLE_1 = (0.23, 0.57, 1.13, 2.00, 2.76, 4.78)  # arXiv 1911.11607, Table 1, by its equation 3.1
+
+
+def epsilon_of(entry: Trained, accountant: str) -> float:
+    mechanism = plan(entry.config).mechanism
+    assert mechanism
+    return ACCOUNTANTS[accountant].curve(mechanism, mechanism.steps, entry.config.delta).last.value
+
+
+def test_no_two_entries_of_a_paper_have_one_name() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+
+
+@pytest.mark.parametrize(("paper", "entry"), TRAINED, ids=NAMES)
+def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say(paper: str, entry: Trained) -> None:
+    config = entry.config
+    assert plan(config).steps > 0
+    assert (plan(config).mechanism is not None) == config.private
+    assert config.source == "full"
+    changing_nothing = [name for name in idle(config) if name in config.chosen()]
+    assert changing_nothing == ([] if config.private else changing_nothing)
+    assert 50 < entry.theirs < 100
+    assert entry.because
+
+
+def test_the_rows_of_table_1_spend_what_the_paper_prints() -> None:
+    configs = [entry.config for entry in TABLE_1]
+    found = [each.q * math.sqrt(plan(each).steps * math.expm1(each.sigma**-2)) for each in configs]
+    assert found == pytest.approx(MUS_OF_TABLE_1, abs=0.005)
+
+
+def test_the_columns_of_paper_001_spend_epsilon_3_by_the_classic_conversion() -> None:
+    private = [entry for entry in SA_DPSGD if entry.place == "Table 1" and entry.config.private]
+    charged = [entry for entry in private if entry.config.acceptance == "none"]
+    assert len(charged) == 9
+    assert [epsilon_of(entry, "moments") for entry in charged] == pytest.approx([3.0] * 9, abs=0.04)
+
+
+def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
+    stopped = [entry for _, entry in TRAINED if entry.config.stop_epsilon]
+    for entry in stopped:
+        config = entry.config
+        assert epsilon_of(entry, config.stop_accountant) == pytest.approx(config.stop_epsilon, rel=0.01), entry.quantity
+        assert plan(config).steps < config.steps_of_epochs, "its epochs end it before its epsilon does"
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_every_record_is_of_a_run_that_the_paper_asks_for(paper) -> None:
+    asked = {named(entry.config) for entry in paper.trained}
+    asked |= {named(config) for sweep in paper.sweeps for config in sweep.configs}
+    assert records_of(paper.id).keys() <= asked
