@@ -13,6 +13,7 @@ COMMANDS = {
     "tradeoff": "the certified trade-off function, and what an attacker can do",
     "runs": "list, show, cancel and resume training runs",
     "train": "one training run, its events as they happen",
+    "papers": "what the papers print, recomputed, and what holds",
     "data": "the full data sets: status, download, import",
 }
 

@@ -21,6 +21,7 @@ EVERYDAY = {
 }
 # Settings whose names mean nothing else in the source.
 SETTINGS = ["lr_epochs", "sa_q0", "sa_mu0", "pca_sigma", "relevance_sigma", "stop_accountant"]
+PAPERS = set((ROOT / "dpcore/papers").rglob("*.py"))
 SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!^## ).*\n)*)", (ROOT / "docs/adding.md").read_text(), flags=re.MULTILINE))
 
 
@@ -32,10 +33,10 @@ def listed(kind: str, name: str) -> set[str]:
 
 
 def naming(word: str, own: set[str]) -> set[str]:
-    """The source files that are its own, import those, or hold the word as a text."""
+    """The source files that are its own, import those, or hold the word as a text; papers name what they used."""
     modules = {module_of(ROOT / path) for path in own}
     found = set(own)
-    for path in MODULES.values():
+    for path in set(MODULES.values()) - PAPERS:
         texts = {node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)}
         if word in texts or modules & {name for name, _ in imports_of(path)}:
             found.add(str(path.relative_to(ROOT)))

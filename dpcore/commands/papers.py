@@ -1,0 +1,81 @@
+"""`python -m dpcore papers`: what the papers print, recomputed."""
+
+import argparse
+import json
+import textwrap
+from itertools import zip_longest
+from typing import Any
+
+from dpcore import check
+from dpcore.commands import Parser, finite
+from dpcore.papers import PAPERS, Comparison, Paper, comparisons
+
+COLUMNS = {  # of the text: the head, its width, and whether it holds numbers
+    "place": (22, False),
+    "quantity": (44, False),
+    "theirs": (10, True),
+    "ours": (14, True),
+    "at least": (9, True),
+    "verdict": (10, False),
+}
+GAP = "  "
+WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) - 1)  # below 120 columns
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(prog="python -m dpcore papers", description="What the papers print, recomputed, and what holds.")
+    made.add_argument("--paper", metavar="ID", help=f"one of {', '.join(PAPERS)} (default: all of them)")
+    made.add_argument("--json", action="store_true", help="print one JSON list")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print every number of the papers with ours; exit status 0."""
+    if arguments.paper is not None:
+        check.one_of(PAPERS, paper=arguments.paper)
+    papers = [PAPERS[name] for name in ([arguments.paper] if arguments.paper else PAPERS)]
+    if arguments.json:
+        print(json.dumps([_object(each) for paper in papers for each in comparisons(paper)], allow_nan=False))
+    else:
+        print("\n\n".join(_table(paper) for paper in papers))
+    return 0
+
+
+def _object(found: Comparison) -> dict[str, Any]:
+    ours, lower = (None if value is None else finite(value) for value in (found.ours, found.lower))
+    entry = found.entry
+    return {
+        "paper": found.paper,
+        "place": entry.place,
+        "quantity": entry.quantity,
+        "theirs": entry.theirs,
+        "ours": ours,
+        "lower": lower,
+        "verdict": str(found.outcome),
+        "why": found.why,
+    }
+
+
+def _table(paper: Paper) -> str:
+    """A paper's numbers; under each the reason for its verdict, where there is one to tell."""
+    head = f"{paper.id}  " + ". ".join(filter(None, (paper.title, paper.authors, paper.published)))
+    lines = textwrap.wrap(head, WIDTH, subsequent_indent="     ")
+    lines += _row(*COLUMNS)
+    for each in comparisons(paper):
+        entry = each.entry
+        lines += _row(entry.place, entry.quantity, entry.printed, each.ours_text, each.lower_text, str(each.outcome))
+        indent = " " * (COLUMNS["place"][0] + len(GAP))
+        lines += textwrap.wrap(each.why, WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return "\n".join(lines)
+
+
+def _row(*cells: str) -> list[str]:
+    """The lines of one row, each cell wrapped in its column."""
+    columns = [
+        [line.rjust(width) if number else line.ljust(width) for line in textwrap.wrap(cell, width) or [""]]
+        for cell, (width, number) in zip(cells, COLUMNS.values(), strict=True)
+    ]
+    blank = [" " * width for width, _ in COLUMNS.values()]
+    lines = zip_longest(*columns)
+    return [GAP.join(part or empty for part, empty in zip(line, blank, strict=True)).rstrip() for line in lines]

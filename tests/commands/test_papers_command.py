@@ -1,0 +1,106 @@
+"""`python -m dpcore papers`: its JSON, its table, its manners with bad input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.papers import PAPERS, Paper
+from dpcore.papers.entry import Claim, Computed, Trained
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.config import RunConfig
+from tests.commands.printed import strict
+
+KEYS = ["paper", "place", "quantity", "theirs", "ours", "lower", "verdict", "why"]
+ONE_STEP = Claim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+    assert main(["papers", *words, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("\n") == 1
+    return json.loads(out, parse_constant=strict)
+
+
+def text_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["papers", *words]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+@pytest.fixture
+def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """A paper is one object, and its line among the papers."""
+    entries = (
+        Computed("Table 1", "epsilon", "4.38", ours=lambda: 4.3771, claim=ONE_STEP, bound=True, note="Neumann's."),
+        Computed("Table 2", "epsilon", "4.2", because="It forgets a half.", ours=lambda: 4.2, claim=ONE_STEP),
+        Computed(
+            "A place with a long name", "sum of " + 40 * "errors, ", "0.5", because="It doubles.", ours=lambda: 1.0
+        ),
+        Trained("Table 3", "test accuracy", "95.0 %", config=RunConfig(sigma=1.2345)),
+    )
+    made = Paper("900", "Dummy", "A dummy", "", "nowhere", "It brings nothing.", entries=entries)
+    monkeypatch.setitem(PAPERS, made.id, made)
+    return made
+
+
+@pytest.mark.usefixtures("dummy")
+def test_each_number_is_one_object_with_ours_the_proven_bound_and_the_verdict(capsys) -> None:
+    kept, refuted, different, untrained = listed(capsys, "--paper", "900")
+    assert all(list(each) == KEYS for each in (kept, refuted, different, untrained))
+    assert (kept["theirs"], kept["ours"], kept["verdict"], kept["why"]) == (4.38, 4.3771, "reproduced", "Neumann's.")
+    assert kept["lower"] == pytest.approx(4.377, abs=5e-4)
+    assert refuted["verdict"] == "refuted"
+    assert "The number is what its formula gives, but at least 4.37 is proven" in refuted["why"]
+    assert (different["verdict"], different["why"], different["lower"]) == ("differs", "It doubles.", None)
+    assert (untrained["verdict"], untrained["ours"], untrained["theirs"]) == ("untrained", None, 95.0)
+
+
+@pytest.mark.usefixtures("dummy")
+def test_the_table_shows_numbers_as_printed_bounds_on_the_safe_side_and_why_below(capsys) -> None:
+    lines = text_of(capsys, "--paper", "900").splitlines()
+    assert lines[0] == "900  A dummy. nowhere"
+    assert lines[1].split() == ["place", "quantity", "theirs", "ours", "at", "least", "verdict"]
+    first = next(line.split() for line in lines if line.startswith("Table 1"))
+    assert first == ["Table", "1", "epsilon", "4.38", "4.378", "4.377", "reproduced"]
+    assert lines[3].strip() == "Neumann's."
+    assert "95.0 %" in lines[-2]
+    assert lines[-2].endswith("untrained")
+
+
+@pytest.mark.usefixtures("dummy")
+def test_no_line_is_wider_than_120_columns(capsys) -> None:
+    assert max(map(len, text_of(capsys).splitlines())) <= 120
+
+
+def test_without_a_choice_every_number_of_every_paper_is_printed(capsys) -> None:
+    found = listed(capsys)
+    assert [(each["paper"], each["place"], each["quantity"]) for each in found] == [
+        (paper.id, entry.place, entry.quantity) for paper in PAPERS.values() for entry in paper.entries
+    ]
+    for paper in PAPERS.values():
+        assert f"\n{paper.id}  " in f"\n{text_of(capsys, '--paper', paper.id)}"
+
+
+@pytest.mark.parametrize("name", ["4", "", "nan"])
+def test_an_unknown_paper_is_one_sentence_that_names_the_known(name: str, capsys) -> None:
+    assert main(["papers", f"--paper={name}"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"dpcore: Expected paper={name!r} to be one of: {', '.join(PAPERS)}.\n"
+
+
+def test_it_loads_neither_torch_nor_streamlit() -> None:
+    code = (
+        "import sys; from dpcore.__main__ import main; main(['papers', '--paper', '002', '--json'])\n"
+        "print([name for name in ('torch', 'streamlit') if name in sys.modules])"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
