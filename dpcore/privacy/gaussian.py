@@ -16,6 +16,9 @@ from dpcore.privacy.types import FloatArray
 
 SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
 NEWTON_STEPS = 100  # never reached: convergence is quadratic
+HALVINGS = 80  # of the interval of log mu: more than its digits
+DELTA_ERROR = 1e-9  # of delta: more than delta_of errs where delta is at least 1e-60
+LEAST_MU, MOST_MU = 1e-100, 1e100
 
 
 def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
@@ -47,6 +50,27 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
     spends[inside] = _log_delta(np.zeros(mu[inside].shape), mu[inside])[0] > np.log(delta[inside])
     epsilon[spends] = _newton(np.log(delta[spends]), delta[spends], mu[spends])
     return epsilon
+
+
+def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
+    """Largest mu at which a mu-GDP mechanism is (epsilon, delta)-DP; broadcasts epsilon >= 0 and delta in (0, 1).
+
+    Noise of standard deviation sensitivity / mu is the analytic Gaussian mechanism of Balle and Wang, which holds for
+    every epsilon. The classical sqrt(2 ln(1.25/delta)) / epsilon is more, and is proven for epsilon below 1 only.
+
+    **Guarantees:** rounded to the safe side: the exact delta at the answer is at most the given one, and at an answer
+    larger by 1e-8 of itself it is above. epsilon = inf allows inf.
+
+    >>> (1 / mu_of([0.1, 1.0], 1e-5)).round(3).tolist()
+    [30.75, 3.731]
+    """
+    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(delta, np.float64))
+    low, high = (np.full(epsilon.shape, np.log(end)) for end in (LEAST_MU, MOST_MU))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        allowed = delta_of(np.where(np.isinf(epsilon), 0.0, epsilon), np.exp(middle)) <= delta * (1 - DELTA_ERROR)
+        low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
+    return np.where(np.isinf(epsilon), np.inf, np.exp(low))
 
 
 def _newton(target: FloatArray, delta: FloatArray, mu: FloatArray) -> FloatArray:

@@ -40,3 +40,17 @@ def test_the_ends_are_no_loss_and_total_loss() -> None:
 
 def test_the_shapes_broadcast() -> None:
     assert gaussian.epsilon_of(np.full((3, 1), 1e-5), np.ones(4)).shape == (3, 4)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-6, 0.01, 0.25, 1.0, 8.0, 100.0, 1e4])
+@pytest.mark.parametrize("delta", [1e-30, 1e-9, 1e-5, 0.3])
+def test_mu_is_rounded_to_the_safe_side_of_what_keeps_delta(epsilon: float, delta: float) -> None:
+    mu = float(gaussian.mu_of(epsilon, delta))
+    assert gaussian_delta(epsilon, mu) <= delta
+    assert gaussian_delta(epsilon, mu * (1 + 1e-8)) > delta
+
+
+def test_noise_is_never_more_than_the_classical_formula_asks_for() -> None:
+    epsilon = np.geomspace(1e-3, 0.99, 20)
+    assert np.all(1 / gaussian.mu_of(epsilon, 1e-5) < np.sqrt(2 * np.log(1.25e5)) / epsilon)
+    assert gaussian.mu_of(np.inf, 1e-5) == np.inf

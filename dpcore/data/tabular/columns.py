@@ -1,0 +1,72 @@
+"""Columns and how they become features: by constants alone, so that no row has a say in how another is scaled."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.privacy.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers: `low` becomes -1 and `high` 1, what lies beyond is cut to them."""
+
+    name: str
+    low: float
+    high: float
+    log: bool = False  # of 1 + the number, for columns that span powers of ten
+
+    def features(self, values: Sequence[object] | NDArray) -> FloatArray:
+        """(n, 1) in [-1, 1]; NaN stays NaN, and what is no number becomes one."""
+        numbers = np.array([_number(value) for value in values]) if _is_text(values) else np.asarray(values, np.float64)
+        low, high = (np.log1p(self.low), np.log1p(self.high)) if self.log else (self.low, self.high)
+        if self.log:
+            numbers = np.log1p(np.maximum(numbers, 0.0))
+        return np.clip((2 * numbers - low - high) / (high - low), -1.0, 1.0)[:, None]
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column of words: a feature for each known word, 1 where it stands and 0 elsewhere; others are all 0."""
+
+    name: str
+    words: tuple[str, ...]
+
+    def features(self, values: Sequence[object] | NDArray) -> FloatArray:
+        """(n, words) of 0 and 1."""
+        given = np.array([str(value).strip() for value in values])
+        return (given[:, None] == np.array(self.words)[None, :]).astype(np.float64)
+
+
+Column = Number | Category
+
+
+def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
+    """The features (n, d) of a table that is given column by column."""
+    return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])
+
+
+def unit_rows(features: FloatArray, bound: float) -> FloatArray:
+    """The features and a constant 1 for the intercept, over the bound; rows that are longer than 1 are cut to it.
+
+    **Guarantees:** every row of finite features has norm at most 1, whatever the others are.
+
+    >>> unit_rows(np.array([[3.0], [0.0]]), 2.0).round(3).tolist()
+    [[0.949, 0.316], [0.0, 0.5]]
+    """
+    rows = np.hstack([features, np.ones((len(features), 1))]) / bound
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
+
+
+def _is_text(values: Sequence[object] | NDArray) -> bool:
+    return not np.issubdtype(np.asarray(values).dtype, np.number)
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return np.nan

@@ -1,0 +1,111 @@
+"""The small tables that scikit-learn carries, with the ranges that their descriptions print."""
+
+import numpy as np
+
+from dpcore.data.tabular.columns import Number, features_of
+from dpcore.data.tabular.table import Rows, Table
+
+# Lowest and highest value as scikit-learn's descriptions print them (`load_breast_cancer().DESCR` and the like).
+CELL_NUCLEI = (  # of the mean, the standard error and the worst
+    ("radius", (6.981, 28.11), (0.112, 2.873), (7.93, 36.04)),
+    ("texture", (9.71, 39.28), (0.36, 4.885), (12.02, 49.54)),
+    ("perimeter", (43.79, 188.5), (0.757, 21.98), (50.41, 251.2)),
+    ("area", (143.5, 2501.0), (6.802, 542.2), (185.2, 4254.0)),
+    ("smoothness", (0.053, 0.163), (0.002, 0.031), (0.071, 0.223)),
+    ("compactness", (0.019, 0.345), (0.002, 0.135), (0.027, 1.058)),
+    ("concavity", (0.0, 0.427), (0.0, 0.396), (0.0, 1.252)),
+    ("concave points", (0.0, 0.201), (0.0, 0.053), (0.0, 0.291)),
+    ("symmetry", (0.106, 0.304), (0.008, 0.079), (0.156, 0.664)),
+    ("fractal dimension", (0.05, 0.097), (0.001, 0.03), (0.055, 0.208)),
+)
+FLOWERS = (
+    ("sepal length", 4.3, 7.9),
+    ("sepal width", 2.0, 4.4),
+    ("petal length", 1.0, 6.9),
+    ("petal width", 0.1, 2.5),
+)
+WINES = (
+    ("alcohol", 11.0, 14.8),
+    ("malic acid", 0.74, 5.80),
+    ("ash", 1.36, 3.23),
+    ("alcalinity of ash", 10.6, 30.0),
+    ("magnesium", 70.0, 162.0),
+    ("total phenols", 0.98, 3.88),
+    ("flavanoids", 0.34, 5.08),
+    ("nonflavanoid phenols", 0.13, 0.66),
+    ("proanthocyanins", 0.41, 3.58),
+    ("colour intensity", 1.3, 13.0),
+    ("hue", 0.48, 1.71),
+    ("OD280/OD315 of diluted wines", 1.27, 4.00),
+    ("proline", 278.0, 1680.0),
+)
+NEAR = 0.7  # of the printed range of cell nuclei: few lie beyond, and the rest is spread over more of [-1, 1]
+
+
+def _cell_nuclei() -> tuple[Number, ...]:
+    kinds = ("mean", "error of", "worst")
+    return tuple(
+        Number(f"{kind} {name}", low, low + NEAR * (high - low))
+        for place, kind in enumerate(kinds)
+        for name, *ranges in CELL_NUCLEI
+        for low, high in [ranges[place]]
+    )
+
+
+def _table(
+    name: str, title: str, classes: tuple[str, ...], columns: tuple[Number, ...], bound: float, origin: str
+) -> Table:
+    def read() -> Rows:
+        values, labels = _load(name)
+        return Rows(features_of(columns, list(values.T)), labels)
+
+    return Table(name, title, classes, len(columns), bound, origin, read, _absent)
+
+
+def _load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    if absent := _absent():
+        raise ValueError(absent)
+    from sklearn import datasets  # here, not above: costs a second
+
+    values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return values, labels.astype(np.int64)
+
+
+def _absent() -> str:
+    from importlib.util import find_spec
+
+    return "" if find_spec("sklearn") else "Expected scikit-learn, which carries this table: pip install scikit-learn."
+
+
+BREAST_CANCER = _table(
+    "breast_cancer",
+    "Breast Cancer",
+    ("malignant", "benign"),
+    _cell_nuclei(),
+    3.0,
+    "Breast Cancer Wisconsin (Diagnostic), W. H. Wolberg, W. N. Street and O. L. Mangasarian, 1995, as in scikit-learn",
+)
+IRIS = _table(
+    "iris",
+    "Iris",
+    ("setosa", "versicolor", "virginica"),
+    tuple(Number(*each) for each in FLOWERS),
+    1.5,
+    "Iris plants, R. A. Fisher, 1936, as in scikit-learn",
+)
+WINE = _table(
+    "wine",
+    "Wine",
+    ("class_0", "class_1", "class_2"),
+    tuple(Number(*each) for each in WINES),
+    2.0,
+    "Wine recognition, M. Forina et al., PARVUS, as in scikit-learn",
+)
+DIGITS = _table(
+    "digits",
+    "Digits",
+    tuple("0123456789"),
+    tuple(Number(f"pixel {place}", 0.0, 16.0) for place in range(64)),
+    7.0,
+    "Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, 1998, as in scikit-learn",
+)

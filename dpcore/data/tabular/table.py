@@ -1,0 +1,86 @@
+"""What a table is: its classes, how its rows are scaled, where it comes from, and which rows it is tested on."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore import check
+from dpcore.data.tabular.columns import unit_rows
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.types import FloatArray
+
+REST = "rest"  # in the place of the second class: all others
+TEST_SHARE = 5  # one row of so many is tested on, where the table has no test part of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table as it was read: features in [-1, 1], and the number of each row's class."""
+
+    features: FloatArray  # (n, d)
+    labels: NDArray[np.int64]  # (n,)
+    tests: NDArray[np.int64] | None = None  # positions of the test part, where the table has its own
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the catalogue.
+
+    Ranges of columns and the bound of norms are public constants: they were taken from what is published about the
+    table, not from the rows of a comparison, and no budget is charged for them.
+    """
+
+    name: str  # the id in requests and on the command line
+    title: str
+    classes: tuple[str, ...]
+    features: int  # without the intercept
+    bound: float  # a row of features is divided by it, and cut to norm 1 where it is longer still
+    origin: str
+    read: Callable[[], Rows]  # ValueError with a sentence where it is not here
+    absent: Callable[[], str]  # why it cannot be read, as a sentence; empty where it can
+
+    def pair(self, classes: tuple[str, ...]) -> tuple[str, str]:
+        """The two classes, the first two where none are given; ValueError unless they are two of the table's."""
+        chosen = classes or self.classes[:2]
+        if len(chosen) != 2 or chosen[0] == chosen[1]:
+            raise ValueError(f"Expected classes={','.join(chosen)!r} to be two different ones.")
+        check.one_of(self.classes, **{f"{self.name}'s class": chosen[0]})
+        check.one_of((*self.classes, REST), **{f"{self.name}'s class": chosen[1]})
+        return chosen[0], chosen[1]
+
+    def problem(self, classes: tuple[str, ...] = ()) -> Problem:
+        """The rows of two classes, labelled +1 and -1, in a part to learn from and one to test on.
+
+        Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
+        """
+        first, second = self.pair(classes)
+        rows = _read(self)
+        units = unit_rows(rows.features, self.bound)
+        number = self.classes.index(first)
+        other = rows.labels != number if second == REST else rows.labels == self.classes.index(second)
+        labels = np.where(rows.labels == number, 1.0, np.where(other, -1.0, 0.0))
+        learnt, tested = (part[labels[part] != 0] for part in parts_of(len(labels), rows.tests))
+        return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
+
+
+def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions to learn from and to test on. They depend on the number of rows alone, and on no value.
+
+    >>> [part.tolist() for part in parts_of(6)]
+    [[2, 1, 3, 0, 4], [5]]
+    """
+    if tests is not None:
+        return np.setdiff1d(np.arange(count), tests), tests
+    order = np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
+    held = count // TEST_SHARE
+    return order[held:], order[:held]
+
+
+@lru_cache(maxsize=2)
+def _read(table: Table) -> Rows:
+    rows = table.read()
+    rows.features.flags.writeable = False
+    return rows

@@ -1,0 +1,38 @@
+"""The smallest loss without noise, L*, which optimality gaps are measured from."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.descent import descended, minimised
+from dpcore.training.perturbation.task import Task
+
+TOLERANCE = 1e-9  # of the gradient's norm at the minimiser
+LEAST_CURVATURE = 1e-6  # where the objective has less, steps are counted instead
+LONG = 20  # times the steps of a request, where no minimiser is to be found
+
+
+def is_exact(task: Task) -> bool:
+    """Whether `best` is the minimiser, up to a gradient of TOLERANCE."""
+    return task.model.convex and task.regulariser >= LEAST_CURVATURE
+
+
+def best(task: Task, problem: Problem) -> FloatArray:
+    """The minimiser (1, p) of the objective; where it is not strongly convex, what long gradient descent ends at."""
+
+    def slope(thetas: FloatArray) -> FloatArray:
+        return task.model.gradients(thetas, problem.rows, problem.labels)
+
+    start = task.model.start(task.features)[None]
+    if not is_exact(task):
+        return descended(replace(task, steps=LONG * task.steps), start, slope)
+    curvature = np.array([task.regulariser])
+    return minimised(
+        lambda thetas: slope(thetas) + task.regulariser * thetas,
+        start,
+        task.smoothness - task.regulariser,
+        curvature,
+        np.array([TOLERANCE]),
+    )

@@ -1,0 +1,133 @@
+"""Methods compared on one table: a generator of events, so that whoever runs it can report and stop between them."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpcore.data.tabular import TABLES
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.baseline import best, is_exact
+from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
+from dpcore.training.perturbation.methods import METHODS, Method
+from dpcore.training.perturbation.request import Request
+from dpcore.training.perturbation.task import Draws, Task
+from dpcore.training.randomness.streams import new_secret
+
+AT_ONCE = 5e7  # products of rows, parameters and fits that are worked on together
+OVERFLOW = "Learning leaves the floating-point numbers; lower the step size or raise epsilon."
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What all fits of a comparison have in common."""
+
+    request: Request
+    task: Task
+    problem: Problem
+    theta: FloatArray  # (1, p): without noise
+    least: float  # its loss, L*
+    start: int  # of all random numbers
+
+
+def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
+    """The events of a comparison: Prepared, then a Measured or Skipped for each method and epsilon, then Finished.
+
+    `secret` is the seed where the request has none; None draws a fresh one.
+    Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
+    """
+    began = time.perf_counter()
+    ground = _ground(request, secret)
+    yield _prepared(ground)
+    for name in request.methods:
+        yield from _measured(ground, METHODS[name])
+    yield Finished(time.perf_counter() - began)
+
+
+def task_of(request: Request, problem: Problem) -> Task:
+    """What is public of the request on this problem."""
+    sizes = (problem.examples, problem.features)
+    settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
+    return Task(request.model, *sizes, *settings)
+
+
+def _ground(request: Request, secret: int | None) -> Ground:
+    problem = TABLES[request.dataset].problem(request.classes)
+    task = task_of(request, problem)
+    theta = best(task, problem)
+    least = task.model.losses(theta, problem.rows, problem.labels, task.regulariser)[0]
+    start = new_secret() if secret is None else secret
+    return Ground(request, task, problem, theta, float(least), start if request.seed is None else request.seed)
+
+
+def _prepared(ground: Ground) -> Prepared:
+    problem, task = ground.problem, ground.task
+    positive = float((problem.test_labels > 0).mean())
+    accuracy = task.model.accuracies(ground.theta, problem.test_rows, problem.test_labels)[0]
+    return Prepared(
+        problem.examples,
+        len(problem.test_labels),
+        problem.features,
+        task.parameters,
+        ground.least,
+        float(accuracy),
+        max(positive, 1 - positive),
+        notes_on(ground),
+    )
+
+
+def notes_on(ground: Ground) -> tuple[str, ...]:
+    """What whoever reads the figures should know, as sentences."""
+    notes, request, task = [], ground.request, ground.task
+    if request.delta >= 1 / task.examples:
+        notes.append(
+            f"delta = {request.delta:g} is not below 1/n = {1 / task.examples:.2g}: to publish a row at random would "
+            "keep it. Lower delta, or take a larger table."
+        )
+    if count := ground.problem.constant_columns:
+        notes.append(f"Features with one value in all rows: {count}. They tell nothing and only take noise.")
+    if not is_exact(task):
+        notes.append("L* is the smallest loss that long gradient descent found: a gap may come out below 0.")
+    if request.seed is not None:
+        notes.append("The seed is fixed: epsilon holds only for those who do not know it.")
+    return tuple(notes)
+
+
+def _measured(ground: Ground, method: Method) -> Iterator[Event]:
+    """The events of one method: as many epsilons are fitted together as memory and patience allow."""
+    if not method.takes_epsilon:
+        yield from _fitted(ground, method, (math.inf,), 1)
+        return
+    seeds, epsilons = ground.request.seeds, ground.request.epsilons
+    together = max(1, int(AT_ONCE / (seeds * ground.task.examples * ground.task.parameters)))
+    for first in range(0, len(epsilons), together):
+        yield from _fitted(ground, method, epsilons[first : first + together], seeds)
+
+
+def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: int) -> Iterator[Event]:
+    task, problem = ground.task, ground.problem
+    draws = [_draws(ground, method, epsilon, number) for epsilon in epsilons for number in range(seeds)]
+    shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            thetas = method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws)
+            losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
+    except (RuntimeError, ArithmeticError) as error:
+        reason = f"{error}" if isinstance(error, RuntimeError) else OVERFLOW
+        yield from (Skipped(method.name, epsilon, reason) for epsilon in shown)
+        return
+    gaps = (losses - ground.least).reshape(-1, seeds).tolist()
+    accuracies = task.model.accuracies(thetas, problem.test_rows, problem.test_labels).reshape(-1, seeds).tolist()
+    for place, epsilon in enumerate(epsilons):
+        noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
+        yield Measured(method.name, shown[place], noise, tuple(accuracies[place]), tuple(gaps[place]), obstacles)
+
+
+def _draws(ground: Ground, method: Method, epsilon: float, number: int) -> Draws:
+    from dpcore.training.perturbation.noise import stream_of  # here, not above: torch takes seconds to load
+
+    table = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(ground.task)}
+    return stream_of(ground.start, table | {"method": method.name, "epsilon": epsilon, "number": number})

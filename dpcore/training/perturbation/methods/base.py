@@ -1,0 +1,52 @@
+"""What a method is: how much noise it draws, on which conditions that keeps epsilon, and what it learns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.task import Draws, Task
+
+
+class Kind(StrEnum):
+    """Who is protected from whom."""
+
+    CENTRAL = "central"  # whoever sees the parameters; those who learn see the rows
+    LOCAL = "local"  # also those who learn: every row is perturbed before it is handed over
+    NONE = "none"
+
+
+class Method(ABC):
+    """A place where noise can go. Noise and conditions follow from what is public alone."""
+
+    name: str  # the id in requests and on the command line
+    title: str
+    note: str  # one line: where the noise goes
+    source: str
+    kind: Kind
+    takes_epsilon = True
+
+    @abstractmethod
+    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
+        """Sentences: which conditions of its theorem fail. Without any, what is released keeps (epsilon, delta)."""
+
+    @abstractmethod
+    def noise(self, task: Task, epsilon: float) -> float:
+        """Standard deviation of each coordinate of its noise."""
+
+    @abstractmethod
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        """The parameters (S, p) that are released, one vector for each pair of an epsilon and its draws."""
+
+    def noises(self, task: Task, epsilons: Sequence[float]) -> FloatArray:
+        """The standard deviation for each fit, (S,)."""
+        known = {epsilon: self.noise(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
+        return np.array([known[epsilon] for epsilon in epsilons])
+
+
+def sentences(*conditions: str) -> tuple[str, ...]:
+    """Those that say something."""
+    return tuple(each for each in conditions if each)

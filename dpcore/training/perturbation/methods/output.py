@@ -1,0 +1,50 @@
+"""Output perturbation: learn without noise, and add it to the parameters."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.descent import descended
+from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.task import Draws, Task
+
+NOT_CONVEX = "The loss is not convex: nothing bounds how far one row moves the parameters."
+
+
+@final
+class OutputPerturbation(Method):
+    """theta_T + Normal(0, s^2 I) with s = sensitivity / mu, where theta_T is gradient descent of T full steps from 0.
+
+    A step brings two runs nearer, or apart, by the factor c = max(|1 - alpha Dl|, |1 - alpha Lsm|) at most, and
+    neighbours drive them apart by 2 G alpha / n, so they end within (2 G alpha / n) (1 + c + ... + c^(T-1)) of each
+    other. For alpha up to 2 / (Lsm + Dl) this is at most 2 G / (n Dl).
+    """
+
+    name = "output"
+    title = "Output perturbation"
+    note = "Gradient descent without noise; Gaussian noise on the parameters it ends at."
+    source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
+    kind = Kind.CENTRAL
+
+    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
+        return sentences("" if task.model.convex else NOT_CONVEX, task.missing(task.mu(epsilon)))
+
+    def sensitivity(self, task: Task) -> float:
+        """How far replacing one row can move theta_T."""
+        factor = max(abs(1 - task.rate * task.regulariser), abs(1 - task.rate * task.smoothness))
+        rounds = task.steps if factor == 1 else (factor**task.steps - 1) / (factor - 1)
+        return task.sensitivity * task.rate * rounds
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        return self.sensitivity(task) / task.mu(epsilon)
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        def slope(thetas: FloatArray) -> FloatArray:
+            return task.model.gradients(thetas, problem.rows, problem.labels)
+
+        theta = descended(task, task.model.start(task.features)[None], slope)
+        drawn = np.stack([each.normals(task.parameters) for each in draws])
+        return theta + self.noises(task, epsilons)[:, None] * drawn

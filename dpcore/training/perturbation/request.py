@@ -1,0 +1,75 @@
+"""What a comparison is asked for: flat, JSON, and checked when it is made; free of torch, so that pages may ask."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dpcore import check
+from dpcore.data.tabular import TABLES
+from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.models import MODELS
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's lie between 0.01 and 0.25
+MOST_EPSILONS, MOST_SEEDS, MOST_STEPS = 50, 100, 100_000
+LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e6
+MOST_REGULARISER, MOST_RATE = 1e3, 1e6
+
+
+@dataclass(frozen=True)
+class Request:
+    """One comparison. A value: making one checks its settings, and reads no data.
+
+    >>> Request.from_json(Request(epsilons=(1.0,)).to_json()).epsilons
+    (1.0,)
+    """
+
+    dataset: str = "breast_cancer"  # a table of `dpcore/data/tabular`
+    classes: tuple[str, ...] = ()  # two of them, the second maybe "rest"; none: the first two
+    model: str = "logistic"
+    methods: tuple[str, ...] = tuple(METHODS)
+    epsilons: tuple[float, ...] = EPSILONS
+    delta: float = 1e-5
+    seeds: int = 10  # how often each method is fitted at each epsilon, with noise of its own
+    seed: int | None = None  # fixed: noise that anybody who knows it can draw again; None: a fresh secret
+    steps: int = 50  # T of gradient descent
+    rate: float | None = None  # alpha of gradient descent; None: the largest that output perturbation allows
+    regulariser: float = 0.01  # Dl: the objective has (Dl / 2) |theta|^2
+    clip_norm: float = 1.0  # G of a model whose gradients have no bound of their own
+
+    def __post_init__(self) -> None:
+        for name in ("classes", "methods", "epsilons"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        check.one_of(TABLES, dataset=self.dataset)
+        TABLES[self.dataset].pair(self.classes)
+        check.one_of(MODELS, model=self.model)
+        self._check_lists()
+        check.delta(delta=self.delta)
+        check.whole(1, MOST_SEEDS, seeds=self.seeds)
+        check.whole(1, MOST_STEPS, steps=self.steps)
+        check.in_range(0, MOST_REGULARISER, regulariser=self.regulariser)
+        check.in_range(1e-6, 1e6, clip_norm=self.clip_norm)
+        if self.seed is not None:
+            check.whole(0, 2**63 - 1, seed=self.seed)
+        if self.rate is not None:
+            check.in_range(0, MOST_RATE, ends="(]", rate=self.rate)
+
+    def _check_lists(self) -> None:
+        if not self.methods:
+            raise ValueError("Expected at least one method.")
+        check.one_of(METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)})
+        check.whole(1, MOST_EPSILONS, **{"number of epsilons": len(self.epsilons)})
+        for epsilon in self.epsilons:
+            check.in_range(LEAST_EPSILON, MOST_EPSILON, epsilon=epsilon)
+        for name in ("methods", "epsilons"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                raise ValueError(f"Expected each of {name} once: the same again would draw the same noise.")
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat JSON object."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Request":
+        """The request that `to_json` wrote; an unknown key is an error."""
+        known = list(cls.__dataclass_fields__)
+        check.one_of(known, **{f"key {key}": key for key in values})
+        return cls(**values)

@@ -1,0 +1,66 @@
+"""What a comparison says of each method, and that a request crosses processes."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from dpcore.training.perturbation import events
+from dpcore.training.perturbation.comparison import compare
+from dpcore.training.perturbation.events import Finished, Measured, Prepared
+from dpcore.training.perturbation.request import Request
+
+SMALL = Request(dataset="iris", classes=("setosa", "rest"), methods=("none", "output"), epsilons=(1.0, 4.0), seeds=3)
+
+
+def test_a_request_and_its_events_cross_processes_as_json() -> None:
+    request = Request.from_json(json.loads(json.dumps(SMALL.to_json())))
+    assert request == SMALL
+    for event in compare(replace(request, seed=1)):
+        assert events.from_json(json.loads(json.dumps(events.to_json(event)))) == event
+
+
+def test_a_comparison_reports_every_method_at_every_epsilon() -> None:
+    first, *measured, last = compare(SMALL)
+    assert isinstance(first, Prepared)
+    assert (first.examples, first.tests, first.features) == (120, 30, 5)
+    assert isinstance(last, Finished)
+    assert [(each.method, each.epsilon) for each in measured if isinstance(each, Measured)] == [
+        ("none", None),
+        ("output", 1.0),
+        ("output", 4.0),
+    ]
+    assert all(len(each.accuracies) == len(each.gaps) == 3 for each in measured[1:] if isinstance(each, Measured))
+
+
+def test_by_default_the_noise_is_fresh_and_a_fixed_seed_repeats_it() -> None:
+    one, other = ([each for each in compare(SMALL) if isinstance(each, Measured)][1:] for _ in range(2))
+    assert all(a.gaps != b.gaps for a, b in zip(one, other, strict=True))
+    fixed = replace(SMALL, seed=7)
+    assert [each for each in compare(fixed) if isinstance(each, Measured)] == [
+        each for each in compare(fixed) if isinstance(each, Measured)
+    ]
+
+
+def test_a_fixed_seed_is_said() -> None:
+    assert any("seed is fixed" in note for note in next(compare(replace(SMALL, seed=7))).notes)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"dataset": "moons"}, "dataset='moons'"),
+        ({"classes": ("setosa",)}, "two different"),
+        ({"methods": ("magic",)}, "method 1='magic'"),
+        ({"methods": ()}, "at least one method"),
+        ({"epsilons": (0.0,)}, "epsilon=0.0"),
+        ({"epsilons": (1.0, 1.0)}, "once"),
+        ({"delta": 1.0}, "delta=1.0"),
+        ({"rate": 0.0}, "rate=0.0"),
+        ({"regulariser": -1.0}, "regulariser=-1.0"),
+        ({"seeds": 0}, "seeds=0"),
+    ],
+)
+def test_a_wrong_setting_is_named(wrong: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        replace(SMALL, **wrong)
