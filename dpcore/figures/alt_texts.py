@@ -12,6 +12,7 @@ from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.calibration.epsilon_grid import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
@@ -118,6 +119,33 @@ def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bo
     pairs = ", ".join(f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False))
     said = f"the run {GOES_ON}" if going_on else pairs or "no test yet"
     return f"Bar chart of the test accuracy of each class: {said}."
+
+
+def norms_alt(epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_norm: float, *, going_on: bool) -> str:
+    """C, and the median and the highest quantile of the last report.
+
+    >>> norms_alt([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25, going_on=False).split(". ")[1]
+    'After 1 epoch half of the gradients are below 0.300 and 95 % below 0.500.'
+    """
+    first = f"Fan chart of the gradients' norms before clipping against epoch, with C = {nearest(clip_norm)} as a line."
+    if going_on or not epochs:
+        return f"{first} The run {GOES_ON}." if going_on else f"{first} No step has been reported yet."
+    *_, half, _, most = norms[-1]
+    after = epochs_of(epochs[-1])
+    return f"{first} After {after} half of the gradients are below {short(half)} and 95 % below {short(most)}."
+
+
+def schedule_alt(mechanism: Mechanism) -> str:
+    """Where sigma begins and ends.
+
+    >>> from dpcore.privacy.schedule import Recipe
+    >>> schedule_alt(Recipe("exponential", 0.1, 100).mechanism(0.01, 10.0, 500))
+    'Line chart of the noise multiplier sigma against epoch: from 10 at first to 6.703 after 5 epochs.'
+    """
+    first, last = mechanism.releases[0].sigma, mechanism.releases[-1].sigma
+    epochs = sum(release.count * release.q for release in mechanism.releases)
+    ends = f"from {nearest(first)} at first to {nearest(last)} after {epochs_of(epochs)}"
+    return f"Line chart of the noise multiplier sigma against epoch: {ends}."
 
 
 def _reached(track: Track) -> str:

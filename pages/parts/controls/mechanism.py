@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.figures import schedule_figure
+from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on, linked
@@ -55,7 +56,6 @@ NEUTRAL = (
 AFTER = help_on("optimizer", "post_processing")
 NOTHING = "Nothing is shown yet: some values do not go together, as the red sentence beside them says."
 LAST = "Values do not go together: what is shown belongs to the last settings that did."
-ALT_SCHEDULE = "Line chart of the noise multiplier sigma against epoch."
 GOOD = "last_good_setting"
 OPEN = "schedule_open"  # set once a value behind the expander was at fault
 
@@ -110,7 +110,7 @@ def setting_in(column: Any, beside: Any) -> Setting:
                 st.stop()
         if setting.schedule != "constant":
             figure = schedule_figure(setting.mechanism, size=chart_size())
-            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=ALT_SCHEDULE)
+            st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=schedule_alt(setting.mechanism))
             if len(setting.mechanism.releases) == 1:
                 st.caption(UNCHANGED)
     return setting

@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.figures import schedule_figure
+from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.training.config import RunConfig
@@ -145,7 +146,7 @@ def schedule_chart(form: Form, schedule: str) -> None:
         schedule_figure(form.mechanism, size=chart_size()),
         key="schedule_chart",
         config=SMALL,
-        alt=controls.ALT_SCHEDULE,
+        alt=schedule_alt(form.mechanism),
     )
     if len(form.mechanism.releases) == 1:
         st.caption(controls.UNCHANGED)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpcore.figures import norms_figure
+from dpcore.figures.alt_texts import norms_alt
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
 from pages.parts.shell.layout import SMALL
@@ -12,7 +13,6 @@ from pages.parts.train.run_following import norm_growths
 from pages.parts.train.run_history import Watched
 from pages.parts.train.run_labels import described
 
-ALT = "Quantiles of the gradients' norms before clipping, against epoch, and the clipping norm C as a line."
 READING = (
     "The thick line is the median, the areas hold the middle half and nine tenths of the gradients. One that lies "
     "above the line of C was shortened to it. Where the whole fan lies above the line, all are shortened, and only "
@@ -32,6 +32,7 @@ def gradient_norms(watched: Watched) -> None:
     figure = norms_figure(across, norms, config.clip_norm, end=watched.epochs, size=chart_size())
     with fan:
         named = picture("Gradient norms before clipping", [watched])
-        live_chart(figure, norm_growths(watched), key="norms_chart", alt=ALT, config=SMALL, **named)
+        alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
+        live_chart(figure, norm_growths(watched), key="norms_chart", alt=alt, config=SMALL, **named)
     with words:
         st.caption(READING)
