@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from dpcore.papers.abadi_runs import RUNS, SWEEPS
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.paper import Drawing, Line, Paper
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -70,7 +71,9 @@ PAPER = Paper(
             setting=SETTING,
             note="Recomputed with q times the epsilon of one step, which is not a bound in general.",
         ),
+        *RUNS,
     ),
+    sweeps=SWEEPS,
     drawings=(
         Drawing(
             place="Figure 2",

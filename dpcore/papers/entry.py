@@ -3,14 +3,16 @@
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import DIGITS
 from dpcore.privacy.schedule import Recipe
+from dpcore.training.combinations import idle
 from dpcore.training.config import RunConfig
+from dpcore.training.settings import SETTINGS
 
 POINTS = 1.0  # percentage points of test accuracy that a training run may differ by unless its entry says otherwise
 ROUNDING = 1e-9  # of a float's own, beside half a unit of the last digit that is printed
@@ -132,6 +134,12 @@ def accuracy(place: str, quantity: str, printed: str, config: RunConfig, because
     """A printed test accuracy with the setting that opens its run on the other pages."""
     setting = setting_of(config)
     return Trained(place, quantity, printed, because, setting=setting, config=config, seeds=seeds)
+
+
+def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
+    """The run without clipping and noise; what then has no say is at its default."""
+    bare = replace(config, private=False, **changed)
+    return replace(bare, **{name: SETTINGS[name].default for name in idle(bare)})
 
 
 def setting_of(config: RunConfig) -> Setting | None:

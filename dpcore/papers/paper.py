@@ -95,6 +95,7 @@ class Calculator:
         return {each.name: each.usual for each in self.asks}
 
 
+@dataclass(frozen=True)
 class Sweep:
     """A figure of accuracies of runs that differ in one setting alone. The text prints none of its numbers."""
 

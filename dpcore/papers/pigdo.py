@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from dpcore.papers.entry import Setting
 from dpcore.papers.paper import Paper
+from dpcore.papers.pigdo_runs import RUNS, SWEEPS
 
 MNIST = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
 SETTINGS = {
@@ -21,4 +22,6 @@ PAPER = Paper(
     published="ACM/IMS Transactions on Data Science 2 (4), November 2021",
     about="Adaptive steps before the noise, and MMA, a closed form that is to bound epsilon better than the moments.",
     settings=SETTINGS,
+    entries=(*RUNS,),
+    sweeps=SWEEPS,
 )
