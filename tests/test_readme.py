@@ -94,7 +94,7 @@ def test_every_stop_of_the_tour_opens_as_its_link_says(
     app.run()
     assert not app.exception
     assert not app.error
-    values = {field.key: field.value for field in (*app.text_input, *app.segmented_control)}
+    values = {field.key: field.value for field in (*app.text_input, *app.segmented_control, *app.selectbox)}
     values |= {"n": app.session_state["n"]} if "n" in app.session_state else {}  # data of this size may be here
     for name, value in parse_qsl(address.query):
         assert values[name] == value

@@ -1,6 +1,6 @@
 """The pages of the app, and the way back to them from a page that was opened without the app."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ class Page:
     title: str
     icon: str  # the name of a Material symbol
     opens_settings: bool = False  # it shows the setting of the controls: an answer of Calibrate can be opened there
+    has_controls: bool = True  # of a setting: its address says which
 
     @property
     def address(self) -> str:
@@ -32,6 +33,7 @@ PAGES = (
     Page("pages/train.py", "Train", "model_training", opens_settings=True),
     Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
     Page("pages/calibrate.py", "Calibrate", "tune"),
+    Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
 )
 
 
@@ -42,10 +44,19 @@ def menu() -> st.Page:
     return st.navigation([_entry(page) for page in PAGES], position="top")
 
 
-def link(file: str, label: str, query: Mapping[str, str] | None = None) -> None:
+def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None = None) -> None:
     """A link to another page, with what was chosen or asked; a page that was opened without the app has none."""
     if SEEN in st.session_state:
         st.page_link(file, label=label, icon=":material/arrow_forward:", query_params=query)
+
+
+def page_at(address: str) -> Page:
+    """The page of this address.
+
+    >>> page_at("train").title
+    'Train'
+    """
+    return next(page for page in PAGES if page.address == address)
 
 
 def through_the_app() -> None:

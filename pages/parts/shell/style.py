@@ -80,6 +80,12 @@ TABLES = """
 .verdicts td.verdict {min-width: 12rem}
 .attack .own {font-weight: 600}
 p.verdict {margin: 0}
+.verdicts.papers th small {display: block; font-weight: 400; opacity: .85}
+.verdicts.papers .ways a {display: inline-block; margin-right: .6em; padding: .1rem 0}
+.verdicts.findings :is(td, th) {font-weight: 400; vertical-align: top}
+.verdicts.findings th {min-width: 12rem}
+.paper-head, .remarks {margin: 0}
+.remarks li {margin-bottom: .3rem}
 .line {white-space: pre}
 .line::before {content: attr(data-line)}
 b.sign {display: inline-block; width: 1.2em}

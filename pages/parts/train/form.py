@@ -183,11 +183,11 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
         method = method_controls(model, optimizer) | schedule_controls(device)
         usual = defaults(data.dataset, model, optimizer, data.source, reading=method.get("reading", "scaled"))
         with clipping:
-            clip_norm = number(_clip_norm(usual))
+            clip_norm = number(clip_norm_of(usual))
         with rate:
-            lr = number(_rate(usual))
+            lr = number(learning_rate_of(usual))
         with clipping:
-            rate_hint(lr, clip_norm, usual, _rate(usual).key)
+            rate_hint(lr, clip_norm, usual, learning_rate_of(usual).key)
         st.caption(controls.NEUTRAL)
         seeds = int(number(SEEDS))
         seed, problem = or_said(fixed_seed, None)
@@ -265,14 +265,14 @@ def fixed_seed() -> int | None:
     return int(text) if text else None
 
 
-def _rate(usual: RunConfig) -> Quantity:
+def learning_rate_of(usual: RunConfig) -> Quantity:
     """The learning rate, one for each combination: what suits one of them fails with another."""
     reading = "" if usual.reading == "scaled" else "_literal"
     key = f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}"
     return quantity_of("lr", start=usual.lr, key=key)
 
 
-def _clip_norm(usual: RunConfig) -> Quantity:
+def clip_norm_of(usual: RunConfig) -> Quantity:
     """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
     default = show(usual.clip_norm)
     if default == controls.CLIP_NORM.default:

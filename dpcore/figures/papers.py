@@ -1,0 +1,178 @@
+"""The papers' figures, drawn again: curves in the colours of their accountants, and maps of where something holds."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.epsilon import at_least, at_most
+from dpcore.figures.heatmap import INK, SHADE
+from dpcore.figures.labels import LINE, End, labelled
+from dpcore.figures.style import BAND, LENGTHS, LOOKS, NORMAL, REGION, Size, Style, drawn, hover_text, layout, style_of
+from dpcore.figures.style import line as trace_of
+from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.numbers import nearest, short
+
+OTHERS = ((REGION.color, "solid", "━━"), *reversed(LOOKS[-2:]))  # of lines that are no accountant's, beside some
+LETTER = 7.6  # pixels of a letter of normal text
+NAME = 24  # letters in a line of a label
+HEIGHT = 430
+AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
+LEAST = 1e-12  # what a logarithmic axis shows of less
+
+
+def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
+    """The curves of a drawing, each with its last height and its name beside its end; two certified ones are a band."""
+    styles = styles_of(lines)
+    bounds = _bounds(lines, drawing.log_y)
+    traces = [_trace(each, style, lines, drawing) for each, style in zip(lines, styles, strict=True)]
+    _fill_the_band(lines, traces)
+    ends = [_end(each, style, _written(each, lines, drawing)) for each, style in zip(lines, styles, strict=True)]
+    rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
+    height = max(HEIGHT, round(LINE * rows * len(ends) + 80))
+    widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
+    shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
+    shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
+    if drawing.log_x:
+        shape["xaxis"] |= {"type": "log"}
+    return drawn(traces, labelled(shape, [each for each in ends if each.text], bounds, size, log=drawing.log_y), size)
+
+
+def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
+    """The end of each curve, with its place on the x axis.
+
+    >>> one = Line("RDP", np.array([1.0, 100.0]), np.array([0.2, 1.0312]), "rdp")
+    >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
+    'Line chart of epsilon against epoch. RDP ends at 1.04, at epoch 100.'
+    """
+    seen = [(each, _last(each)) for each in lines]
+    said = [
+        f"{each.name} ends at {_written(each, lines, drawing)(end[1])}, at {drawing.x} {nearest(end[0])}"
+        if end else f"{each.name} has no number"
+        for each, end in seen
+    ]  # fmt: skip
+    return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(said)}."
+
+
+def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
+    """Cells in the colour of their area, whose word stands in the middle of it; what a cell says is in its hover."""
+    count = len(drawn_map.areas)
+    cell_trace = {
+        "type": "heatmap",
+        "x": cells.x,
+        "y": cells.y,
+        "z": cells.area,
+        "zmin": -0.5,
+        "zmax": count - 0.5,
+        "colorscale": [[(place + end) / count, AREAS[place % len(AREAS)]] for place in range(count) for end in (0, 1)],
+        "showscale": False,
+        "text": [list(row) for row in cells.said],
+        "hovertemplate": "%{text}<extra></extra>",
+        "xgap": 1,
+        "ygap": 1,
+        "name": drawn_map.place,
+    }
+    shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
+    shape["xaxis"] |= {"type": "log" if drawn_map.log_x else "linear", "showgrid": False}
+    shape["yaxis"] |= {"type": "log" if drawn_map.log_y else "linear", "showgrid": False}
+    words = [_word(drawn_map, cells, place, area, size) for place, area in enumerate(drawn_map.areas)]
+    shape["annotations"] = [each for each in words if each]
+    return drawn([cell_trace], shape, size)
+
+
+def map_alt(drawn_map: Map, cells: Cells) -> str:
+    """The ends of both axes, and how many cells each area has."""
+    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (cells.x, cells.y)]
+    counted = Counter(cells.area.ravel().tolist())
+    shares = [f"{counted[place]} are {area.word}" for place, area in enumerate(drawn_map.areas) if counted[place]]
+    where = f"{drawn_map.x} ({ends[0]}) and {drawn_map.y} ({ends[1]})"
+    return f"Map over {where}. Of {cells.area.size} settings, {', '.join(shares)}."
+
+
+def styles_of(lines: Sequence[Line]) -> list[Style]:
+    """The look of each line: its accountant's, where it has one; a second line of it has another dash."""
+    free = cycle(OTHERS if any(each.accountant for each in lines) else (*LENGTHS, *OTHERS))
+    used: Counter[str] = Counter()
+    styles = []
+    for each in lines:
+        style = style_of(each.accountant) if each.accountant else Style(*next(free), "")
+        if again := used[each.accountant] if each.accountant not in ("", CERTIFIED) else 0:
+            place = [dash for _, dash, _ in LOOKS].index(style.dash)
+            _, dash, glyph = LOOKS[(place + again) % len(LOOKS)]
+            style = style._replace(dash=dash, glyph=glyph)
+        used[each.accountant] += 1
+        styles.append(style._replace(label=each.name))
+    return styles
+
+
+def _written(line: Line, lines: Sequence[Line], drawing: Drawing) -> Callable[[float], str]:
+    """How a height is written: a bound of epsilon is rounded to the safe side, any other number to the nearest."""
+    if drawing.y != "epsilon" or not line.accountant or not ACCOUNTANTS[line.accountant].kind.is_bound:
+        return short
+    return at_least if line is _lower_of(lines) else at_most
+
+
+def _lower_of(lines: Sequence[Line]) -> Line | None:
+    """The lower one of two certified lines."""
+    certified = [each for each in lines if each.accountant == CERTIFIED]
+    return min(certified, key=lambda each: float(np.nansum(each.y))) if len(certified) == 2 else None
+
+
+def _trace(line: Line, style: Style, lines: Sequence[Line], drawing: Drawing) -> dict[str, Any]:
+    seen = np.where(np.isfinite(line.y), line.y, np.nan)
+    return trace_of(line.x, seen, style) | hover_text(seen, _written(line, lines, drawing))
+
+
+def _fill_the_band(lines: Sequence[Line], traces: list[dict[str, Any]]) -> None:
+    """Let the upper certified trace follow the lower one, and fill what lies between."""
+    lower = _lower_of(lines)
+    if lower is None:
+        return
+    low = next(place for place, each in enumerate(lines) if each is lower)
+    high = next(place for place, each in enumerate(lines) if each.accountant == CERTIFIED and each is not lower)
+    first, second = traces[low], traces[high] | {"fill": "tonexty", "fillcolor": BAND}
+    traces[:] = [first, second, *(each for place, each in enumerate(traces) if place not in (low, high))]
+
+
+def _last(line: Line) -> tuple[float, float] | None:
+    """The last point that can be drawn."""
+    finite = np.flatnonzero(np.isfinite(line.y))
+    return (float(line.x[finite[-1]]), float(line.y[finite[-1]])) if finite.size else None
+
+
+def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
+    last = _last(line)
+    if last is None:
+        return End(style, 0.0, "", "")
+    return End(style, max(last[1], LEAST), written(last[1]), "<br>".join(wrap(line.name, NAME)))
+
+
+def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:
+    """The ends of the y axis, in its own units."""
+    every = np.concatenate([each.y for each in lines] or [np.empty(0)])
+    finite = every[np.isfinite(every) & ((every > LEAST) | (not log))]
+    if not finite.size:
+        return (-2.0, 2.0) if log else (0.0, 1.0)
+    low, high = float(finite.min()), float(finite.max())
+    if log:
+        return math.log10(low) - 0.05, math.log10(high) + 0.08
+    room = 0.05 * (high - min(low, 0.0)) or 1.0
+    return (low - room if low < 0 else 0.0), high + room
+
+
+def _word(drawn_map: Map, cells: Cells, place: int, area: Area, size: Size) -> dict[str, Any] | None:
+    """The word of an area, on that of its cells which lies nearest to the middle of them."""
+    rows, columns = np.nonzero(cells.area == place)
+    if not rows.size:
+        return None
+    middle = np.argmin((rows - np.median(rows)) ** 2 + (columns - np.median(columns)) ** 2)
+    x, y = float(cells.x[columns[middle]]), float(cells.y[rows[middle]])
+    at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y}
+    look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2, "font": {"color": INK, "size": size.text}}
+    return at | look | {"text": f"<b>{area.word}</b>"}

@@ -1,0 +1,43 @@
+"""What do the papers claim, and what holds? Their numbers recomputed, each with a verdict; their figures redrawn."""
+
+import streamlit as st
+
+from pages.parts.papers import computed
+from pages.parts.papers.calculators import show_calculators
+from pages.parts.papers.choices import chosen_outcomes, chosen_paper
+from pages.parts.papers.entries_table import numbers_download, show_numbers
+from pages.parts.papers.figures import show_figures
+from pages.parts.papers.head import show_findings, show_head, show_remarks
+from pages.parts.papers.trainings import show_trainings
+from pages.parts.results.export_origin import address
+from pages.parts.shell.layout import page_columns
+from pages.parts.train import run_picker
+
+left, right = page_columns("What do the papers claim, and what holds?")
+
+with left:
+    paper = chosen_paper()
+    outcomes = chosen_outcomes(st)
+    saved = st.container()
+
+with right:
+    show_head(paper)
+    findings, figures, table, rest = (st.container() for _ in range(4))
+    with findings:
+        show_findings(paper)
+    with figures:
+        show_figures(paper, address())
+    found = [each for each in computed.numbers(paper) if each.outcome in outcomes]
+    with table:
+        if paper.entries:
+            st.subheader("Its numbers, and ours", anchor=False)
+            show_numbers(found)
+    with rest:
+        show_trainings(found)
+        show_calculators(paper)
+        show_remarks(paper)
+
+if paper.entries:
+    with saved:
+        numbers_download(paper.id, lambda: computed.numbers(paper), address())
+run_picker.started_is_seen()

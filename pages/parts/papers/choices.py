@@ -1,0 +1,53 @@
+"""Which paper, and which of its numbers: what the reader chooses beside the answers."""
+
+from typing import Any
+
+from dpcore.papers import PAPERS, Outcome, Paper
+from pages.parts.controls.choice import choice_by_title
+from pages.parts.controls.faults import say_unknown, unknown
+from pages.parts.controls.url_state import keep, recall_ids, write_ids
+
+SIGNS = {  # of an outcome, with its colour: neither speaks alone
+    Outcome.REPRODUCED: ("✓", "#2e9150"),
+    Outcome.DIFFERS: ("≠", "#c9741a"),
+    Outcome.REFUTED: ("✕", "#cf4a5a"),
+    Outcome.UNTRAINED: ("–", "#808080"),
+}
+VERDICTS = (
+    "**Reproduced**: ours is the printed number, as far as it is printed. **Differs**: it is not, and why is said. "
+    "**Refuted**: the number is a promise of privacy, and epsilon is proven to be larger. **Untrained**: an accuracy "
+    "of which no run has been recorded."
+)
+
+
+def chosen_paper() -> Paper:
+    """Draw the choice of a paper."""
+    titled = lambda name: f"{name} {PAPERS[name].short}"  # noqa: E731
+    return PAPERS[choice_by_title("Paper", tuple(PAPERS), "paper", titled)]
+
+
+def chosen_outcomes(place: Any) -> list[str]:
+    """Draw the choice of verdicts: all of them unless some are chosen."""
+    options = [each.value for each in Outcome]
+    strange = unknown("verdict", options)
+    recall_ids("verdict", options, (), several=True)
+    chosen = place.pills(
+        "Only numbers with these verdicts",
+        options,
+        selection_mode="multi",
+        wrap=True,
+        format_func=lambda each: f"{SIGNS[Outcome(each)][0]} {each}",
+        key="verdict",
+        help=VERDICTS,
+        persist_state="session",
+    )
+    write_ids("verdict", chosen, ())
+    keep("verdict", chosen)
+    say_unknown("verdict", strange, options, chosen or options)
+    return chosen or options
+
+
+def sign(outcome: Outcome) -> str:
+    """The mark of an outcome, in its colour."""
+    mark, color = SIGNS[outcome]
+    return f'<b class=sign style="color:{color}">{mark}</b>'

@@ -1,0 +1,96 @@
+"""The numbers of a paper as a table: theirs, ours, and the verdict, with a way to open each setting elsewhere."""
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+
+import streamlit as st
+
+from dpcore.papers.comparison import Comparison
+from dpcore.papers.entry import Setting
+from dpcore.privacy.report.numbers import epochs_of, outward, plain
+from pages.parts.explain.terms import linked
+from pages.parts.papers.choices import sign
+from pages.parts.papers.opening import links
+from pages.parts.results.downloads import Columns, csv_button
+from pages.parts.results.table import scrolling
+
+HEADS = ("Theirs", "Ours")
+OPEN = "Open it in"
+NONE = "No number of this paper has one of these verdicts."
+
+
+def show_numbers(found: Sequence[Comparison]) -> None:
+    """Draw the table, or say that there is nothing in it."""
+    if found:
+        st.html(numbers_table(found))
+    else:
+        st.info(NONE)
+
+
+def numbers_table(found: Sequence[Comparison]) -> str:
+    """An HTML table with a row for each number; on a narrow screen each row is a block."""
+    opened = [links(each) for each in found]
+    heads = "<th scope=col>Where</th>" + "".join(f"<th scope=col class=number>{each}</th>" for each in HEADS)
+    heads += "<th scope=col>Verdict</th>" + (f"<th scope=col>{OPEN}</th>" if any(opened) else "")
+    rows = "".join(_row(each, ways, any(opened)) for each, ways in zip(found, opened, strict=True))
+    table = f"<table class='verdicts papers'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return scrolling("Numbers", table)
+
+
+def numbers_download(paper: str, found: Callable[[], Sequence[Comparison]], link: str) -> None:
+    """A button for the numbers as tidy CSV."""
+    csv_button(
+        "Download the numbers (CSV)",
+        lambda: numbers_columns(found(), link),
+        f"paper-{paper}-numbers.csv",
+        "download_numbers",
+    )
+
+
+def numbers_columns(found: Sequence[Comparison], link: str) -> Columns:
+    """One row a number: paper, place, quantity, theirs, ours, lower, spread, seeds, date, verdict, why, link."""
+    rows = [
+        (each.paper, each.entry.place, each.entry.quantity, each.entry.theirs, each.ours, each.lower,
+         each.record and each.record.spread, each.record and len(each.record.runs), each.record and each.record.date,
+         each.outcome.value, each.why, link)
+        for each in found
+    ]  # fmt: skip
+    names = ("paper", "place", "quantity", "theirs", "ours", "lower", "spread", "seeds", "recorded", "verdict", "why",
+             "link")  # fmt: skip
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def told(setting: Setting) -> str:
+    """A setting in one line.
+
+    >>> told(Setting(n=60_000, batch=256, sigma=1.1, epochs=60))
+    'sigma 1.1, batch 256 of 60,000, 60 epochs, delta 1e-5'
+    """
+    schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"
+    size = f"batch {setting.batch:,} of {setting.n:,}"
+    return f"sigma {plain(setting.sigma)}{schedule}, {size}, {epochs_of(setting.epochs)}, delta {plain(setting.delta)}"
+
+
+def recording(found: Comparison) -> str:
+    """How an accuracy was recorded; "" where there is nothing to say."""
+    record = found.record
+    if record is None:
+        return ""
+    seeds = f"{len(record.runs)} seeds" if len(record.runs) > 1 else "one seed"
+    spent = "" if record.epsilon is None else f", epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)"
+    return f"Recorded on {record.date}: {seeds} on {record.device}{spent}."
+
+
+def _row(found: Comparison, ways: str, opened: bool) -> str:
+    entry = found.entry
+    small = f"<small>{escape(told(entry.setting))}</small>" if entry.setting else ""
+    ours = escape(found.ours_text) or "–"
+    texts = zip(HEADS, (escape(entry.printed), ours), strict=True)
+    cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
+    why = " ".join(filter(None, (linked(found.why), escape(recording(found)))))
+    last = f'<td class=ways data-label="{OPEN}">{ways}</td>' if opened else ""
+    return (
+        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}{small}</th>{cells}"
+        f"<td class=verdict>{sign(found.outcome)} <b>{found.outcome.value}</b> {why}</td>{last}</tr>"
+    )

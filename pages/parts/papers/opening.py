@@ -1,0 +1,78 @@
+"""Addresses that open what a paper has used on the pages that have controls for it."""
+
+from collections.abc import Mapping
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.papers.comparison import Comparison
+from dpcore.papers.entry import Setting, Trained
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
+from dpcore.training.setting_kinds import Choice
+from dpcore.training.settings import SETTINGS
+from pages.parts.controls.data import OTHER, data_of
+from pages.parts.controls.number import show
+from pages.parts.shell import menu
+from pages.parts.shell.present import NAME, presenting
+from pages.parts.train.form import clip_norm_of, learning_rate_of
+
+FIRST_MODEL = "cnn"  # what the pages start from
+ALWAYS = ("dataset", "source", "model", "activation", "optimizer", "batch", "sigma", "epochs", "delta")
+
+
+def links(comparison: Comparison) -> str:
+    """Links as HTML that open an entry's setting on the pages; "" where there is none, or no other page."""
+    entry = comparison.entry
+    if menu.SEEN not in st.session_state:
+        return ""
+    if entry.setting is not None:
+        query = fields_of(entry.setting)
+        pages = [page for page in menu.PAGES if page.has_controls]
+    elif isinstance(entry, Trained) and entry.config.private:
+        query, pages = fields_of_run(entry.config), [menu.page_at("train")]
+    else:
+        return ""
+    return " ".join(_link(page, query, f"{entry.quantity}, {entry.place}") for page in pages)
+
+
+def fields_of(setting: Setting) -> dict[str, str]:
+    """The fields of the controls at a setting, as texts by their names in the address."""
+    dataset, source = data_of(setting.n, setting.dataset, "full")
+    fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}
+    numbers = {"n": setting.n, "batch": setting.batch, "sigma": setting.sigma, "epochs": setting.epochs}
+    numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
+    if dataset != OTHER:
+        usual = defaults(dataset, FIRST_MODEL, setting.optimizer, source)
+        numbers[clip_norm_of(usual).key] = setting.clip_norm
+    if setting.schedule != "constant":
+        numbers[f"rate_{setting.schedule}"] = setting.rate
+    fields |= {"optimizer": setting.optimizer, "schedule": setting.schedule}
+    return fields | {name: show(value) for name, value in numbers.items()}
+
+
+def fields_of_run(config: RunConfig) -> dict[str, str]:
+    """The fields of the training page at a run's settings, as texts by their names in the address."""
+    values = config.to_json()
+    fields = {name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)}
+    fields |= {name: show(value) for name, value in values.items() if name not in fields and value is not None}
+    usual = defaults(config.dataset, config.model, config.optimizer, config.source, reading=config.reading)
+    fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
+    fields[learning_rate_of(usual).key] = fields.pop("lr")
+    fields[f"rate_{config.schedule}"] = fields.pop("rate")
+    plain = RunConfig().to_json()
+    kept = {name: text for name, text in fields.items() if name not in plain or values[name] != plain[name]}
+    kept |= {name: fields[name] for name in ALWAYS}
+    if config.source not in available(config.dataset):
+        kept |= {"dataset": OTHER, "n": show(DATASETS[config.dataset].examples(config.source))}
+        kept.pop("source", None)
+    return kept
+
+
+def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
+    asked = dict(query) | ({NAME: "1"} if presenting() else {})
+    address = f"{page.address or './'}?{urlencode(asked)}"
+    told = escape(f"{page.title}: open {what}")
+    return f'<a href="{escape(address)}" target="_self" aria-label="{told}">{escape(page.title)}</a>'

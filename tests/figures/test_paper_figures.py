@@ -1,0 +1,98 @@
+"""The papers' figures: accountants keep their looks, bounds are rounded outwards, and no curve goes unnamed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure, styles_of
+from dpcore.figures.style import LOOKS, style_of
+from dpcore.papers import PAPERS
+from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
+
+X = np.array([1.0, 10.0, 100.0])
+RDP = Line("Rényi DP", X, np.array([0.3, 0.6, 1.0312]), "rdp")
+CLT = Line("Central limit theorem", X, np.array([0.1, 0.2, 0.90049]), "gdp")
+LOWER = Line("Proven, at least", X, np.array([0.2, 0.5, 0.99961]), "pld")
+UPPER = Line("Proven, at most", X, np.array([0.21, 0.52, 1.00012]), "pld")
+PRINTED = Line("As printed", X, np.array([2.0, 3.0, 4.0]))
+FIGURE = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, LOWER, UPPER, PRINTED))
+PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", (Area("refuted", "Below."), Area("holds", "Above.")),
+            lambda: CELLS, log_x=True, log_y=True)  # fmt: skip
+CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
+every_drawing = pytest.mark.parametrize(
+    "drawing", [FIGURE, *(each for paper in PAPERS.values() for each in paper.drawings)], ids=lambda each: each.place
+)
+every_map = pytest.mark.parametrize(
+    "plane", [PLANE, *(each for paper in PAPERS.values() for each in paper.maps)], ids=lambda each: each.place
+)
+
+
+def written(figure: Any) -> dict[str, str]:
+    """What stands beside the end of each curve."""
+    return {note.name: note.text.split("</span> ")[1].split("<br>")[0] for note in figure.layout.annotations}
+
+
+def test_a_curve_has_its_accountants_colour_and_dash_and_its_own_name():
+    lines = FIGURE.lines()
+    figure: Any = drawing_figure(FIGURE, lines)
+    looks = {trace.name: (trace.line.color, trace.line.dash) for trace in figure.data}
+    for each in lines[:3]:
+        assert looks[each.name] == (style_of(each.accountant).color, style_of(each.accountant).dash)
+    assert looks[PRINTED.name][0] not in {style_of(name).color for name in ("rdp", "gdp", "pld")}
+
+
+def test_two_curves_of_one_accountant_share_its_colour_and_differ_in_their_dash():
+    first, second, third = styles_of([CLT, CLT, RDP])
+    assert first.color == second.color != third.color
+    assert first.dash != second.dash
+    assert second.dash in [dash for _, dash, _ in LOOKS]
+
+
+def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
+    ends = written(drawing_figure(FIGURE, FIGURE.lines()))
+    assert ends == {
+        RDP.name: "1.04", CLT.name: "0.900", LOWER.name: "0.999", UPPER.name: "1.01", PRINTED.name: "4.00"
+    }  # fmt: skip
+
+
+def test_what_lies_between_the_certified_curves_is_filled():
+    figure: Any = drawing_figure(FIGURE, FIGURE.lines())
+    filled = [place for place, trace in enumerate(figure.data) if trace.fill]
+    assert [figure.data[place].name for place in filled] == [UPPER.name]
+    assert figure.data[filled[0] - 1].name == LOWER.name
+
+
+def test_the_alternative_text_has_the_end_of_every_curve():
+    told = drawing_alt(FIGURE, FIGURE.lines())
+    assert "Rényi DP ends at 1.04, at epoch 100" in told
+    assert "Proven, at least ends at 0.999" in told
+    assert "As printed ends at 4.00" in told
+
+
+def test_a_curve_without_a_number_is_said_and_not_labelled():
+    empty = Line("Nothing", X, np.full(3, np.inf), "mma")
+    assert "Nothing has no number" in drawing_alt(FIGURE, [empty, RDP])
+    assert [*written(drawing_figure(FIGURE, [empty, RDP]))] == [RDP.name]
+
+
+@every_drawing
+def test_every_papers_figure_can_be_drawn_and_told(drawing: Drawing):
+    lines = drawing.lines()
+    figure: Any = drawing_figure(drawing, lines)
+    assert len(figure.data) == len(lines) > 0
+    assert all(line.name in drawing_alt(drawing, lines) for line in lines)
+    low, high = figure.layout.yaxis.range
+    assert low < high
+
+
+@every_map
+def test_every_map_names_each_of_its_areas_and_each_cell_says_what_it_is(plane: Map):
+    cells = plane.cells()
+    figure: Any = map_figure(plane, cells)
+    assert cells.area.shape == (cells.y.size, cells.x.size) == np.shape(figure.data[0].text)
+    there = {plane.areas[place].word for place in np.unique(cells.area)}
+    assert {note.text.removeprefix("<b>").removesuffix("</b>") for note in figure.layout.annotations} == there
+    assert all(word in map_alt(plane, cells) for word in there)
+    counted = [int(each.split()[0]) for each in map_alt(plane, cells).split("settings, ")[1].rstrip(".").split(", ")]
+    assert sum(counted) == cells.area.size

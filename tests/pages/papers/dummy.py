@@ -1,0 +1,99 @@
+"""A paper of our own with one of everything that a paper can have, and its page."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.papers import PAPERS
+from dpcore.papers.entry import Claim, Computed, Setting, Trained
+from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark
+from dpcore.papers.records import Recorded, Seeded
+from dpcore.training.config import RunConfig
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "pages" / "papers.py"
+SETTING = Setting(n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, optimizer="adam", dataset="mnist")
+DECAYING = Setting(n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01)
+CONFIG = RunConfig(batch=128, epochs=1.0, sigma=2.0, lr=0.75, clip_norm=0.5, activation="relu")
+OTHER = RunConfig(optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99)
+FULL = RunConfig(dataset="fashion_mnist", source="full", batch=512, epochs=1.0)
+X = np.array([1.0, 10.0, 100.0])
+LINES = (Line("Proven", X, X / 50, "rdp"), Line("Limit", X, X / 90, "gdp"), Line("As printed", X, X / 20))
+CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
+SEEDS = (Seeded(0, 0.951), Seeded(1, 0.953), Seeded(2, 0.958))
+RECORD = Recorded({}, SEEDS, 1.23456, "2026-11-22", "cpu", {"torch": "2.9"}, 75.0)
+
+REPRODUCED = Computed(
+    "Table 1, row 1", "epsilon of one", "1.25", note="It is <so>.", setting=SETTING, ours=lambda: 1.25
+)
+DIFFERS = Computed(
+    "Table 1, row 2", "epsilon of two", "3.39", "A factor is missing.", setting=DECAYING, ours=lambda: 1.7
+)
+CLAIM = Claim(SETTING.mechanism, 1e-5)
+REFUTED = Computed("Table 1, row 3", "epsilon of three", "0.10", setting=SETTING, ours=lambda: 0.1, claim=CLAIM)
+TRAINED = Trained("Table 2, row 1", "test accuracy by SGD", "95.0 %", config=CONFIG)
+UNTRAINED = Trained("Table 2, row 2", "test accuracy by Adam", "99 %", config=OTHER)
+ELSEWHERE = Trained("Table 2, row 3", "test accuracy of clothes", "88 %", config=FULL)
+FIGURE_2 = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: LINES, note="Read it so.")
+FIGURE_3 = Drawing("Figure 3", "Another", "epoch", "delta", lambda: LINES[:1], log_y=True)
+AREAS = (Area("refuted", "It lies below."), Area("holds", "It lies above."))
+PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", AREAS, lambda: CELLS, log_x=True, log_y=True)
+ROWS = Quantity("rows", "Rows n", 100, 10, 1000, whole=True)
+TABLE_3 = Calculator(
+    "Table 3", "Noise of each row", (ROWS,), ("Row", "noise"), lambda values: (("Output", f"{2 / values['rows']:g}"),)
+)
+
+PAPER = Paper(
+    id="999",
+    short="Own",
+    title="A paper of our own",
+    authors="Nobody",
+    published="2026, arXiv 1911.11607",
+    about="One of everything.",
+    entries=(REPRODUCED, DIFFERS, REFUTED, TRAINED, UNTRAINED, ELSEWHERE),
+    drawings=(FIGURE_2, FIGURE_3),
+    maps=(PLANE,),
+    calculators=(TABLE_3,),
+    findings=(Finding("It is better than all.", lambda: "It is proven to be at least 0.5."),),
+    remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
+)
+
+
+@pytest.fixture
+def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """The paper among the others, with the runs of one of its accuracies on record."""
+    monkeypatch.setitem(PAPERS, PAPER.id, PAPER)
+    monkeypatch.setattr("dpcore.papers.comparison.recorded", lambda _, config: {CONFIG: RECORD}.get(config))
+    return PAPER
+
+
+def opened(**query: str) -> AppTest:
+    """The page by itself under an address."""
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    page.query_params.update(query)
+    page.run()
+    assert not page.exception
+    return page
+
+
+def opened_in_the_app(**query: str) -> AppTest:
+    """The page in the app, where there are others to link to."""
+    page = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    page.query_params.update(query)
+    page.run().switch_page("pages/papers.py").run()
+    assert not page.exception
+    return page
+
+
+def written(page: AppTest) -> str:
+    """All HTML of the page."""
+    return " ".join(each.proto.body for each in page.get("html"))
+
+
+def rows(page: AppTest) -> dict[str, str]:
+    """The rows of the table of numbers, by place and quantity."""
+    table = next((each.proto.body for each in page.get("html") if "verdicts papers" in each.proto.body), "")
+    found = [each.split("</tr>")[0] for each in table.split("<tr>")[2:]]
+    return {each.split("<th scope=row>")[1].split("</th>")[0].split("<small>")[0]: each for each in found}

@@ -1,0 +1,114 @@
+"""What a paper has used is opened elsewhere as it is declared: the same mechanism, the same run."""
+
+import re
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.papers import PAPERS
+from dpcore.papers.entry import Setting, Trained
+from dpcore.papers.paper import Paper
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.papers import opening
+from pages.parts.papers.opening import fields_of, fields_of_run
+from pages.parts.shell.menu import PAGES
+from tests.pages.papers.dummy import (
+    CONFIG,
+    DECAYING,
+    ELSEWHERE,
+    FULL,
+    OTHER,
+    PAPER,
+    REPRODUCED,
+    ROOT,
+    SETTING,
+    TRAINED,
+    dummy,
+    opened,
+    opened_in_the_app,
+    rows,
+)
+from tests.pages.read_page import typed
+
+__all__ = ["dummy"]
+CONTROLLED = [page for page in PAGES if page.has_controls]
+TEXTS = ("n", "batch", "sigma", "epochs", "delta", "clip_norm")
+RARE = RunConfig(
+    dataset="fashion_mnist", optimizer="rmsprop", model="mlp", batch=100, sigma=3.0, epochs=2.0, schedule="step",
+    rate=0.2, acceptance="sa", public=500, clip_norm=2.0, lr=0.003, lr_schedule="linear", lr_end=0.001,
+    delta=1e-6, stop_epsilon=2.0, stop_accountant="rdp",
+)  # fmt: skip
+
+
+def page_at(file: str, query: dict[str, str]) -> AppTest:
+    page = AppTest.from_file(ROOT / file, default_timeout=60)
+    page.query_params.update(query)
+    page.run()
+    assert not page.exception
+    assert not page.error
+    assert not page.warning
+    return page
+
+
+@pytest.mark.parametrize("setting", [SETTING, DECAYING], ids=["constant", "decaying"])
+@pytest.mark.parametrize("target", CONTROLLED, ids=lambda page: page.title)
+def test_a_setting_opens_on_every_page_that_has_controls(store: Store, target, setting: Setting):
+    page = page_at(target.file, fields_of(setting) | {"by": "rdp"})
+    told = {str(each.key): str(each.value) for each in page.text_input if each.key in TEXTS}
+    for key, text in told.items():
+        assert float(text) == getattr(setting, key)
+    assert {"sigma", "batch", "epochs", "delta"} <= {*told}
+    assert float(page.session_state["n"]) == setting.n  # which has a field only where no data here have so many
+    assert page.selectbox(key="optimizer").value == setting.optimizer
+    assert page.selectbox(key="schedule").value == setting.schedule
+    if setting.rate:
+        assert typed(page, f"rate_{setting.schedule}") == setting.rate
+
+
+@pytest.mark.parametrize("config", [CONFIG, OTHER, RARE], ids=["sgd", "adam", "rare"])
+def test_a_run_opens_on_the_training_page_as_it_is_declared(store: Store, config: RunConfig):
+    page = page_at("pages/train.py", fields_of_run(config))
+    next(each for each in page.button if each.label == "Start private run").click().run()
+    (run,) = store.runs()
+    assert run.config == config
+
+
+def test_a_run_of_data_that_are_not_here_opens_with_their_number_of_examples(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(opening, "available", lambda dataset: ("sample",))
+    assert fields_of_run(FULL) | {"dataset": "other", "n": "60000", "batch": "512"} == fields_of_run(FULL)
+    page = page_at("pages/train.py", fields_of_run(FULL))
+    assert page.text_input(key="n").value == "60000"
+    assert page.text_input(key="batch").value == "512"
+
+
+@pytest.mark.parametrize(
+    "entry", [each for paper in PAPERS.values() for each in paper.trained if each.config.private], ids=str
+)
+def test_every_training_of_every_paper_has_an_address(entry: Trained):
+    assert {"batch", "sigma", "epochs", "delta", "dataset"} <= {*fields_of_run(entry.config)}
+
+
+def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: Paper):
+    shown = rows(opened_in_the_app(paper=PAPER.id))
+    ways = {name: re.findall(r'<a href="(.*?)".*?>(.*?)</a>', row) for name, row in shown.items()}
+    first = ways[f"{REPRODUCED.place}: {REPRODUCED.quantity}"]
+    assert [title for _, title in first] == [page.title for page in CONTROLLED]
+    addresses = [urlsplit(unescape(link)) for link, _ in first]
+    assert [each.path.removeprefix("./") for each in addresses] == [page.address for page in CONTROLLED]
+    assert all(dict(parse_qsl(each.query)) == fields_of(SETTING) for each in addresses)
+    for entry in (TRAINED, ELSEWHERE):
+        assert [title for _, title in ways[f"{entry.place}: {entry.quantity}"]] == ["Train"]
+
+
+def test_a_page_that_was_opened_without_the_app_has_no_links(store: Store, dummy: Paper):
+    assert all("<a href" not in row for row in rows(opened(paper=PAPER.id)).values())
+
+
+def test_links_stay_in_the_present_mode(store: Store, dummy: Paper):
+    shown = rows(opened_in_the_app(paper=PAPER.id, present="1"))
+    assert "present=1" in shown[f"{REPRODUCED.place}: {REPRODUCED.quantity}"]

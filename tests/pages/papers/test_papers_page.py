@@ -1,0 +1,179 @@
+"""The papers' page: whatever a paper declares is shown, and every number has its verdict."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.comparison import compared
+from dpcore.papers.paper import Paper
+from dpcore.runs.store import Store
+from pages.parts.papers import computed
+from pages.parts.papers.entries_table import numbers_columns, told
+from pages.parts.papers.figures import drawing_columns, map_columns, named
+from tests.pages.papers.dummy import (
+    CELLS,
+    DECAYING,
+    DIFFERS,
+    FIGURE_2,
+    FIGURE_3,
+    LINES,
+    PAPER,
+    PLANE,
+    REFUTED,
+    REPRODUCED,
+    SETTING,
+    TRAINED,
+    UNTRAINED,
+    dummy,
+    opened,
+    rows,
+    written,
+)
+
+__all__ = ["dummy"]
+OPENED = {"paper": PAPER.id}
+each_paper = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+
+
+def name_of(entry) -> str:
+    return f"{entry.place}: {entry.quantity}"
+
+
+@each_paper
+def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdict(store: Store, paper: Paper):
+    page = opened(paper=paper.id)
+    assert not page.error
+    shown = rows(page)
+    found = {name_of(each.entry): each for each in comparisons(paper)}
+    assert [unescape(each) for each in shown] == [*found]
+    for name, row in shown.items():
+        each = found[unescape(name)]
+        cells = re.findall(r"<td class=number data-label=\"\w+\">(.*?)</td>", row)
+        assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"]
+        assert f"<b>{each.outcome.value}</b>" in row
+
+
+@each_paper
+def test_every_paper_shows_what_it_brings_its_claims_its_gaps_and_one_of_its_figures(store: Store, paper: Paper):
+    page = opened(paper=paper.id)
+    html = unescape(re.sub("<[^>]+>", "", written(page)))
+    assert paper.title in html
+    assert paper.about in html
+    for each in paper.findings:
+        assert each.claim in html
+        assert computed.holds(each) in html
+    assert all(each.text in html for each in paper.remarks)
+    assert len(page.get("plotly_chart")) == min(1, len(paper.drawings) + len(paper.maps))
+
+
+def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
+    shown = rows(opened(**OPENED))
+    assert "It is &lt;so&gt;." in shown[name_of(REPRODUCED)]
+    assert "A factor is missing." in shown[name_of(DIFFERS)]
+    refuted = shown[name_of(REFUTED)]
+    assert "<b>refuted</b>" in refuted
+    assert re.search(r"at least 0\.\d+ is proven", refuted)
+    assert told(SETTING) in refuted
+
+
+def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_up(store: Store, dummy: Paper):
+    shown = rows(opened(**OPENED))
+    row = shown[name_of(TRAINED)]
+    assert ">95.4 ± 0.36<" in row
+    assert "Recorded on 2026-11-22: 3 seeds on cpu, epsilon ≤ 1.24 (certified)." in row
+    assert "<b>untrained</b>" in shown[name_of(UNTRAINED)]
+
+
+def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so(store: Store, dummy: Paper):
+    page = opened(**OPENED, verdict="refuted")
+    assert [*rows(page)] == [name_of(REFUTED)]
+    page.pills(key="verdict").set_value(["differs", "refuted"]).run()
+    assert len(rows(page)) == 2
+    assert page.query_params["verdict"] == ["differs", "refuted"]
+    page.pills(key="verdict").set_value([]).run()
+    assert len(rows(page)) == len(PAPER.entries)
+    assert "verdict" not in page.query_params
+
+
+def test_where_no_number_has_the_chosen_verdict_that_is_said(
+    store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(computed, "numbers", lambda paper: (compared(paper.id, REPRODUCED),))
+    page = opened(**OPENED, verdict="refuted")
+    assert rows(page) == {}
+    assert page.info[0].value == "No number of this paper has one of these verdicts."
+
+
+def test_another_paper_is_chosen_by_name_and_the_address_has_its_number(store: Store):
+    page = opened()
+    assert PAPERS[str(page.selectbox(key="paper").value)].title in written(page)
+    page.selectbox(key="paper").set_value("004").run()
+    assert page.query_params["paper"] == "004"
+    assert PAPERS["004"].title in written(page)
+
+
+def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):
+    page = opened(paper="<b>", verdict="wrong")
+    assert [re.findall("`(.*?)`", each.value)[0] for each in page.warning] == ["paper=<b>", "verdict=wrong"]
+    assert next(iter(PAPERS.values())).title in written(page)
+
+
+def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(store: Store, dummy: Paper):
+    page = opened(**OPENED)
+    chart = page.get("plotly_chart")[0].proto
+    assert "Proven ends at 2.00" in chart.alt
+    assert {each["name"] for each in json.loads(chart.spec)["data"]} == {each.name for each in LINES}
+    page.selectbox(key="figure_999").set_value("theorem-3").run()
+    assert page.query_params["figure_999"] == "theorem-3"
+    assert "2 are refuted" in page.get("plotly_chart")[0].proto.alt
+    assert "It lies below." in written(page)
+
+
+def test_figures_that_share_a_place_have_names_of_their_own():
+    assert [*named((FIGURE_2, FIGURE_2, FIGURE_3, PLANE))] == ["figure-2-1", "figure-2-2", "figure-3", "theorem-3"]
+
+
+def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_link(dummy: Paper):
+    columns = drawing_columns(LINES, "there")
+    assert (len(columns["x"]), columns["link"], columns["accountant"][0]) == (9, "there", "rdp")
+    cells = map_columns(PLANE, CELLS, "there")
+    assert list(zip(cells["x"], cells["y"], cells["area"], cells["what"], strict=True))[2] == (100.0, 1.0, "holds", "c")
+    numbers = numbers_columns(comparisons(PAPER), "there")
+    assert numbers["theirs"] == [each.theirs for each in PAPER.entries]
+    assert numbers["seeds"] == [None, None, None, 3, None, None]
+    assert numbers["verdict"][:3] == ["reproduced", "differs", "refuted"]
+
+
+def test_a_calculator_follows_its_fields_and_says_what_it_does_not_take(store: Store, dummy: Paper):
+    page = opened(**OPENED)
+    assert ">0.02<" in written(page)
+    page.text_input(key="999_rows").set_value("200").run()
+    assert ">0.01<" in written(page)
+    page.text_input(key="999_rows").set_value("5").run()
+    assert page.error[0].value.startswith("Expected rows=5 to be a whole number of at least 10")
+    assert ">0.01<" in written(page)
+
+
+def test_gaps_and_silences_are_folded(store: Store, dummy: Paper):
+    page = opened(**OPENED)
+    (folded,) = [each for each in page.expander if each.label.startswith("Gaps")]
+    assert folded.label == "Gaps and silences (2)"
+    assert not folded.proto.expanded
+    assert "A logarithm is missing." in written(page)
+
+
+def test_what_is_accounted_for_is_computed_once_and_accuracies_are_looked_up_each_time(
+    dummy: Paper, monkeypatch: pytest.MonkeyPatch
+):
+    before, asked = computed.numbers(PAPER), []
+    monkeypatch.setattr(computed, "compared", lambda paper, entry: asked.append(entry))
+    after = computed.numbers(PAPER)
+    assert asked == [*PAPER.trained]
+    assert after[: len(PAPER.computed)] == before[: len(PAPER.computed)]
+
+
+def test_a_setting_is_told_in_one_line():
+    assert told(DECAYING) == "sigma 8, exponential noise, batch 300 of 30,000, 3 epochs, delta 1e-6"
