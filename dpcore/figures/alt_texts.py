@@ -59,12 +59,13 @@ def tradeoff_alt(band: Band | None, lines: Sequence[Line], *, log: bool = False)
     return f"Line chart of the {what}. {at}: {'; '.join([*found, BLIND[log]])}."
 
 
-def growth_alt(bands: Mapping[int, Band], mu: float, *, log: bool = False) -> str:
-    """Every length's certified band at one rate, beside the limit."""
+def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = (), *, log: bool = False) -> str:
+    """Every length's certified band at one rate, beside the limit and other curves."""
     found = [_of_band(f"T = {steps:,}", band, log) for steps, band in bands.items() if not band.empty]
     what, at = AXES[log]
     limit = f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}"
-    return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join([*found, limit])}."
+    others = [f"{each.style.label} {_of_line(each, log)}" for each in beside]
+    return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join([*found, limit, *others])}."
 
 
 def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Sequence[Mark]) -> str:

@@ -72,11 +72,17 @@ def tradeoff_figure(
 
 
 def growth_figure(
-    bands: Mapping[int, Band], mu: float, *, log: bool = False, height: int = 430, size: Size = NORMAL
+    bands: Mapping[int, Band],
+    mu: float,
+    beside: Sequence[Line] = (),
+    *,
+    log: bool = False,
+    height: int = 430,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
 
-    An empty band is left out.
+    An empty band is left out; other curves may stand beside them.
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
     limit = gaussian_line(mu)
@@ -87,8 +93,9 @@ def growth_figure(
         traces += _band(band, style, log)
         styles.append(style)
     traces.append(_curve(limit.f, limit.style, log) | {"line": {"color": limit.style.color, "width": 3.5}})
+    traces += [_line(each, log) for each in beside]
     solid = limit.style._replace(glyph="━━")
-    return _figure([_blind(log), *traces], [*styles, solid, BLIND], log, height, size)
+    return _figure([_blind(log), *traces], [*styles, solid, *(each.style for each in beside), BLIND], log, height, size)
 
 
 def _of_region(style: Style) -> Style:

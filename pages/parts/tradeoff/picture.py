@@ -49,20 +49,23 @@ def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
 def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
     """The picture of a mechanism; None where lengths are asked for and its steps are not all alike."""
     drawn = {"log": look.log, "height": HEIGHT, "size": look.size}
+    ghost = pinned_line(look.pinned) if look.pinned and look.view != "delta" else []
     if look.view == "trade-off":
-        band, ghost = cache.band(mechanism), pinned_line(look.pinned) if look.pinned else []
+        band = cache.band(mechanism)
         lines = [*compared(look, mechanism, delta).lines(), *ghost]
         alt = tradeoff_alt(band, lines, log=look.log)
         return Picture(tradeoff_figure(band, lines, **drawn), alt, TITLE)
     if look.view == "delta":
         profiles = {name: cache.profile(name, mechanism) for name in look.names}
-        ghost = ghost_over_delta(look.pinned) if look.pinned else None
-        return Picture(profile_figure(profiles, ghost=ghost, **drawn), profile_alt(profiles), "Privacy profile")
+        profile = ghost_over_delta(look.pinned) if look.pinned else None
+        return Picture(profile_figure(profiles, ghost=profile, **drawn), profile_alt(profiles), "Privacy profile")
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
     if not bands:
         return None
     mu = cache.mu(mechanism)
-    return Picture(growth_figure(bands, mu, **drawn), growth_alt(bands, mu, log=look.log), "Growing steps")
+    return Picture(
+        growth_figure(bands, mu, ghost, **drawn), growth_alt(bands, mu, ghost, log=look.log), "Growing steps"
+    )
 
 
 def first_picture(look: Look, mechanism: Mechanism) -> Picture:

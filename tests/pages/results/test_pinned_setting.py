@@ -81,8 +81,9 @@ def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let
     assert not [name for name in names(app) if name.startswith("Pinned")]
 
 
-def test_a_link_with_a_pinned_setting_draws_it_over_delta_too():
-    app = opened("tradeoff", view="delta", sigma="1", pin="10000~0.0256~2.0~196~1e-05~constant~0.0")
+@pytest.mark.parametrize("view", ["trade-off", "delta", "steps"])
+def test_a_link_with_a_pinned_setting_draws_it_in_every_view(view: str):
+    app = opened("tradeoff", view=view, sigma="1", pin="10000~0.0256~2.0~196~1e-05~constant~0.0")
     assert "Pinned: sigma 2, q 0.0256, 5 epochs" in names(app)
 
 
