@@ -1,6 +1,6 @@
 """The modified moments accountant (MMA): a closed form whose proof does not hold.
 
-Zhang et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) = lambda epsilon / 2 =
+Ding et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) = lambda epsilon / 2 =
 ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past the third and the elimination ignores
 the range of lambda, so the number is shown as what it is: a claim.
 """

@@ -1,0 +1,220 @@
+"""Theorem 3 of paper 000: what MMA claims, under which conditions, where it is refuted, and what its proof leaves out.
+
+    sigma >= 1, q < 1/sigma, lambda <= 1/(10 q^2), epsilon > 0.002 T / lambda
+    and sigma >= 2 q ln(1/delta) / (epsilon sqrt(delta^(-1/T) - 1))   imply (epsilon, delta)-DP
+
+A counterexample is a setting that meets the conditions although the certified lower bound of epsilon lies above what
+the theorem promises. None is written down here: they are looked for on a small grid.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+import numpy as np
+
+from dpcore.papers.paper import Area, Cells, Map
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants.mma import failing_conditions
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.renyi import binomial_log_moments
+from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.privacy.types import FloatArray
+
+DELTA = 1e-5
+RATES, SIGMAS, STEPS = (0.1, 0.05, 0.01), (1.0, 1.2, 1.5, 2.0), (1, 10, 100, 1000)  # where to look
+DELTAS = np.geomspace(DELTA, 0.5, 60)  # at which a claimed epsilon is tested
+MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
+MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
+MAP_RATE = 0.01  # of Figure 4
+
+
+class Lambda(StrEnum):
+    """Which order lambda the conditions speak of; the theorem does not say."""
+
+    ANY = "some order"  # any that meets them will do
+    OWN = "its own order"  # the one that the proof eliminates: 2 ln(1/delta) / epsilon
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A setting that meets the conditions and is refuted."""
+
+    q: float
+    sigma: float
+    steps: int
+    claimed: float  # epsilon by the theorem
+    lower: float  # proven lower bound of epsilon
+
+    @property
+    def excess(self) -> float:
+        """How many times the promise is what is proven."""
+        return self.lower / self.claimed
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """What is released."""
+        return Mechanism.constant(self.q, self.sigma, self.steps)
+
+    @property
+    def delta(self) -> float:
+        """A proven lower bound of the delta that goes with the claimed epsilon.
+
+        Where the lower bound of epsilon at some delta lies above the claim, the claim does not hold at that delta.
+        """
+        band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, DELTAS)
+        assert band.lower is not None
+        return float(DELTAS[band.lower > self.claimed].max())
+
+
+def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
+    """Epsilon by Theorem 3: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
+
+    >>> round(claimed(0.01, 2.0, 40_000), 3)
+    6.786
+    """
+    return ACCOUNTANTS["mma"].curve(Mechanism.constant(q, sigma, steps), steps, delta).last.value
+
+
+def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = DELTA) -> FloatArray:
+    """What the paper draws as the moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
+
+    Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves the constant
+    open; no accountant computes this.
+
+    >>> drawn_as_moments(0.01, 2.0, np.array([40_000.0])).round(2)
+    array([10.18])
+    """
+    return 3 * q * np.sqrt(steps * -math.log(delta)) / sigma
+
+
+def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
+    """Whether the theorem's own conditions are met.
+
+    >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
+    [True, False]
+    """
+    if which is Lambda.OWN:
+        return not failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta)
+    largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
+    return sigma >= 1 and q * sigma < 1 <= largest and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+
+
+@cache
+def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
+    """All on the grid, the worst first."""
+    found = []
+    for q, sigma in itertools.product(RATES, SIGMAS):
+        whole = Mechanism.constant(q, sigma, STEPS[-1])
+        band = ACCOUNTANTS[CERTIFIED].curve(whole, STEPS, DELTA)
+        promises = ACCOUNTANTS["mma"].curve(whole, STEPS, DELTA).epsilon
+        assert band.lower is not None
+        for steps, promise, lower in zip(STEPS, promises.tolist(), band.lower.tolist(), strict=True):
+            if lower > promise and conditions_hold(q, sigma, steps, which):
+                found.append(Counterexample(q, sigma, steps, promise, lower))
+    return tuple(sorted(found, key=lambda each: -each.excess))
+
+
+def worst(which: Lambda) -> Counterexample:
+    """The setting on the grid where most times the promise is proven."""
+    return counterexamples(which)[0]
+
+
+def least_order(q: float) -> float:
+    """The order below which inequality (8) of the proof fails, whatever sigma.
+
+    It needs (e - 1) (lambda + 1) / (2 (1 - q) lambda) <= 1, so lambda >= 1 / (2 (1 - q) / (e - 1) - 1); never where
+    q > (3 - e)/2 = 0.14.
+
+    >>> round(least_order(0.01), 2), least_order(0.2)
+    (6.57, inf)
+    """
+    room = 2 * (1 - q) / (math.e - 1) - 1
+    return 1 / room if room > 0 else math.inf
+
+
+def bounded_moment(q: float, sigma: float, order: int) -> float:
+    """The log-moment that the proof bounds, by numerical integration: ln E_{z ~ u0} [(u0(z)/u(z))^lambda].
+
+    u0 = N(0, sigma^2) and u = (1 - q) u0 + q N(1, sigma^2) are the laws without and with the example.
+
+    >>> round(bounded_moment(0.01, 1.0, 10), 5)
+    0.0075
+    """
+    z = np.arange(-40.0, 40.0, 1 / 64)  # in standard deviations of the noise
+    loss = -np.logaddexp(math.log1p(-q), math.log(q) + z / sigma - 0.5 / sigma**2)
+    return float(np.log(np.sum(np.exp(order * loss - z * z / 2)) / 64 / math.sqrt(2 * math.pi)))
+
+
+def omitted_moment(q: float, sigma: float, order: int) -> float:
+    """The log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the proof leaves out.
+
+    It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to 127.
+
+    >>> round(omitted_moment(0.01, 1.0, 10), 2)
+    4.41
+    """
+    return float(binomial_log_moments(q, sigma)[order - 1])
+
+
+def assumed_moment(q: float, sigma: float, order: int) -> float:
+    """What the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
+
+    >>> round(assumed_moment(0.01, 1.0, 10), 5)
+    0.00995
+    """
+    return math.log1p((q * order / sigma) ** 2)
+
+
+AREAS = (
+    Area("refuted", "Claims less than is proven, although every condition of the theorem is met."),
+    Area("below, outside its conditions", "Claims less than is proven; a condition of the theorem fails."),
+    Area("inside", "Lies between the proven bounds: too close to the exact value to tell."),
+    Area("safe", "Lies above the proven upper bound, and every condition of the theorem is met."),
+    Area("safe, outside its conditions", "Lies above the proven upper bound; a condition of the theorem fails."),
+)
+REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
+
+
+def _cells() -> Cells:
+    steps = np.round(MAP_EPOCHS / MAP_RATE)
+    band = epsilon_grid(MAP_SIGMAS, steps, MAP_RATE, DELTA)
+    claim = epsilon_grid(MAP_SIGMAS, steps, MAP_RATE, DELTA, "mma").epsilon
+    assert band.lower is not None
+    area, said = np.empty(claim.shape, dtype=np.int64), []
+    for row, sigma in enumerate(MAP_SIGMAS.tolist()):
+        texts = []
+        for column, count in enumerate(band.steps.tolist()):
+            failing = failing_conditions(Mechanism.constant(MAP_RATE, sigma, count), count, DELTA)
+            promise, low, high = (float(each[row, column]) for each in (claim, band.lower, band.epsilon))
+            area[row, column] = _area(promise, low, high, bool(failing))
+            where = f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps)"
+            proven = f"proven {outward(low, math.floor)} to {outward(high, math.ceil)}"
+            fails = f"; fails {', '.join(failing)}" if failing else "; all conditions met"
+            texts.append(f"{where}: MMA claims {short(promise)}, {proven}{fails}")
+        said.append(tuple(texts))
+    return Cells(MAP_EPOCHS, MAP_SIGMAS, area, tuple(said))
+
+
+def _area(promise: float, low: float, high: float, failing: bool) -> int:
+    if promise < low:
+        return BELOW if failing else REFUTED
+    if promise <= high:
+        return INSIDE
+    return OUTSIDE if failing else SAFE
+
+
+MAP = Map(
+    place="Theorem 3",
+    title="Where MMA holds, q = 0.01, delta = 1e-5",
+    x="epochs",
+    y="sigma",
+    areas=AREAS,
+    cells=_cells,
+    log_x=True,
+    log_y=True,
+    note="The conditions are those of the theorem, at the order lambda = 2 ln(1/delta) / epsilon that its proof uses.",
+)

@@ -1,0 +1,73 @@
+"""Paper 000's numbers and its Figure 4, against values that were computed apart from this code."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.comparison import Outcome
+from dpcore.papers.pigdo_numbers import FIGURE_4, QUOTED
+from tests import golden
+
+PAPER = PAPERS["000"]
+COLUMNS = ("Modified moments accountant", "zCDP, sampled", "Moments accountant", "Rényi DP")
+
+
+def found(quantity: str):
+    return next(each for each in comparisons(PAPER) if each.entry.quantity == quantity)
+
+
+def test_figure_4_has_the_recomputed_values_at_each_epoch() -> None:
+    lines = {line.name: line for line in FIGURE_4.lines()}
+    for epoch, mma, zcdp, moments, rdp, _ in golden.FIGURE_4:
+        for name, value in zip(COLUMNS, (mma, zcdp, moments, rdp), strict=True):
+            at = float(lines[name].y[lines[name].x == epoch][0])
+            # Rényi DP has more orders here than the golden column.
+            within = 6e-4 if name != "Rényi DP" else 2e-3 * value
+            assert at == pytest.approx(value, abs=within), (epoch, name)
+
+
+def test_figure_4_draws_the_closed_form_above_all_and_the_certified_band_below_all() -> None:
+    lines = {line.name: line for line in FIGURE_4.lines()}
+    drawn = lines.pop("“Moments accountant”, as drawn").y
+    steps = 100 * FIGURE_4.lines()[0].x
+    np.testing.assert_allclose(drawn, 3 * 0.01 * np.sqrt(steps * math.log(1e5)) / 2, rtol=1e-12)
+    lower, upper = lines.pop("Proven lower bound").y, lines.pop("Certified band (PLD)").y
+    assert np.all(lower <= upper)
+    for line in lines.values():
+        assert np.all(line.y < drawn)
+        assert np.all(line.y > upper)
+    assert np.all(lines["Moments accountant"].y < lines["Modified moments accountant"].y)
+
+
+@pytest.mark.parametrize(("row", "quoted"), list(zip(golden.SECTION_5_2, QUOTED, strict=True)))
+def test_the_three_epsilons_of_section_5_2_are_those_of_sigma_2(row: tuple, quoted: tuple) -> None:
+    sigma, epochs, right, _ = row
+    assert quoted[:2] == (sigma, epochs)
+    comparison = found(f"epsilon by MMA at sigma = {sigma:g} after {epochs} epochs")
+    assert comparison.ours == pytest.approx(right, abs=6e-4)
+    at_2 = 0.02 * math.log(1e5) / (2 * math.sqrt(math.expm1(math.log(1e5) / (100 * epochs))))
+    assert at_2 == pytest.approx(comparison.entry.theirs, abs=6e-3)
+    assert comparison.outcome is (Outcome.REPRODUCED if sigma == 2 else Outcome.DIFFERS)
+
+
+def test_the_moments_accountant_itself_lies_below_mma() -> None:
+    drawn = found("epsilon called that of the moments accountant after 400 epochs")
+    moments, mma = found("epsilon by the moments accountant after 400 epochs"), found("epsilon by MMA after 400 epochs")
+    assert drawn.outcome is mma.outcome is Outcome.REPRODUCED
+    assert moments.outcome is Outcome.DIFFERS
+    assert (moments.ours, mma.ours) == (pytest.approx(5.745, abs=6e-4), pytest.approx(6.786, abs=6e-4))
+
+
+def test_the_condition_on_epsilon_is_printed_ten_times_too_small() -> None:
+    condition = found("factor of T / lambda in the condition on epsilon")
+    assert condition.ours == pytest.approx(0.0199, abs=5e-5)
+    assert condition.outcome is Outcome.DIFFERS
+
+
+def test_the_findings_tell_computed_numbers() -> None:
+    told = " ".join(each.holds() for each in PAPER.findings)
+    for number in ("10.2", "6.79", "at most 5.75", "at most 5.12", "4.41", "0.0075", "0.00995", "0.464 at sigma = 8"):
+        assert number in told, number
+    assert "q = 0.01, sigma = 1, T = 10: it promises 0.157, at least 0.379 is proven" in told

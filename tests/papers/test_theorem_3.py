@@ -1,0 +1,145 @@
+"""Theorem 3 of paper 000: its counterexamples meet its conditions and are refuted by oracles that are not ours."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from dpcore.papers import theorem_3
+from dpcore.papers.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
+from tests import golden
+from tests.reference import log_moment, one_step_delta
+from tests.reference import theorem_3 as printed_formula
+
+
+def peer_bounds(q: float, sigma: float, steps: int, mesh: float = 1e-3) -> tuple[float, float]:
+    """Epsilon from dp-accounting's optimistic and pessimistic laws: at most and at least the exact one."""
+    found = []
+    for pessimistic in (False, True):
+        one = pld.from_gaussian_mechanism(
+            sigma,
+            sampling_prob=q,
+            value_discretization_interval=mesh,
+            pessimistic_estimate=pessimistic,
+            use_connect_dots=pessimistic,
+        )
+        found.append(float(one.self_compose(steps).get_epsilon_for_delta(DELTA)))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("which", Lambda)
+def test_each_counterexample_meets_the_conditions_as_they_are_printed(which: Lambda) -> None:
+    for each in counterexamples(which):
+        own = -2 * math.log(DELTA) / each.claimed
+        orders = [own] if which is Lambda.OWN else np.linspace(1, 0.1 / each.q**2, 50)
+        assert each.sigma >= 1
+        assert each.q < 1 / each.sigma
+        assert any(order <= 0.1 / each.q**2 and each.claimed > 0.002 * each.steps / order for order in orders)
+        assert each.claimed == pytest.approx(printed_formula(each.q, each.sigma, each.steps, DELTA), rel=1e-9)
+
+
+def test_the_known_counterexamples_are_among_those_found() -> None:
+    found = {(each.q, each.sigma, each.steps): each for each in counterexamples(Lambda.OWN)}
+    for q, sigma, steps, epsilon, exact in golden.MMA_COUNTEREXAMPLES:
+        each = found[q, sigma, steps]
+        assert each.claimed == pytest.approx(epsilon, abs=6e-4)
+        assert each.lower == pytest.approx(exact, rel=5e-3)
+    epsilon, delta = golden.MMA_ONE_STEP
+    one_step = next(c for c in counterexamples(Lambda.ANY) if (c.q, c.sigma, c.steps) == (0.01, 2.0, 1))
+    assert one_step.claimed == pytest.approx(epsilon, abs=6e-7)
+    assert one_step.delta == pytest.approx(delta, rel=0.2)
+
+
+def test_the_worst_come_first_and_each_promises_less_than_is_proven() -> None:
+    for which in Lambda:
+        excesses = [each.excess for each in counterexamples(which)]
+        assert excesses == sorted(excesses, reverse=True)
+        assert excesses[-1] > 1
+        assert theorem_3.worst(which).excess == excesses[0]
+
+
+@pytest.mark.parametrize(
+    "each",
+    [theorem_3.worst(which) for which in Lambda]
+    + [each for each in counterexamples(Lambda.OWN) if (each.sigma, each.steps) == (1.0, 100)],
+    ids=str,
+)
+def test_an_independent_accountant_refutes_them_too(each: theorem_3.Counterexample) -> None:
+    lower, upper = peer_bounds(each.q, each.sigma, each.steps, mesh=1e-4)
+    assert each.claimed < lower <= upper
+    assert lower * 0.99 <= each.lower <= upper
+
+
+def test_a_single_step_has_more_than_delta_at_the_promised_epsilon_by_its_closed_form() -> None:
+    singles = [each for each in counterexamples(Lambda.ANY) if each.steps == 1]
+    assert len(singles) >= 3
+    for each in singles:
+        exact = one_step_delta(each.q, each.sigma, each.claimed)
+        assert exact > DELTA
+        assert exact / 1.25 <= each.delta <= exact  # the next delta that is tried is a fifth larger
+
+
+def test_no_setting_that_breaks_a_condition_counts_as_a_counterexample() -> None:
+    assert not theorem_3.conditions_hold(0.01, 0.99, 100, Lambda.ANY)
+    assert not theorem_3.conditions_hold(0.4, 1.0, 100, Lambda.ANY)  # no order from 1 up is at most 1 / (10 q^2)
+    assert not theorem_3.conditions_hold(0.3, 4.0, 100, Lambda.ANY)
+    assert not theorem_3.conditions_hold(0.1, 1.0, 40_000_000, Lambda.ANY)
+    assert theorem_3.conditions_hold(0.1, 1.0, 100, Lambda.ANY)
+    assert not theorem_3.conditions_hold(0.01, 2.0, 40_000, Lambda.OWN)
+
+
+@pytest.mark.parametrize(("q", "sigma", "order"), [(0.01, 1.0, 10), (0.1, 1.0, 2), (0.01, 2.0, 33), (0.3, 4.0, 100)])
+def test_the_moments_of_both_directions_agree_with_quadrature(q: float, sigma: float, order: int) -> None:
+    with mpmath.workdps(30):
+        q_, sigma_ = mpmath.mpf(q), mpmath.mpf(sigma)
+
+        def ratio(z: mpmath.mpf) -> mpmath.mpf:
+            return 1 - q_ + q_ * mpmath.exp((2 * z - 1) / (2 * sigma_**2))
+
+        points = [-20 * sigma, -8 * sigma, 0, 8 * sigma, 20 * sigma]
+        absent = mpmath.quad(lambda z: mpmath.npdf(z, 0, sigma_) * ratio(z) ** -order, points)
+    assert theorem_3.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
+    assert theorem_3.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
+    assert theorem_3.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
+
+
+@pytest.mark.parametrize("q", [1e-4, 0.01, 0.1, 0.14])
+def test_inequality_8_holds_from_the_least_order_on_and_not_before(q: float) -> None:
+    def left_side(order: float) -> float:
+        return (math.e - 1) * (order + 1) / (2 * (1 - q) * order)
+
+    least = theorem_3.least_order(q)
+    assert left_side(1.001 * least) < 1 < left_side(0.999 * least)
+
+
+def test_each_cell_of_the_map_is_what_an_independent_accountant_says() -> None:
+    cells = MAP.cells()
+    assert cells.area.shape == (cells.y.size, cells.x.size) == (len(cells.said), len(cells.said[0]))
+    for row in (3, 9):
+        for column in (2, 8):
+            sigma, steps = float(cells.y[row]), round(100 * cells.x[column])
+            lower, upper = peer_bounds(0.01, sigma, steps)
+            promise = printed_formula(0.01, sigma, steps, DELTA)
+            order = -2 * math.log(DELTA) / promise
+            holds = sigma >= 1 and order <= 1000 and promise > 0.002 * steps / order
+            word = "refuted" if holds else "below, outside its conditions"
+            if promise > lower:
+                word = "safe" if holds else "safe, outside its conditions"
+            assert promise < lower or promise > upper, "choose a cell that is not on the edge"
+            assert AREAS[cells.area[row, column]].word == word, cells.said[row][column]
+
+
+def test_the_map_refutes_the_theorem_at_sigma_1_and_never_below() -> None:
+    cells = MAP.cells()
+    assert REFUTED in cells.area[cells.y == 1.0]
+    below = cells.area[cells.y < 1]
+    assert {AREAS[each].word for each in np.unique(below)} == {"below, outside its conditions"}
+    text = cells.said[int(np.argmax(cells.y == 1))][2]
+    assert text.startswith("sigma 1, 0.1 epochs (10 steps): MMA claims 0.157, proven 0.379 to 0.38")
+    assert text.endswith("all conditions met")
+
+
+def test_what_is_drawn_as_moments_accountant_ends_at_the_printed_number() -> None:
+    assert theorem_3.drawn_as_moments(0.01, 2.0, np.array([40_000.0]))[0] == pytest.approx(10.2, abs=0.05)
