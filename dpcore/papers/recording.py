@@ -94,7 +94,7 @@ def record(job: Job, run: Seeded, seconds: float) -> None:
         runs=tuple(sorted(runs, key=lambda each: each.seed)),
         epsilon=certified(job.config),
         date=datetime.date.today().isoformat(),
-        seconds=round(seconds, 1),
+        seconds=float(f"{seconds:.3g}"),
         **_where(job.config),
     )
     written(job.paper, records)

@@ -9,7 +9,6 @@ from dpcore.papers import PAPERS
 from dpcore.papers.entry import Trained
 from dpcore.papers.gaussian_dp_runs import RUNS as GAUSSIAN_DP
 from dpcore.papers.pigdo_runs import RUNS as PIGDO
-from dpcore.papers.records import named, records_of
 from dpcore.papers.sa_dpsgd_runs import RUNS as SA_DPSGD
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.training.combinations import idle
@@ -90,10 +89,3 @@ def test_a_sweep_changes_one_setting_alone(paper) -> None:
         assert values == sorted(set(values)), sweep.place
         assert len({replace(config, **{sweep.setting: values[0]}) for config in sweep.configs}) == 1, sweep.place
         assert min(plan(config).steps for config in sweep.configs) > 100
-
-
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
-def test_every_record_is_of_a_run_that_the_paper_asks_for(paper) -> None:
-    asked = {named(entry.config) for entry in paper.trained}
-    asked |= {named(config) for sweep in paper.sweeps for config in sweep.configs}
-    assert records_of(paper.id).keys() <= asked

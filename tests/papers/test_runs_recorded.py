@@ -1,0 +1,48 @@
+"""What has been recorded of the papers' runs: of runs that they ask for, with the epsilon that is certified."""
+
+import datetime
+import json
+
+import pytest
+
+from dpcore.papers import PAPERS
+from dpcore.papers.records import Recorded, kept, named, path_of, records_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
+
+RECORDS = [(paper, record) for paper in PAPERS for record in records_of(paper).values()]
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_every_record_is_of_a_run_that_the_paper_asks_for(paper) -> None:
+    asked = {named(entry.config) for entry in paper.trained}
+    asked |= {named(config) for sweep in paper.sweeps for config in sweep.configs}
+    assert records_of(paper.id).keys() <= asked
+
+
+@pytest.mark.parametrize(("paper", "record"), RECORDS)
+def test_a_record_says_what_was_trained_when_where_and_at_what_epsilon(paper: str, record: Recorded) -> None:
+    config = RunConfig.from_json(record.settings)
+    mechanism = plan(config).mechanism
+    assert kept(config) == record.settings
+    if mechanism is None:
+        assert record.epsilon is None
+    else:
+        curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta)
+        assert record.epsilon == pytest.approx(curve.last.value, rel=0.005)  # a later version may prove a little less
+    assert len({run.seed for run in record.runs}) == len(record.runs) > 0
+    for run in record.runs:
+        assert 0.1 < run.accuracy < 1
+        assert (run.accepted is not None) == (config.acceptance == "sa")
+        assert run.accepted is None or run.accepted <= plan(config).steps
+    assert datetime.date.fromisoformat(record.date) >= datetime.date(2026, 11, 21)
+    assert record.device
+    assert {"torch", "dpcore"} <= record.versions.keys()
+    assert record.seconds > 0
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_file_of_records_has_each_configuration_once(paper: str) -> None:
+    if path_of(paper).exists():
+        assert len(json.loads(path_of(paper).read_text())) == len(records_of(paper)) > 0

@@ -1,0 +1,162 @@
+"""Recording: what is left is trained, short runs first; it can be stopped at any time, and does nothing twice."""
+
+import itertools
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpcore.papers import recording, records
+from dpcore.papers.entry import Trained
+from dpcore.papers.paper import Paper, Sweep
+from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
+from dpcore.papers.records import recorded, records_of
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+from dpcore.training.loop import train
+
+SMALL = RunConfig(model="mlp", batch=64, epochs=0.05, sigma=2.0, device="cpu")  # 8 steps
+LONGER = replace(SMALL, epochs=0.1)
+ANNEALED = replace(SMALL, acceptance="sa", public=100)
+PLAIN = replace(SMALL, private=False)
+DUMMY = Paper(
+    id="999",
+    short="Dummy",
+    title="A paper that trains little",
+    authors="",
+    published="",
+    about="",
+    entries=(
+        Trained("Table 1", "longer", "90", config=LONGER, seeds=2),
+        Trained("Table 1", "short", "90", config=SMALL, seeds=3),
+    ),
+    sweeps=(Sweep("Figure 1", "rates", "lr", (replace(SMALL, lr=0.1), replace(SMALL, lr=0.2))),),
+)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records and checkpoints in a folder of the test, and one paper only."""
+    monkeypatch.setattr(records, "FOLDER", tmp_path / "recorded")
+    monkeypatch.setattr(recording, "PAPERS", {"999": DUMMY})
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    records_of.cache_clear()
+
+
+def job_of(config: RunConfig, seed: int = 0) -> Job:
+    return Job("999", "Table 1: short", replace(config, seed=seed))
+
+
+def accuracy_of(config: RunConfig) -> float:
+    return next(event.accuracy for event in train(config) if isinstance(event, Finished))
+
+
+def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_short_runs_first() -> None:
+    found = [(job.config.seed, job.label) for job in jobs([DUMMY])]
+    rates = ["Figure 1: rates"] * 2
+    first = [(0, label) for label in ("Table 1: short", *rates, "Table 1: longer")]
+    assert found == [*first, (1, "Table 1: short"), (1, "Table 1: longer"), (2, "Table 1: short")]
+    assert [job.config.seed for job in jobs([DUMMY], seeds=1)] == [0] * 4
+    assert {job.label for job in jobs([DUMMY], only="figure 1: RATES")} == {"Figure 1: rates"}
+
+
+@pytest.mark.parametrize("config", [SMALL, ANNEALED, PLAIN])
+def test_a_record_is_how_the_run_ended_and_what_it_costs(config: RunConfig) -> None:
+    job = job_of(config)
+    assert not job.done
+    assert perform(job)
+    assert job.done
+    records_of.cache_clear()  # as another process reads it
+    found = recorded("999", config)
+    assert found
+    assert [run.seed for run in found.runs] == [0]
+    assert found.runs[0].accuracy == accuracy_of(job.config)
+    assert (found.runs[0].accepted is None) == (config.acceptance == "none")
+    assert (found.epsilon is None) == (not config.private)
+    assert found.device.startswith("cpu")
+    assert found.versions.keys() == {"python", "torch", "dpcore"}
+    assert found.seconds > 0
+
+
+def test_seeds_of_one_configuration_share_a_record() -> None:
+    assert perform(job_of(SMALL, seed=1))
+    assert perform(job_of(SMALL, seed=0))
+    found = recorded("999", SMALL)
+    assert found
+    accuracies = [accuracy_of(replace(SMALL, seed=seed)) for seed in (0, 1)]
+    assert [run.accuracy for run in found.runs] == accuracies
+    assert found.mean == pytest.approx(50 * sum(accuracies))
+
+
+def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcore.training.progress import report_times
+
+    for name, value in {"SAVE": 0.0, "FIRST": 0.0, "EVALUATE": 0.0, "SHARE": 1.0}.items():
+        monkeypatch.setattr(report_times, name, value)  # a checkpoint after every step
+    job, ticks = job_of(LONGER), itertools.count()
+    assert not perform(job, deadline=8, clock=lambda: next(ticks))
+    assert not job.done
+    label = recording.label_of(checkpoint_of(job))
+    assert label
+    assert 0 < label.step < 16
+    assert perform(job)
+    found = recorded("999", LONGER)
+    assert found
+    assert found.runs[0].accuracy == accuracy_of(job.config)
+    assert not checkpoint_of(job).exists()
+
+
+def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--only", "short", "--seeds", "2"])
+    before = recorded("999", SMALL)
+    assert before
+    assert len(before.runs) == 2
+    assert capsys.readouterr().out.count("8 steps") == 2
+    main(["--only", "short", "--seeds", "2"])
+    assert capsys.readouterr().out == ""
+    main(["--minutes", "0"])
+    assert recorded("999", LONGER) is None
+    main([])
+    assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.1, 0.2, 0.5}
+    assert all(job.done for job in jobs([DUMMY]))
+
+
+def test_a_run_whose_data_are_not_here_is_named_and_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = RunConfig(dataset="cifar10", source="full", model="cnn9")
+    paper = replace(DUMMY, entries=(Trained("Table 1", "colour", "50", config=absent),), sweeps=())
+    monkeypatch.setattr(recording, "PAPERS", {"999": paper})
+    monkeypatch.setattr(recording, "available", lambda name: ())
+    main([])
+    assert "no full cifar10 here" in capsys.readouterr().out
+    assert recorded("999", absent) is None
+
+
+def test_a_run_that_diverges_is_said_and_the_next_one_trained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wild = replace(PLAIN, lr=1e38, activation="relu")
+    entries = (Trained("Table 1", "wild", "90", config=wild), Trained("Table 1", "tame", "90", config=SMALL))
+    monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=entries, sweeps=())})
+    main([])
+    assert "failed: loss is not finite" in capsys.readouterr().out
+    assert recorded("999", wild) is None
+    assert recorded("999", SMALL)
+
+
+def test_a_record_that_cannot_be_written_leaves_the_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert perform(job_of(SMALL))
+    monkeypatch.setattr(records.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        perform(job_of(LONGER))
+    monkeypatch.undo()
+    records_of.cache_clear()
+
+
+def test_importing_it_loads_no_torch() -> None:
+    code = "import sys, dpcore.papers.recording; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
