@@ -19,7 +19,7 @@ class Kind:
     name: str
     request: Any  # the type of what is asked, a frozen value with `to_json` and `from_json`
     work: str  # "module:name"; only workers import it
-    events: Mapping[str, type]  # by the names in the store, which no other kind has: flat dataclasses
+    events: Mapping[str, type]  # flat dataclasses, by their names in the store
 
 
 TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
@@ -50,14 +50,14 @@ def event_to_json(event: Any) -> dict[str, Any]:
     raise TypeError(f"Expected {type(event).__name__} to be an event of one of {', '.join(KINDS)}.")
 
 
-def event_from_json(values: Mapping[str, Any]) -> Any:
-    """The event that `event_to_json` wrote.
+def event_from_json(kind: str, values: Mapping[str, Any]) -> Any:
+    """The event that `event_to_json` wrote, of a job of this kind.
 
-    >>> event_from_json({"event": "checkpointed", "step": 7})
+    >>> event_from_json("training", {"event": "checkpointed", "step": 7})
     Checkpointed(step=7)
     """
-    types = {name: type_ for kind in KINDS.values() for name, type_ in kind.events.items()}
-    return types[values["event"]](**{key: _tuples(value) for key, value in values.items() if key != "event"})
+    rest = {key: _tuples(value) for key, value in values.items() if key != "event"}
+    return kind_named(kind).events[values["event"]](**rest)
 
 
 def _tuples(value: Any) -> Any:

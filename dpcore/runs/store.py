@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.kinds import TRAINING, event_from_json, kind_of
+from dpcore.runs.kinds import KINDS, TRAINING, event_from_json, kind_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, state_directory
 from dpcore.runs.schema import RUNS
 from dpcore.runs.store_file import FILE, opened, what_is_wrong
@@ -129,7 +129,9 @@ class Store:
 
     def tail(self, run: str, after: int = 0) -> list[tuple[int, Event]]:
         """(sequence, event) of every event after number `after`, in order; sequences are 1, 2, 3, ..."""
-        return [(sequence, event_from_json(json.loads(body))) for sequence, body in self.bodies(run, after)]
+        bodies = self.bodies(run, after)
+        kind = self.run(run).kind if bodies else ""
+        return [(sequence, event_from_json(kind, json.loads(body))) for sequence, body in bodies]
 
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
         """The same with each event as the JSON of `to_json`, on one line."""
@@ -143,7 +145,7 @@ class Store:
             ORDER BY sequence DESC LIMIT 1"""
         with self._reading() as db:
             rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        events = {run: event_from_json(json.loads(row["body"])) for run, row in rows.items() if row}
+        events = {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
         return {run: event for run, event in events.items() if isinstance(event, Evaluated)}
 
     # -- working on them --------------------------------------------------------------------------------------------
@@ -271,4 +273,7 @@ def _run(row: sqlite3.Row) -> Run:
     values["status"] = Status(values["status"])
     values["cancelling"] = bool(values["cancelling"])
     values["sequence"] = values["sequence"] or 0
-    return Run(**values, last=event_from_json(json.loads(row["body"])) if row["body"] else None)
+    last = (
+        row["body"] if row["kind"] in KINDS else None
+    )  # another version may have made a job that this one cannot read
+    return Run(**values, last=event_from_json(row["kind"], json.loads(last)) if last else None)

@@ -178,9 +178,25 @@ def test_what_is_of_no_kind_is_refused(store: Store) -> None:
     assert store.runs(kind=None) == []
 
 
-def test_events_of_different_kinds_have_different_names() -> None:
-    names = [name for kind in KINDS.values() for name in kind.events]
-    assert len(names) == len(set(names))
+def test_kinds_may_have_events_of_one_name(
+    store: Store, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = Kind("counting", Counting, f"{__name__}:count", {"finished": Counted})
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    job, run = done(store, Counting(1, seed=0), interrupts), done(store, RunConfig(), interrupts)
+    assert store.run(job).last == Counted(((0, 0),))
+    assert isinstance(store.tail(run)[-1][1], Finished)
+
+
+def test_a_job_of_an_unknown_kind_is_in_nobody_s_way(
+    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = done(store, Counting(3), interrupts)
+    monkeypatch.delitem(KINDS, "counting")
+    (found,) = store.runs(kind=None)
+    assert (found.id, found.kind, found.sequence, found.last) == (job, "counting", 3, None)
+    with pytest.raises(ValueError, match=r"Expected kind='counting' to be one of training"):
+        store.tail(job)
 
 
 def test_the_runs_of_a_store_of_version_3_are_training_runs(home: Path) -> None:
