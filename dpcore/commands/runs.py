@@ -161,12 +161,12 @@ def _progress(item: Run) -> str:
     event = item.last
     if event is None:
         return "-"
-    if item.kind != TRAINING.name:
-        return f"{item.sequence} results"
     if isinstance(event, Started):
         return "started"
+    if (step := getattr(event, "step", None)) is None:  # it does not train
+        return f"{item.sequence} results"
     accuracy = f", accuracy {percent(event.accuracy, gap='')}" if isinstance(event, Evaluated | Finished) else ""
-    return f"step {event.step}{accuracy}"
+    return f"step {step}{accuracy}"
 
 
 def _when(moment: float | None) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 from dpcore.training import events
 from dpcore.training.config import RunConfig
+from dpcore.training.perturbation import events as perturbation
+from dpcore.training.perturbation.request import Request
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,11 @@ class Kind:
     events: Mapping[str, type]  # flat dataclasses, by their names in the store
 
 
+AnyEvent = events.Event | perturbation.Event
+
 TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
-KINDS = {kind.name: kind for kind in (TRAINING,)}
+PERTURBATION = Kind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
+KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION)}
 
 
 def kind_named(name: str) -> Kind:

@@ -9,9 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
+from dpcore.runs.kinds import TRAINING, AnyEvent, event_to_json, kind_named
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event
 from dpcore.training.plan import Plan, plan
 
 
@@ -53,7 +52,7 @@ class Run:
     cancelling: bool  # cancelling was asked for
     error: str | None  # traceback of a failed run, reason of a lost one
     position: int | None  # place in the queue, 1 is next; None unless queued
-    last: Event | None  # newest event
+    last: AnyEvent | None  # newest event, of the job's kind
     sequence: int  # the newest event's number, 0 before the first
     kind: str = TRAINING.name  # what is done, a name of `KINDS`
     stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in a run of an older version
@@ -79,7 +78,7 @@ class Run:
         return self.status in (Status.QUEUED, Status.RUNNING)
 
 
-def body_of(event: Event) -> str:
+def body_of(event: AnyEvent) -> str:
     """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON has no word for."""
     try:
         return json.dumps(event_to_json(event), allow_nan=False)

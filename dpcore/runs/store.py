@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.kinds import KINDS, TRAINING, event_from_json, kind_of
+from dpcore.runs.kinds import KINDS, TRAINING, AnyEvent, event_from_json, kind_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, body_of, state_directory
 from dpcore.runs.schema import RUNS
 from dpcore.runs.store_file import FILE, opened, what_is_wrong
@@ -127,8 +127,8 @@ class Store:
             rows = db.execute(RUNS + where + "ORDER BY number DESC", (*allowed, *kinds)).fetchall()
         return [_run(row) for row in rows]
 
-    def tail(self, run: str, after: int = 0) -> list[tuple[int, Event]]:
-        """(sequence, event) of every event after number `after`, in order; sequences are 1, 2, 3, ..."""
+    def tail(self, run: str, after: int = 0) -> list[tuple[int, Any]]:
+        """(sequence, event) of every event after number `after`, of the job's kind, in order from 1, 2, 3, ... on."""
         bodies = self.bodies(run, after)
         kind = self.run(run).kind if bodies else ""
         return [(sequence, event_from_json(kind, json.loads(body))) for sequence, body in bodies]
@@ -173,7 +173,7 @@ class Store:
         with self._writing() as db:
             return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
 
-    def append(self, run: str, event: Event) -> bool:
+    def append(self, run: str, event: AnyEvent) -> bool:
         """Add the event; whether the run must stop: cancelling was asked for, or it is no longer running."""
         body = body_of(event)
         with self._writing() as db:

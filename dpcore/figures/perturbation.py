@@ -1,0 +1,187 @@
+"""Methods that put the noise in different places: accuracy and optimality gap against epsilon, over seeds."""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore import check
+from dpcore.figures.labels import End, labelled
+from dpcore.figures.style import NORMAL, Size, Style, drawn, layout, line
+from dpcore.privacy.report.numbers import percent, short
+from dpcore.training.perturbation.methods import METHODS
+
+LOOKS = (  # of the methods, in their order; the first is the one without noise
+    ("#716b0d", "solid", "━━"),
+    ("#6d56d0", "dash", "╌╌"),
+    ("#939627", "dashdot", "╌·"),
+    ("#99527c", "longdash", "— —"),
+    ("#c2808a", "dot", "···"),
+    ("#6d94c0", "longdashdot", "—·"),
+    ("#426f53", "6px,2px,2px,2px", "-··"),
+)
+HEIGHT = 320
+RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
+MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
+KEPT = "epsilon"
+NOT_KEPT = "epsilon asked for, not kept"
+FAINT = 0.35  # opacity of the lines beside those that are picked out
+
+
+class Spread(NamedTuple):
+    """What a method reached: at each epsilon, rising, one value for each seed."""
+
+    method: str
+    epsilons: Sequence[float]
+    values: Sequence[Sequence[float]]
+
+
+class Level(NamedTuple):
+    """A line that does not depend on epsilon."""
+
+    style: Style
+    value: float
+
+
+def method_style(name: str) -> Style:
+    """Colour and dash of a method, by its place in the registry; its label is its title, shortened."""
+    return Style(*LOOKS[list(METHODS).index(name) % len(LOOKS)], METHODS[name].title.removesuffix(" perturbation"))
+
+
+def perturbation_figure(
+    spreads: Sequence[Spread],
+    measure: str,
+    *,
+    levels: Sequence[Level] = (),
+    kept: bool = True,
+    picked: Collection[str] = (),
+    epsilons: Sequence[float] = (),
+    height: int = HEIGHT,
+    size: Size = NORMAL,
+) -> go.Figure:
+    """A measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from the worst to the best shaded.
+
+    `kept` says whether the methods keep the epsilon they were asked for; the axis says so. Those `picked` out are drawn
+    before the others, which are faint. The axis reaches over all `epsilons`, whatever is there of them already. A gap
+    has a logarithmic axis, which leaves out what is not above 0.
+
+    >>> figure = perturbation_figure([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
+    >>> [trace.name for trace in figure.data], [round(each) for each in figure.data[1].y]
+    (['', 'Output'], [80, 90])
+    """
+    check.one_of(MEASURES, measure=measure)
+    log = measure == "gap"
+    across = sorted({*epsilons, *(each for spread in spreads for each in spread.epsilons)}) or [0.01, 10.0]
+    traces, ends = [], []
+    for level in levels:
+        value = level.value if log else 100 * level.value
+        traces.append(line([across[0], across[-1]], [value] * 2, level.style, hovertemplate=_hover(log)))
+        ends.append(_end(level.style, value, log))
+    for spread in sorted((each for each in spreads if each.values), key=lambda each: each.method in picked):
+        style, means = method_style(spread.method), _over_seeds(spread, log)[0]
+        traces += _traces(spread, style, log, faint=bool(picked) and spread.method not in picked)
+        ends.append(_end(style, float(means[-1]), log))
+    bounds = _bounds(spreads, levels, log)
+    shape = layout(KEPT if kept else NOT_KEPT, MEASURES[measure], height=height, right=RIGHT, size=size)
+    shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
+    shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power"} if log else {})}
+    shape["xaxis"] |= _epsilon_axis(across)
+    return drawn(traces, shape, size)
+
+
+def perturbation_alt(
+    spreads: Sequence[Spread], measure: str, *, levels: Sequence[Level] = (), kept: bool = True
+) -> str:
+    """The mean of each method at its smallest and its largest epsilon, and every level.
+
+    >>> perturbation_alt([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
+    'Line chart of test accuracy against epsilon, means of 2 seeds. Output: 80.0 % at 0.5, 90.0 % at 1.'
+    """
+    check.one_of(MEASURES, measure=measure)
+    log = measure == "gap"
+    write = short if log else percent
+    told = [f"{method_style(each.method).label}: {_two_ends(each, write)}" for each in spreads if each.values]
+    told += [f"{each.style.label}: {write(each.value)} throughout" for each in levels]
+    seeds = max((len(values) for each in spreads for values in each.values), default=0)
+    means = f", means of {seeds} seeds" if seeds > 1 else ""
+    what = "the optimality gap" if log else "test accuracy"
+    against = "epsilon" if kept else "an epsilon that was asked for and is not kept"
+    return f"Line chart of {what} against {against}{means}. {'; '.join(told) or 'Nothing yet'}."
+
+
+def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis over these epsilons, with the powers of ten in words that need no exponent."""
+    low, high = math.log10(across[0]), math.log10(across[-1])
+    edge = 0.03 * max(high - low, 1)
+    powers = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+    ticks = powers if len(powers) > 1 else sorted({across[0], across[-1]})
+    told = {"tickvals": ticks, "ticktext": [f"{each:g}" for each in ticks]}
+    return {"type": "log", "range": [low - edge, high + edge], **told}
+
+
+def _traces(spread: Spread, style: Style, log: bool, *, faint: bool) -> list[dict[str, Any]]:
+    """The shade from the worst to the best seed, and the mean."""
+    means, low, high = _over_seeds(spread, log)
+    told = [f"{_written(each, log)}, from {_written(least, log)} to {_written(most, log)}"
+            for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
+    mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
+    mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if faint else 1.0}
+    shade: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*spread.epsilons, *reversed(spread.epsilons)],
+        "y": [*high, *low[::-1]],
+        "line": {"width": 0, "color": style.color},
+        "fill": "toself",
+        "fillcolor": _transparent(style.color, 0.05 if faint else 0.18),
+        "hoverinfo": "skip",
+        "name": "",
+    }
+    return [shade, mean]
+
+
+def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, smallest and largest over the seeds at each epsilon: in percent, or what a logarithmic axis can show."""
+    values = np.array(spread.values, dtype=float)  # (E, S)
+    rows = values.mean(axis=1), values.min(axis=1), values.max(axis=1)
+    mean, low, high = (np.where(each > 0, each, np.nan) if log else 100 * each for each in rows)
+    return mean, low, high
+
+
+def _written(value: float, log: bool) -> str:
+    if math.isnan(value):
+        return "0 or less"
+    return short(value) if log else percent(value / 100)
+
+
+def _hover(log: bool) -> str:
+    return "%{y:.3g}" if log else "%{y:.1f} %"
+
+
+def _end(style: Style, value: float, log: bool) -> End:
+    return End(style, value, f"{style.label} {_written(value, log)}")
+
+
+def _bounds(spreads: Sequence[Spread], levels: Sequence[Level], log: bool) -> tuple[float, float]:
+    """From the lowest to the highest that is drawn, in the axis' own units."""
+    own = [each for spread in spreads if spread.values for each in _over_seeds(spread, log)]
+    drawn_here = np.concatenate([*own, [(1 if log else 100) * each.value for each in levels]])
+    finite = drawn_here[np.isfinite(drawn_here)]
+    if log:
+        low, high = (np.log10(finite.min()), np.log10(finite.max())) if finite.size else (-3.0, 0.0)
+        return float(low) - 0.1, float(high) + 0.1
+    low = min(float(finite.min()), 50.0) if finite.size else 40.0
+    return 10.0 * math.floor(max(low - 1, 0) / 10), 102.0
+
+
+def _two_ends(spread: Spread, write: Callable[[float], str]) -> str:
+    means = np.array(spread.values, dtype=float).mean(axis=1)
+    places = [0, -1] if len(means) > 1 else [0]
+    return ", ".join(f"{write(float(means[place]))} at {spread.epsilons[place]:g}" for place in places)
+
+
+def _transparent(color: str, opacity: float) -> str:
+    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"

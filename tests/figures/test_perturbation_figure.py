@@ -1,0 +1,118 @@
+"""Accuracy and gap against epsilon: means, spreads, levels, and who keeps what was asked for."""
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpcore.figures import PRESENT
+from dpcore.figures.perturbation import (
+    FAINT,
+    LOOKS,
+    NOT_KEPT,
+    Level,
+    Spread,
+    method_style,
+    perturbation_alt,
+    perturbation_figure,
+)
+from dpcore.training.perturbation.methods import METHODS
+from tests.figures.colour_vision import EYES, contrast, difference, lab
+from tests.figures.test_palettes import ACCOUNTED, APART, PAPERS
+
+OUTPUT = Spread("output", [0.1, 1.0, 8.0], [[0.5, 0.6], [0.8, 0.9], [0.95, 0.97]])
+GAPS = Spread("output", [0.1, 1.0, 8.0], [[30.0, 50.0], [0.2, 0.4], [-1e-4, 1e-4]])
+LEVEL = Level(method_style("none"), 0.96)
+
+
+def named(figure: Any, name: str) -> Any:
+    (trace,) = [each for each in figure.data if each.name == name]
+    return trace
+
+
+def test_a_line_is_the_mean_over_seeds_and_its_shade_reaches_from_the_worst_to_the_best():
+    figure: Any = perturbation_figure([OUTPUT], "accuracy")
+    mean, shade = named(figure, "Output"), figure.data[0]
+    assert list(mean.x) == [0.1, 1.0, 8.0]
+    assert np.allclose(mean.y, [55.0, 85.0, 96.0])
+    assert np.allclose(shade.y, [60.0, 90.0, 97.0, 95.0, 80.0, 50.0])
+    assert list(shade.x) == [0.1, 1.0, 8.0, 8.0, 1.0, 0.1]
+    assert mean.text[0] == "55.0 %, from 50.0 % to 60.0 %"
+    assert figure.layout.xaxis.type == "log"
+
+
+def test_every_line_is_named_with_its_last_mean_and_a_level_runs_throughout():
+    figure: Any = perturbation_figure([OUTPUT], "accuracy", levels=[LEVEL], epsilons=[0.01])
+    said = {note.name: note.text for note in figure.layout.annotations}
+    assert said["Output"].endswith("Output 96.0 %")
+    assert said["Without noise"].endswith("Without noise 96.0 %")
+    level = named(figure, "Without noise")
+    assert (list(level.x), list(level.y)) == ([0.01, 8.0], [96.0, 96.0])
+
+
+def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():
+    figure: Any = perturbation_figure([GAPS], "gap")
+    mean = named(figure, "Output")
+    assert np.allclose(mean.y[:2], [40.0, 0.3])
+    assert math.isnan(mean.y[2])
+    assert mean.text[2] == "0 or less, from 0 or less to 0.000100"
+    low, high = figure.layout.yaxis.range
+    assert low < -4
+    assert high > math.log10(50)
+    assert figure.layout.annotations == ()
+
+
+def test_methods_that_are_picked_out_are_drawn_last_and_the_others_faint():
+    other = OUTPUT._replace(method="none")
+    figure: Any = perturbation_figure([OUTPUT, other], "accuracy", picked=["output"])
+    assert [each.name for each in figure.data] == ["", "Without noise", "", "Output"]
+    assert [each.opacity for each in figure.data if each.name] == [FAINT, 1.0]
+
+
+def test_an_epsilon_that_is_not_kept_is_called_so():
+    figure: Any = perturbation_figure([OUTPUT], "accuracy", kept=False)
+    assert figure.layout.xaxis.title.text == NOT_KEPT
+    assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
+    kept: Any = perturbation_figure([OUTPUT], "accuracy")
+    assert kept.layout.xaxis.title.text == "epsilon"
+
+
+def test_the_axis_reaches_over_all_epsilons_before_there_is_a_line():
+    figure: Any = perturbation_figure([], "gap", epsilons=[0.01, 8.0])
+    low, high = figure.layout.xaxis.range
+    assert low < -2
+    assert high > math.log10(8)
+    assert list(figure.layout.xaxis.ticktext) == ["0.01", "0.1", "1"]
+    assert perturbation_alt([], "gap") == "Line chart of the optimality gap against epsilon. Nothing yet."
+
+
+def test_a_measure_that_is_none_is_named():
+    with pytest.raises(ValueError, match=r"Expected measure='loss'"):
+        perturbation_figure([OUTPUT], "loss")
+
+
+def test_lines_in_front_of_a_class_are_thick():
+    figures = perturbation_figure([OUTPUT], "accuracy"), perturbation_figure([OUTPUT], "accuracy", size=PRESENT)
+    usual, thick = (named(each, "Output").line.width for each in figures)
+    assert usual < thick
+
+
+def test_every_method_has_a_look_of_its_own():
+    styles = [method_style(name) for name in METHODS]
+    assert len(styles) <= len(LOOKS)
+    for part in ("color", "dash", "glyph", "label"):
+        assert len({getattr(style, part) for style in styles}) == len(styles)
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_their_colours_can_be_told_apart_by_every_eye(eye: str):
+    colors = [color for color, _, _ in LOOKS]
+    assert min(difference(lab(one, eye), lab(other, eye)) for one, other in combinations(colors, 2)) >= APART
+
+
+def test_their_colours_stand_out_on_both_papers_and_mean_no_accountant():
+    for color, _, _ in LOOKS:
+        assert all(contrast(color, paper) >= 3 for paper in PAPERS)
+        assert all(difference(lab(color, "all three"), lab(other, "all three")) > 5 for other in ACCOUNTED)
