@@ -97,6 +97,7 @@ def open_everything(page: Page) -> None:
     size = page.viewport_size
     assert size
     page.set_viewport_size({"width": size["width"], "height": page.evaluate(HEIGHT) + 20})
+    settled(page)  # what stuck to the window's edge is back in its place
 
 
 @pytest.mark.parametrize(("state", "size", "theme"), CASES)

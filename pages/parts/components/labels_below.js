@@ -5,32 +5,38 @@ import { LINE, beside, margins } from "./figure_growth.js";
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size
 const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
+const LEAST = 240; // pixels of a plot whose labels stand below it
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
-/* How high a chart is that fits into the window: its labels still find room beside their plots. */
+/* How high a chart is that fits into the window: its labels still find room, beside their plots or below. */
 export function fitted(layout, most, width) {
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
-  const least = width < NARROW ? 0 : Math.max(0, ...beside(layout).map(needs));
-  return Math.max(least, Math.min(most, Math.round(SHARE * document.documentElement.clientHeight)));
+  const below = width < NARROW && aside(layout).length;
+  const least = below ? LEAST : Math.max(0, ...beside(layout).map(needs));
+  const share = Math.round(SHARE * document.documentElement.clientHeight) - (below ? roomBelow(layout) - b : 0);
+  return Math.max(least, Math.min(most, share));
 }
+
+const sizeOf = (layout) => layout.font?.size ?? 14;
+const aside = (layout) => (layout.annotations ?? []).filter((each) => each.xref === "paper" && each.x === 1);
+const roomBelow = (layout) => Math.round(BELOW + sizeOf(layout) * (1.5 + aside(layout).length * BETWEEN));
 
 /* The layout with its right-hand labels and keys below the plot, which stays as high as it was. */
 export function narrowed(layout, width) {
-  const aside = (layout.annotations ?? []).filter((each) => each.xref === "paper" && each.x === 1);
-  if (width >= NARROW || !aside.length) return layout;
-  const size = layout.font?.size ?? 14;
+  const labels = aside(layout);
+  if (width >= NARROW || !labels.length) return layout;
+  const size = sizeOf(layout), room = roomBelow(layout);
   const { l = 56, b = 48 } = layout.margin ?? {};
-  const below = ordered(aside, layout).map((note, place) => ({
+  const below = ordered(labels, layout).map((note, place) => ({
     ...note, text: note.text.replaceAll("<br>", " "), align: "left", xanchor: "left", x: 0, xshift: 8 - l,
     yref: "paper", yanchor: "top", y: 0, yshift: -Math.round(BELOW + size + place * BETWEEN * size),
   }));
-  const room = Math.round(BELOW + 1.5 * size + aside.length * BETWEEN * size);
   return {
     ...layout,
     height: layout.height + room - b,
     margin: { ...layout.margin, r: 12, b: room },
-    annotations: [...layout.annotations.filter((each) => !aside.includes(each)), ...below],
+    annotations: [...layout.annotations.filter((each) => !labels.includes(each)), ...below],
   };
 }
 

@@ -45,7 +45,8 @@ TWO_COLUMNS = """
 """
 FORM = """
 :has(> .st-key-start) {position: sticky; top: 0; z-index: 4}  /* its wrapper: within that it has no room to stick */
-.st-key-start {background: light-dark(#fff, #171614); padding-bottom: .2rem}
+.st-key-start {background: light-dark(#fff, #171614); padding-bottom: .4rem}
+.st-key-start [data-testid="stTooltipIcon"] {margin: 0 .3rem}  /* a finger needs 24 pixels */
 .st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
 .st-key-halves [data-testid="stSelectbox"] input {padding-left: .4rem; padding-right: 0; font-size: .875rem}
 .st-key-halves [data-testid="stSelectbox"] button {padding: 0 .3rem 0 0}
