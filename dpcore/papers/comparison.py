@@ -1,6 +1,7 @@
 """Their number beside ours, and what that says: reproduced, different for a reason, or refuted by a proof."""
 
 import math
+import statistics
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -8,7 +9,9 @@ from functools import lru_cache
 from dpcore.papers.entry import Claim, Computed, Entry, Trained
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants.base import Reading
 from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.training.plan import plan
 
 
 class Outcome(StrEnum):
@@ -64,11 +67,14 @@ def compared(paper: str, entry: Entry) -> Comparison:
     return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
 
 
-@lru_cache(maxsize=1024)
 def certified_lower(claim: Claim) -> float:
     """The proven lower bound of epsilon; 0 where nothing is proven."""
-    last = ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
-    return last.lower or 0.0
+    return _certified(claim).lower or 0.0
+
+
+@lru_cache(maxsize=1024)
+def _certified(claim: Claim) -> Reading:
+    return ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
@@ -82,7 +88,23 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
     if record is None:
         return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "No run of it has been recorded yet.")
     off = record.mean - entry.theirs
+    free = _free(entry, record)
     if abs(off) <= entry.tolerance:
-        return Comparison(paper, entry, record.mean, None, Outcome.REPRODUCED, entry.note, record)
+        return Comparison(paper, entry, record.mean, None, Outcome.REPRODUCED, f"{entry.note} {free}".strip(), record)
     why = entry.because or f"Ours is {short(abs(off))} points {'higher' if off > 0 else 'lower'}."
-    return Comparison(paper, entry, record.mean, None, Outcome.DIFFERS, why, record)
+    return Comparison(paper, entry, record.mean, None, Outcome.DIFFERS, f"{why} {free}".strip(), record)
+
+
+def _free(entry: Trained, record: Recorded) -> str:
+    """What the accepted steps of simulated annealing would cost alone, as its paper charges; "" without it."""
+    accepted = [run.accepted for run in record.runs if run.accepted]
+    if not accepted or record.epsilon is None:
+        return ""
+    steps, count = plan(entry.config).steps, round(statistics.fmean(accepted))
+    mechanism = plan(entry.config).claimed(count)
+    assert mechanism
+    claimed = _certified(Claim(mechanism, entry.config.delta)).value
+    return (
+        f"Of {steps:,} proposals {count:,} were accepted: charged alone they would cost epsilon {nearest(claimed, 3)}, "
+        f"for which there is no proof; all of them cost {outward(record.epsilon, math.ceil)} at most."
+    )
