@@ -33,7 +33,7 @@ with right:
             st.subheader("Its numbers, and ours", anchor=False)
             show_numbers(found)
     with rest:
-        show_trainings(found)
+        show_trainings(paper)
         show_calculators(paper)
         show_remarks(paper)
 

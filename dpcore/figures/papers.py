@@ -21,7 +21,7 @@ from dpcore.privacy.report.numbers import nearest, short
 
 OTHERS = ((REGION.color, "solid", "━━"), *reversed(LOOKS[-2:]))  # of lines that are no accountant's, beside some
 LETTER = 7.6  # pixels of a letter of normal text
-NAME = 24  # letters in a line of a label
+NAME = 28  # letters in a line of a label
 HEIGHT = 430
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
 LEAST = 1e-12  # what a logarithmic axis shows of less
@@ -90,9 +90,9 @@ def map_alt(drawn_map: Map, cells: Cells) -> str:
     """The ends of both axes, and how many cells each area has."""
     ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (cells.x, cells.y)]
     counted = Counter(cells.area.ravel().tolist())
-    shares = [f"{counted[place]} are {area.word}" for place, area in enumerate(drawn_map.areas) if counted[place]]
+    shares = [f"{area.word} {counted[place]}" for place, area in enumerate(drawn_map.areas) if counted[place]]
     where = f"{drawn_map.x} ({ends[0]}) and {drawn_map.y} ({ends[1]})"
-    return f"Map over {where}. Of {cells.area.size} settings, {', '.join(shares)}."
+    return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:

@@ -94,5 +94,5 @@ def test_every_map_names_each_of_its_areas_and_each_cell_says_what_it_is(plane: 
     there = {plane.areas[place].word for place in np.unique(cells.area)}
     assert {note.text.removeprefix("<b>").removesuffix("</b>") for note in figure.layout.annotations} == there
     assert all(word in map_alt(plane, cells) for word in there)
-    counted = [int(each.split()[0]) for each in map_alt(plane, cells).split("settings, ")[1].rstrip(".").split(", ")]
+    counted = [int(each.split()[-1]) for each in map_alt(plane, cells).split("are: ")[1].rstrip(".").split("; ")]
     assert sum(counted) == cells.area.size

@@ -1,5 +1,7 @@
 """Which paper, and which of its numbers: what the reader chooses beside the answers."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from dpcore.papers import PAPERS, Outcome, Paper
@@ -51,3 +53,17 @@ def sign(outcome: Outcome) -> str:
     """The mark of an outcome, in its colour."""
     mark, color = SIGNS[outcome]
     return f'<b class=sign style="color:{color}">{mark}</b>'
+
+
+def names_of(titles: Sequence[str]) -> list[str]:
+    """What the address calls things of these titles, with a number where several have the same.
+
+    >>> names_of(["Figure 5 (1)", "Table 2", "Table 2"])
+    ['figure-5-1', 'table-2-a', 'table-2-b']
+    """
+    plain = [re.sub("[^a-z0-9]+", "-", each.lower()).strip("-") for each in titles]
+    again = [plain[:place].count(each) for place, each in enumerate(plain)]
+    return [
+        f"{each}-{chr(ord('a') + count)}" if plain.count(each) > 1 else each
+        for each, count in zip(plain, again, strict=True)
+    ]

@@ -1,45 +1,70 @@
 """The figures of a paper, drawn again, one at a time; its maps are among them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure
 from dpcore.papers import Paper
-from dpcore.papers.paper import Cells, Drawing, Line, Map
+from dpcore.papers.paper import Cells, Drawing, Line, Map, Sweep
+from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.choice import choice_by_title
 from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
-from pages.parts.results.downloads import Columns, csv_button, numbers_table
+from pages.parts.papers.choices import names_of
+from pages.parts.papers.sweeps import ACCURACY, recorded_lines, sweep_table
+from pages.parts.results.downloads import Columns, csv_button
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
+
+Figure = Drawing | Map | Sweep
 
 
 def show_figures(paper: Paper, link: str) -> None:
     """Draw the choice of a figure, and the figure that is chosen."""
-    every = named((*paper.drawings, *paper.maps))
+    every = named((*paper.drawings, *paper.maps, *paper.sweeps))
     if not every:
         return
     st.subheader("Its figures, drawn again", anchor=False)
     titled = lambda name: f"{every[name].place}: {every[name].title}"  # noqa: E731
     name = choice_by_title("Figure", tuple(every), f"figure_{paper.id}", titled)
     chosen = every[name]
-    title = f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}"
-    file = f"paper-{paper.id}-{name}"
-    if isinstance(chosen, Drawing):
-        _drawing(chosen, f"{title}\n{link}".strip(), file, link)
+    export = Export(f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}", f"paper-{paper.id}-{name}", link)
+    if isinstance(chosen, Sweep):
+        _sweep(paper, chosen, export)
+    elif isinstance(chosen, Map):
+        _map(chosen, export)
     else:
-        _map(chosen, f"{title}\n{link}".strip(), file, link)
+        _drawing(chosen, computed.lines(chosen), export)
+    if chosen.note:
+        st.caption(chosen.note)
 
 
-def named(figures: Sequence[Drawing | Map]) -> dict[str, Drawing | Map]:
+def named(figures: Sequence[Figure]) -> dict[str, Figure]:
     """The figures by what the address calls them: their place, with a number where several share it."""
-    places = [each.place.lower().replace(" ", "-") for each in figures]
-    names = [f"{each}-{places[: place + 1].count(each)}" if places.count(each) > 1 else each
-             for place, each in enumerate(places)]  # fmt: skip
-    return dict(zip(names, figures, strict=True))
+    return dict(zip(names_of([each.place for each in figures]), figures, strict=True))
+
+
+@dataclass(frozen=True)
+class Export:
+    """How a figure that is saved is called, by its title and by its file, and the link that opens it."""
+
+    title: str
+    file: str
+    link: str
+
+    def draw(self, figure: go.Figure, alt: str) -> None:
+        """Draw the figure; a picture of it has title and link."""
+        title = f"{self.title}\n{self.link}".strip()
+        live_chart(figure, [], key=f"chart_{self.file}", alt=alt, title=title, file=self.file, config=SMALL)
+
+    def offer(self, columns: Callable[[], Columns]) -> None:
+        """Draw a button for the numbers in the figure."""
+        csv_button("Download the figure's numbers (CSV)", columns, f"{self.file}.csv", f"download_{self.file}")
 
 
 def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
@@ -63,29 +88,22 @@ def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
     }
 
 
-def _drawing(drawing: Drawing, title: str, file: str, link: str) -> None:
-    lines = computed.lines(drawing)
-    figure = drawing_figure(drawing, lines, size=chart_size())
-    _draw(figure, drawing_alt(drawing, lines), title, file)
-    if drawing.note:
-        st.caption(drawing.note)
-    _numbers(lambda: drawing_columns(lines, link), file)
+def _drawing(drawing: Drawing, lines: tuple[Line, ...], export: Export) -> None:
+    export.draw(drawing_figure(drawing, lines, size=chart_size()), drawing_alt(drawing, lines))
+    export.offer(lambda: drawing_columns(lines, export.link))
 
 
-def _map(plane: Map, title: str, file: str, link: str) -> None:
+def _map(plane: Map, export: Export) -> None:
     cells = computed.cells(plane)
-    _draw(map_figure(plane, cells, size=chart_size()), map_alt(plane, cells), title, file)
-    items = "".join(f"<li><b>{area.word}</b>: {linked(area.text)}</li>" for area in plane.areas)
+    export.draw(map_figure(plane, cells, size=chart_size()), map_alt(plane, cells))
+    items = "".join(f"<li><b>{escape(area.word)}</b>: {linked(area.text)}</li>" for area in plane.areas)
     st.html(f"<ul class=remarks>{items}</ul>")
-    if plane.note:
-        st.caption(plane.note)
-    _numbers(lambda: map_columns(plane, cells, link), file)
+    export.offer(lambda: map_columns(plane, cells, export.link))
 
 
-def _draw(figure: go.Figure, alt: str, title: str, file: str) -> None:
-    live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file, config=SMALL)
-
-
-def _numbers(columns: Callable[[], Columns], file: str) -> None:
-    numbers_table("The numbers in the figure", f"table_{file}", columns)
-    csv_button("Download the figure's numbers (CSV)", columns, f"{file}.csv", f"download_{file}")
+def _sweep(paper: Paper, sweep: Sweep, export: Export) -> None:
+    """The accuracies that have been recorded, as a curve, and each setting with a way to train it."""
+    if lines := recorded_lines(paper, sweep):
+        drawing = Drawing(sweep.place, sweep.title, SETTINGS[sweep.setting].label, ACCURACY, lambda: lines)
+        _drawing(drawing, lines, export)
+    st.html(sweep_table(paper, sweep))

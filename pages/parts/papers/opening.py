@@ -32,10 +32,15 @@ def links(comparison: Comparison) -> str:
         query = fields_of(entry.setting)
         pages = [page for page in menu.PAGES if page.has_controls]
     elif isinstance(entry, Trained) and entry.config.private:
-        query, pages = fields_of_run(entry.config), [menu.page_at("train")]
+        return link_of_run(entry.config, f"{entry.quantity}, {entry.place}")
     else:
         return ""
     return " ".join(_link(page, query, f"{entry.quantity}, {entry.place}") for page in pages)
+
+
+def link_of_run(config: RunConfig, what: str) -> str:
+    """A link as HTML that opens a run's settings on the training page; "" where there is no other page."""
+    return _link(menu.page_at("train"), fields_of_run(config), what) if menu.SEEN in st.session_state else ""
 
 
 def fields_of(setting: Setting) -> dict[str, str]:

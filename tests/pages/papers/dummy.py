@@ -1,5 +1,6 @@
 """A paper of our own with one of everything that a paper can have, and its page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.papers import PAPERS
 from dpcore.papers.entry import Claim, Computed, Setting, Trained
-from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark
+from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark, Sweep
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
 
@@ -44,6 +45,8 @@ ROWS = Quantity("rows", "Rows n", 100, 10, 1000, whole=True)
 TABLE_3 = Calculator(
     "Table 3", "Noise of each row", (ROWS,), ("Row", "noise"), lambda values: (("Output", f"{2 / values['rows']:g}"),)
 )
+LOTS = tuple(replace(CONFIG, batch=batch) for batch in (100, 2000))
+SWEEP = Sweep("Figure 7", "lot size", "batch", LOTS, note="The values are ours.")
 
 PAPER = Paper(
     id="999",
@@ -56,6 +59,7 @@ PAPER = Paper(
     drawings=(FIGURE_2, FIGURE_3),
     maps=(PLANE,),
     calculators=(TABLE_3,),
+    sweeps=(SWEEP,),
     findings=(Finding("It is better than all.", lambda: "It is proven to be at least 0.5."),),
     remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
 )
@@ -65,7 +69,9 @@ PAPER = Paper(
 def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """The paper among the others, with the runs of one of its accuracies on record."""
     monkeypatch.setitem(PAPERS, PAPER.id, PAPER)
-    monkeypatch.setattr("dpcore.papers.comparison.recorded", lambda _, config: {CONFIG: RECORD}.get(config))
+    found = {CONFIG: RECORD, LOTS[0]: RECORD}
+    for module in ("dpcore.papers.comparison", "pages.parts.papers.sweeps", "pages.parts.papers.trainings"):
+        monkeypatch.setattr(f"{module}.recorded", lambda paper, config: found.get(config))
     return PAPER
 
 

@@ -29,6 +29,7 @@ from tests.pages.papers.dummy import (
     UNTRAINED,
     dummy,
     opened,
+    opened_in_the_app,
     rows,
     written,
 )
@@ -66,7 +67,8 @@ def test_every_paper_shows_what_it_brings_its_claims_its_gaps_and_one_of_its_fig
         assert each.claim in html
         assert computed.holds(each) in html
     assert all(each.text in html for each in paper.remarks)
-    assert len(page.get("plotly_chart")) == min(1, len(paper.drawings) + len(paper.maps))
+    drawn = len(page.get("plotly_chart"))
+    assert drawn == 1 if paper.drawings or paper.maps else drawn <= 1  # of a sweep where a run has been recorded
 
 
 def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
@@ -128,12 +130,23 @@ def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(s
     assert {each["name"] for each in json.loads(chart.spec)["data"]} == {each.name for each in LINES}
     page.selectbox(key="figure_999").set_value("theorem-3").run()
     assert page.query_params["figure_999"] == "theorem-3"
-    assert "2 are refuted" in page.get("plotly_chart")[0].proto.alt
+    assert "are: refuted 2; holds 4." in page.get("plotly_chart")[0].proto.alt
     assert "It lies below." in written(page)
 
 
+def test_a_sweep_shows_what_has_been_recorded_and_opens_each_of_its_runs(store: Store, dummy: Paper):
+    page = opened_in_the_app(paper=PAPER.id, figure_999="figure-7")
+    assert "Recorded here ends at 95.4, at Expected batch 100" in page.get("plotly_chart")[0].proto.alt
+    table = next(each.proto.body for each in page.get("html") if 'aria-label="Figure 7"' in each.proto.body)
+    first, second = table.split("<tr>")[2:]
+    assert "95.40 % ± 0.36 (3 seeds, cpu, 2026-11-22)" in first
+    assert "not recorded yet" in second
+    assert "batch=2000" in second
+    assert "train?" in second
+
+
 def test_figures_that_share_a_place_have_names_of_their_own():
-    assert [*named((FIGURE_2, FIGURE_2, FIGURE_3, PLANE))] == ["figure-2-1", "figure-2-2", "figure-3", "theorem-3"]
+    assert [*named((FIGURE_2, FIGURE_2, FIGURE_3, PLANE))] == ["figure-2-a", "figure-2-b", "figure-3", "theorem-3"]
 
 
 def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_link(dummy: Paper):

@@ -1,13 +1,16 @@
 """The accuracies of a paper: their runs are started where they are quoted."""
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.papers import PAPERS
 from dpcore.papers.paper import Paper
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from pages.parts.papers import trainings
-from tests.pages.papers.dummy import CONFIG, OTHER, PAPER, TRAINED, UNTRAINED, dummy, opened, opened_in_the_app
+from tests.pages.papers.dummy import CONFIG, OTHER, PAPER, dummy, opened, opened_in_the_app
 
 __all__ = ["dummy"]
 RUN = "run_now"
@@ -21,7 +24,7 @@ def run(page: AppTest) -> AppTest:
 
 def test_it_starts_several_runs_with_secret_seeds(store: Store, dummy: Paper):
     page = opened(paper=PAPER.id)
-    assert page.selectbox(key="training_999").value == "table-2,-row-1:-test-accuracy-by-sgd"
+    assert page.selectbox(key="training_999").value == "table-2-row-1-test-accuracy-by-sgd"
     run(page)
     assert [each.config for each in store.runs()] == [CONFIG] * 3
     assert len({each.id for each in store.runs()}) == 3
@@ -37,16 +40,20 @@ def test_how_many_runs_there_are_is_a_choice(store: Store, dummy: Paper):
 
 def test_another_accuracy_is_chosen_by_its_place(store: Store, dummy: Paper):
     page = opened(paper=PAPER.id)
-    page.selectbox(key="training_999").set_value("table-2,-row-2:-test-accuracy-by-adam").run()
+    page.selectbox(key="training_999").set_value("table-2-row-2-test-accuracy-by-adam").run()
     run(page)
     assert {each.config for each in store.runs()} == {OTHER}
 
 
-def test_only_accuracies_with_the_chosen_verdicts_can_be_chosen(store: Store, dummy: Paper):
-    page = opened(paper=PAPER.id, verdict="untrained")
-    assert all(TRAINED.quantity not in each for each in page.selectbox(key="training_999").options)
-    assert UNTRAINED.quantity in page.selectbox(key="training_999").options[0]
-    assert not any(each.key == RUN for each in opened(paper=PAPER.id, verdict="refuted").button)
+def test_all_that_a_paper_trains_can_be_chosen_the_points_of_its_sweeps_too(store: Store, dummy: Paper):
+    offered = opened(paper=PAPER.id, verdict="refuted").selectbox(key="training_999").options
+    quoted = [f"{each.place}: {each.quantity}" for each in PAPER.trained]
+    assert offered == [*quoted, "Figure 7: lot size, 100", "Figure 7: lot size, 2,000"]
+
+
+def test_a_paper_that_trains_nothing_offers_nothing(store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(PAPERS, PAPER.id, replace(PAPER, entries=PAPER.computed, sweeps=()))
+    assert not any(each.key == RUN for each in opened(paper=PAPER.id).button)
 
 
 def test_the_runs_that_were_started_can_be_watched_on_the_training_page(store: Store, dummy: Paper):
@@ -65,7 +72,7 @@ def test_the_runs_that_were_started_can_be_watched_on_the_training_page(store: S
 def test_the_button_says_how_long_it_takes_where_that_is_known(store: Store, dummy: Paper):
     page = opened(paper=PAPER.id)
     assert page.button(key=RUN).label == "Run it now · 3 min 45 s"  # three times what is on record
-    page.selectbox(key="training_999").set_value("table-2,-row-2:-test-accuracy-by-adam").run()
+    page.selectbox(key="training_999").set_value("table-2-row-2-test-accuracy-by-adam").run()
     assert page.button(key=RUN).label == "Run it now"
 
 
@@ -73,7 +80,7 @@ def test_data_that_are_not_here_are_said_with_the_way_to_get_them(
     store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(trainings, "available", lambda dataset: ("sample",))
-    page = opened(paper=PAPER.id, training_999="table-2,-row-3:-test-accuracy-of-clothes")
+    page = opened(paper=PAPER.id, training_999="table-2-row-3-test-accuracy-of-clothes")
     assert page.button(key=RUN).disabled
     assert any("dpcore data download" in each.value and "Fashion-MNIST" in each.value for each in page.caption)
 
