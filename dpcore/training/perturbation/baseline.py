@@ -2,15 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.descent import descended, minimised
+from dpcore.training.perturbation.descent import descended, minimiser
 from dpcore.training.perturbation.task import Task
 
-TOLERANCE = 1e-9  # of the gradient's norm at the minimiser
-LEAST_CURVATURE = 1e-6  # where the objective has less, steps are counted instead
+TOLERANCE = 1e-10  # of the gradient's length at the minimiser
+LEAST_CURVATURE = 1e-8  # where the objective has less, steps are counted instead
 LONG = 20  # times the steps of a request, where no minimiser is to be found
 
 
@@ -21,18 +19,10 @@ def is_exact(task: Task) -> bool:
 
 def best(task: Task, problem: Problem) -> FloatArray:
     """The minimiser (1, p) of the objective; where it is not strongly convex, what long gradient descent ends at."""
-
-    def slope(thetas: FloatArray) -> FloatArray:
-        return task.model.gradients(thetas, problem.rows, problem.labels)
-
-    start = task.model.start(task.features)[None]
-    if not is_exact(task):
-        return descended(replace(task, steps=LONG * task.steps), start, slope)
-    curvature = np.array([task.regulariser])
-    return minimised(
-        lambda thetas: slope(thetas) + task.regulariser * thetas,
-        start,
-        task.smoothness - task.regulariser,
-        curvature,
-        np.array([TOLERANCE]),
+    if is_exact(task):
+        return minimiser(problem.rows, problem.labels, task.regulariser, TOLERANCE)[None]
+    return descended(
+        replace(task, steps=LONG * task.steps),
+        task.model.start(task.features)[None],
+        lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels),
     )

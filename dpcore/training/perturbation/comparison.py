@@ -14,7 +14,7 @@ from dpcore.training.perturbation.baseline import best, is_exact
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Method
 from dpcore.training.perturbation.request import Request
-from dpcore.training.perturbation.task import Draws, Task
+from dpcore.training.perturbation.task import Task
 from dpcore.training.randomness.streams import new_secret
 
 AT_ONCE = 5e7  # products of rows, parameters and fits that are worked on together
@@ -108,11 +108,19 @@ def _measured(ground: Ground, method: Method) -> Iterator[Event]:
 
 
 def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: int) -> Iterator[Event]:
+    from dpcore.training.perturbation.noise import alone, stream_of  # here, not above: torch takes seconds to load
+
     task, problem = ground.task, ground.problem
-    draws = [_draws(ground, method, epsilon, number) for epsilon in epsilons for number in range(seeds)]
+    public = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(task)}
+    public |= {"method": method.name}
+    draws = [
+        stream_of(ground.start, public | {"epsilon": epsilon, "number": number})
+        for epsilon in epsilons
+        for number in range(seeds)
+    ]
     shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
     try:
-        with np.errstate(over="raise", invalid="raise"):
+        with alone(), np.errstate(over="raise", invalid="raise"):
             thetas = method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws)
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:
@@ -124,10 +132,3 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
     for place, epsilon in enumerate(epsilons):
         noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
         yield Measured(method.name, shown[place], noise, tuple(accuracies[place]), tuple(gaps[place]), obstacles)
-
-
-def _draws(ground: Ground, method: Method, epsilon: float, number: int) -> Draws:
-    from dpcore.training.perturbation.noise import stream_of  # here, not above: torch takes seconds to load
-
-    table = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(ground.task)}
-    return stream_of(ground.start, table | {"method": method.name, "epsilon": epsilon, "number": number})

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, final
 
 import numpy as np
@@ -15,6 +17,19 @@ from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.missing_mass import BITS
 from dpcore.training.randomness.random_words import AesWords, secret_of
 
+THREADS = 1  # of torch: a fit draws little at once, and threads would mostly wait for one another
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Torch works in the calling thread alone."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(THREADS)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
 
 @final
 class Stream:
@@ -25,7 +40,7 @@ class Stream:
     """
 
     def __init__(self, seed: SeedSequence) -> None:
-        machine = machine_of(torch.device("cpu"), torch.get_num_threads())
+        machine = machine_of(torch.device("cpu"), THREADS)
         self._noise, self._chances = (AesWords(secret_of(each, machine)) for each in seed.spawn(2))
 
     def normals(self, *shape: int) -> FloatArray:

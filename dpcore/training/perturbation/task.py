@@ -1,7 +1,7 @@
 """What is public of a fit, and all that noise and conditions may depend on."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from dpcore.privacy.certified.rounding import RESERVED
@@ -12,6 +12,16 @@ from dpcore.training.perturbation.models import MODELS, Model
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
 ROUNDING = 1 + 1e-9  # of a sensitivity: more than sums of float64 err
+
+
+@lru_cache(maxsize=4096)
+def mu_within(epsilon: float, delta: float) -> float:
+    """The largest mu that keeps (epsilon, delta), with what no generator returns paid from delta before.
+
+    >>> round(1 / mu_within(1.0, 1e-5), 3)
+    3.731
+    """
+    return float(mu_of(epsilon, delta * (1 - RESERVED)))
 
 
 class Draws(Protocol):
@@ -80,9 +90,9 @@ class Task:
         """Step size of gradient descent."""
         return self.most_rate if self.given_rate is None else self.given_rate
 
-    def mu(self, epsilon: float, share: float = 1.0) -> float:
-        """The mu that keeps epsilon and this share of delta. What no generator returns is paid from delta before."""
-        return float(mu_of(epsilon, share * self.delta * (1 - RESERVED)))
+    def mu(self, epsilon: float) -> float:
+        """The largest mu at which a Gaussian mechanism keeps this epsilon and the task's delta."""
+        return mu_within(epsilon, self.delta)
 
     def missing(self, mu: float, count: int = 1) -> str:
         """Why noise that no generator returns lets no epsilon be given, as a sentence; empty where it is paid for.

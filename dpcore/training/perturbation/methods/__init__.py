@@ -1,9 +1,25 @@
 """The methods: each is one object with its line in the registry, and says itself when it is not private."""
 
 from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.training.perturbation.methods.bassily import BassilyDescent
+from dpcore.training.perturbation.methods.gradient import GradientPerturbation
+from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
 from dpcore.training.perturbation.methods.non_private import NonPrivate
+from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.methods.output import OutputPerturbation
+from dpcore.training.perturbation.methods.paper_input import PaperInputPerturbation
 
-METHODS = {method.name: method for method in (NonPrivate(), OutputPerturbation())}
+METHODS = {
+    method.name: method
+    for method in (
+        NonPrivate(),
+        OutputPerturbation(),
+        ObjectivePerturbation(),
+        GradientPerturbation(),
+        BassilyDescent(),
+        LocalInputPerturbation(),
+        PaperInputPerturbation(),
+    )
+}
 
 __all__ = ["METHODS", "Kind", "Method"]

@@ -25,6 +25,7 @@ class Method(ABC):
     name: str  # the id in requests and on the command line
     title: str
     note: str  # one line: where the noise goes
+    unit: str  # what `noise` is the standard deviation of
     source: str
     kind: Kind
     takes_epsilon = True

@@ -19,6 +19,7 @@ class NonPrivate(Method):
     name = "none"
     title = "Without noise"
     note = "The minimiser of the objective, released as it is."
+    unit = "of nothing"
     source = "Empirical risk minimisation"
     kind = Kind.NONE
     takes_epsilon = False

@@ -26,6 +26,7 @@ class OutputPerturbation(Method):
     name = "output"
     title = "Output perturbation"
     note = "Gradient descent without noise; Gaussian noise on the parameters it ends at."
+    unit = "of each parameter"
     source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
     kind = Kind.CENTRAL
 

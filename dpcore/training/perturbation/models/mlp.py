@@ -40,12 +40,12 @@ class Mlp(Model):
     def row_gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
     ) -> FloatArray:
-        return np.stack(
-            [
-                _gradient(theta, row[None], label[None], clip_norm)
-                for theta, row, label in zip(thetas, rows, labels, strict=True)
-            ]
-        )
+        inner, outer = thetas[:, rows.shape[1] :].reshape(len(rows), rows.shape[1], -1), thetas[:, : rows.shape[1]]
+        hidden = np.tanh(np.einsum("shd,sd->sh", inner, rows))
+        back = outer * (1 - hidden**2)
+        weights = _clipped(slopes((hidden * outer).sum(axis=1), labels), hidden, back, rows, clip_norm)[:, None]
+        products = np.einsum("sh,sd->shd", weights * back, rows)
+        return np.concatenate([weights * hidden, products.reshape(len(rows), -1)], axis=1)
 
 
 def _parts(theta: FloatArray, features: int) -> tuple[FloatArray, FloatArray]:
@@ -68,9 +68,16 @@ def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm
     hidden, scores = _forward(theta, rows)
     back = _parts(theta, rows.shape[1])[1] * (1 - hidden**2)  # (n, d)
     weights = slopes(scores, labels)
-    if clip_norm is not None:
-        squares = (hidden**2).sum(axis=1) + (back**2).sum(axis=1) * (rows**2).sum(axis=1)
-        norms = np.abs(weights) * np.sqrt(squares)
-        weights = weights / np.maximum(1.0, norms / clip_norm)
+    weights = _clipped(weights, hidden, back, rows, clip_norm)
     inner = (weights[:, None] * back).T @ rows
     return np.concatenate([weights @ hidden, inner.reshape(-1)]) / len(rows)
+
+
+def _clipped(
+    weights: FloatArray, hidden: FloatArray, back: FloatArray, rows: FloatArray, clip_norm: float | None
+) -> FloatArray:
+    """The weights (n,), less where a row's gradient would be longer than the clip norm."""
+    if clip_norm is None:
+        return weights
+    squares = (hidden**2).sum(axis=1) + (back**2).sum(axis=1) * (rows**2).sum(axis=1)
+    return weights / np.maximum(1.0, np.abs(weights) * np.sqrt(squares) / clip_norm)

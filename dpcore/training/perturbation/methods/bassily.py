@@ -1,0 +1,132 @@
+"""Gradient perturbation by single rows: the noise is that of a gradient which counts n times."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import expm1, log, log1p, sqrt
+from typing import final
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.gaussian import epsilon_of
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.task import ROUNDING, Draws, Task
+
+DRAWN = 600_000  # numbers of one fit, about: so many steps are done of the n^2 that are charged
+CHUNK = 3_000_000  # numbers that are drawn at once
+FREE_RADIUS = 10.0  # of the ball of parameters, where no regulariser bounds the minimiser
+ORDERS = range(2, 65)
+
+
+@final
+class BassilyDescent(Method):
+    """theta <- Proj(theta - eta_t [n grad l_i + Normal(0, s^2 I)]).
+
+    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and i is one row, drawn anew in each step. The noise is on n
+    times a gradient: on the scale of the mean gradient it is s / n. The theorem has n^2 steps; the first of them are
+    done, which releases less.
+    """
+
+    name = "bassily"
+    title = "Gradient perturbation by single rows"
+    note = "Stochastic gradient descent on n times the gradient of one random row, with its own noise in each step."
+    unit = "of each coordinate of n times a row's gradient, in every step"
+    source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"
+    kind = Kind.CENTRAL
+
+    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
+        most = 2 * sqrt(log(1 / task.delta))
+        proven = self.proven(task, epsilon)
+        return sentences(
+            f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}." if epsilon > most else "",
+            f"Of its noise only epsilon = {proven:.3g} is confirmed here." if proven > epsilon else "",
+            task.missing(self.mu(task, epsilon), self.steps(task)),
+        )
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        factor = 32 * log(task.examples / task.delta) * log(1 / task.delta)
+        return task.lipschitz * ROUNDING * task.examples * sqrt(factor) / epsilon
+
+    def mu(self, task: Task, epsilon: float) -> float:
+        """By how many standard deviations replacing the row that is drawn moves a step."""
+        return 2 * task.lipschitz * ROUNDING * task.examples / self.noise(task, epsilon)
+
+    def steps(self, task: Task) -> int:
+        """Steps that are done, at most n^2."""
+        return min(task.examples**2, max(1000, DRAWN // task.parameters))
+
+    def proven(self, task: Task, epsilon: float) -> float:
+        """An epsilon that n^2 steps keep, whatever the theorem says: the smaller one of two bounds."""
+        mu = self.mu(task, epsilon)
+        return min(_by_composition(task.examples, mu, task.delta), _by_renyi(task.examples, mu, task.delta))
+
+    def radius(self, task: Task) -> float:
+        """The minimiser lies in this ball: there the regulariser is at most ln 2, the loss of all parameters 0."""
+        return sqrt(2 * log(2) / task.regulariser) if task.regulariser else FREE_RADIUS
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        noises, radius = self.noises(task, epsilons)[:, None], self.radius(task)
+        thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
+        done, steps = 0, self.steps(task)
+        chunk = max(1, CHUNK // (len(draws) * task.parameters))
+        while done < steps:
+            count = min(chunk, steps - done)
+            drawn = np.stack([each.normals(count, task.parameters) for each in draws], axis=1)
+            drawn *= noises
+            picked = (np.stack([each.uniforms(count) for each in draws], axis=1) * task.examples).astype(np.int64)
+            for step in range(count):
+                rows, labels = problem.rows[picked[step]], problem.labels[picked[step]]
+                slope = task.model.row_gradients(thetas, rows, labels, task.clipping) + task.regulariser * thetas
+                slope *= task.examples
+                slope += drawn[step]
+                thetas = _projected(thetas - self._rate(task, noises, done + step + 1) * slope, radius)
+            done += count
+        return thetas
+
+    def _rate(self, task: Task, noises: FloatArray, step: int) -> FloatArray | float:
+        """eta_t of Theorem 2.4: by strong convexity where there is any, else by the radius."""
+        if task.regulariser and task.model.convex:
+            return 1 / (task.examples * task.regulariser * step)
+        length = (task.examples * task.lipschitz) ** 2 + task.parameters * noises**2
+        return 2 * self.radius(task) / np.sqrt(step * length)
+
+
+def _projected(thetas: FloatArray, radius: float) -> FloatArray:
+    lengths = np.sqrt(np.einsum("sp,sp->s", thetas, thetas))
+    return thetas / np.maximum(1.0, lengths / radius)[:, None]
+
+
+@lru_cache(maxsize=256)
+def _by_composition(examples: int, mu: float, delta: float) -> float:
+    """Advanced composition of n^2 steps that are amplified by sampling; half of delta for each.
+
+    Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 9; Dwork, Rothblum and Vadhan 2010.
+    """
+    alone = float(epsilon_of(delta / (2 * examples), mu))  # n^2 steps, each of which sees a row with chance 1 / n
+    sampled = log1p(expm1(min(alone, 700.0)) / examples)
+    return examples * sampled * sqrt(2 * log(2 / delta)) + examples**2 * sampled * expm1(sampled)
+
+
+@lru_cache(maxsize=256)
+def _by_renyi(examples: int, mu: float, delta: float) -> float:
+    """Composition of n^2 steps by Renyi divergences.
+
+    Source: Wang, Balle and Kasiviswanathan 2019, arXiv 1808.00087, Theorem 9, for one row without replacement, and the
+    conversion of Canonne, Kamath and Steinke 2020, arXiv 2004.00010, Proposition 12.
+    """
+    spent = [
+        examples**2 * _sampled(order, mu, examples) + log1p(-1 / order) - (log(delta) + log(order)) / (order - 1)
+        for order in ORDERS
+    ]
+    return max(min(spent), 0.0)
+
+
+def _sampled(order: int, mu: float, examples: int) -> float:
+    """Renyi divergence of this order of one step: a Gaussian that is mu-GDP, on one row of so many."""
+    powers = np.arange(2, order + 1)
+    terms = gammaln(order + 1) - gammaln(powers + 1) - gammaln(order - powers + 1) + log(2) - powers * log(examples)
+    terms += (powers - 1) * powers * mu**2 / 2
+    terms[0] += min(log(2 * -expm1(-(mu**2))), 0.0)  # 4 (e^(mu^2) - 1) in the place of 2 e^(mu^2)
+    return float(np.logaddexp(0, logsumexp(terms))) / (order - 1)

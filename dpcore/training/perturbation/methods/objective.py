@@ -1,0 +1,106 @@
+"""Objective perturbation: a random linear term in what is minimised."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import exp, expm1, log, log1p
+from typing import final
+
+import numpy as np
+
+from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.certified.rounding import RESERVED
+from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
+from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.descent import descended, minimiser
+from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.methods.output import NOT_CONVEX
+from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
+
+CURVATURE_SHARE = 0.5  # of epsilon, at most: what the change of the determinant may cost
+RESIDUAL_SHARE = 0.001  # of epsilon and delta: for what is missing to the exact minimiser
+TOLERANCE = 1e-9  # of the gradient's length where the solver stops
+HALVINGS = 60
+
+
+@final
+class ObjectivePerturbation(Method):
+    """argmin L(theta) + ((m - Dl) / 2) |theta|^2 + b . theta / n with b from Normal(0, s^2 I).
+
+    README.md, Theorem 3: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G / s) is at most delta
+    at e = epsilon - ln(1 + Lsm / (n m)). What the solver leaves open is hidden by noise of its own.
+    """
+
+    name = "objective"
+    title = "Objective perturbation"
+    note = "A random linear term in the objective; its minimiser is released."
+    unit = "of each coefficient of the linear term of the summed loss"
+    source = (
+        "Kifer, Smith and Thakurta 2012, Algorithm 1; a solver's tolerance as Iyengar et al. 2019, Algorithm 2; the "
+        "constant is proven in README.md"
+    )
+    kind = Kind.CENTRAL
+
+    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
+        convex = task.model.convex
+        hessian = "" if convex else "The Hessian of a row's loss has no rank 1 and no bound, as the theorem asks for."
+        return sentences("" if convex else NOT_CONVEX, hessian, task.missing(self.mu(task, epsilon)))
+
+    def curvature(self, task: Task, epsilon: float) -> float:
+        """Strong convexity m of what is minimised: the regulariser's, or more where epsilon is small."""
+        smoothness = task.smoothness - task.regulariser
+        return max(task.regulariser, smoothness * ROUNDING / (task.examples * _less_one(CURVATURE_SHARE * epsilon)))
+
+    def mu(self, task: Task, epsilon: float) -> float:
+        """2 G / s: by how many standard deviations replacing a row can move b."""
+        return _mu(task, epsilon, self.curvature(task, epsilon))
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        return 2 * task.lipschitz * ROUNDING / self.mu(task, epsilon)
+
+    def hiding(self, task: Task, epsilon: float) -> float:
+        """Standard deviation of the noise on the parameters: two solvers' rests differ by 2 TOLERANCE / m at most."""
+        mu = mu_within(RESIDUAL_SHARE * epsilon, RESIDUAL_SHARE * task.delta)
+        return 2 * TOLERANCE * ROUNDING / self.curvature(task, epsilon) / mu
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        linear = self.noises(task, epsilons)[:, None] * np.stack([each.normals(task.parameters) for each in draws])
+        hiding = {epsilon: self.hiding(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
+        thetas = self.minima(task, problem, epsilons, linear / task.examples)
+        hidden = [
+            hiding[epsilon] * each.normals(task.parameters) for epsilon, each in zip(epsilons, draws, strict=True)
+        ]
+        return thetas + np.stack(hidden)
+
+    def minima(self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray) -> FloatArray:
+        """What is minimal (S, p) with these linear terms; where no minimiser is to be found, what descent ends at."""
+        if not task.model.convex:
+            return descended(
+                task,
+                np.repeat(task.model.start(task.features)[None], len(linear), axis=0),
+                lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels) + linear,
+            )
+        curvature = {epsilon: self.curvature(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
+        return np.stack(
+            [
+                minimiser(problem.rows, problem.labels, curvature[epsilon], TOLERANCE, each)
+                for epsilon, each in zip(epsilons, linear, strict=True)
+            ]
+        )
+
+
+@lru_cache(maxsize=1024)
+def _mu(task: Task, epsilon: float, curvature: float) -> float:
+    changed = log1p((task.smoothness - task.regulariser) * ROUNDING / (task.examples * curvature))
+    left = (1 - RESIDUAL_SHARE) * epsilon - changed
+    delta = (1 - RESIDUAL_SHARE) * task.delta
+    low, high = log(mu_within(left, delta / 3)), log(mu_within(left, delta))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        spent = delta_of(left, exp(middle)) + 2 * delta_of(left, exp(middle) / 2)
+        low, high = (middle, high) if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED) else (low, middle)
+    return exp(low)
+
+
+def _less_one(exponent: float) -> float:
+    """e^x - 1, where it is too large for a float the largest one."""
+    return expm1(min(exponent, 700.0))

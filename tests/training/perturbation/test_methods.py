@@ -1,0 +1,130 @@
+"""What the methods learn, and when they say that they are not private."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from dpcore.training.perturbation.baseline import best
+from dpcore.training.perturbation.methods import METHODS, Kind
+from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
+from tests.training.perturbation.problems import random_problem, streams, task_for
+
+PROBLEM = random_problem(examples=200)
+
+
+def solved(problem, regulariser: float, linear: np.ndarray | float = 0.0) -> np.ndarray:
+    """The minimiser by SciPy's quasi-Newton method, which shares no code with ours."""
+
+    def loss(theta: np.ndarray) -> float:
+        mean = np.logaddexp(0, -problem.labels * (problem.rows @ theta)).mean()
+        return mean + regulariser / 2 * theta @ theta + np.sum(linear * theta)
+
+    start = np.zeros(problem.features)
+    return minimize(loss, start, method="BFGS", options={"gtol": 1e-9}).x
+
+
+def test_without_noise_the_minimiser_is_scikit_learns() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    peer = LogisticRegression(C=1 / (200 * 0.01), fit_intercept=False, tol=1e-12, max_iter=10_000)
+    peer.fit(PROBLEM.rows, PROBLEM.labels)
+    assert best(task_for(PROBLEM), PROBLEM)[0] == pytest.approx(peer.coef_[0], abs=1e-6)
+
+
+@pytest.mark.parametrize(("name", "gap"), [("output", 1e-6), ("objective", 1e-6), ("gradient", 1e-6), ("input", 1e-4)])
+def test_a_vanishing_noise_recovers_the_minimiser(name: str, gap: float) -> None:
+    task = task_for(PROBLEM, steps=1000)
+    theta = METHODS[name].fit(task, PROBLEM, [1e6], streams(1))
+    exact = solved(PROBLEM, task.regulariser)[None]
+    losses = [float(task.model.losses(each, PROBLEM.rows, PROBLEM.labels, 0.01)[0]) for each in (theta, exact)]
+    assert 0 <= losses[0] - losses[1] + 1e-12 < gap
+
+
+def test_a_vanishing_noise_leaves_stochastic_descent_near_the_minimiser() -> None:
+    problem = random_problem(examples=100)
+    task = task_for(problem, regulariser=0.1)
+    theta = METHODS["bassily"].fit(task, problem, [1e6], streams(1))
+    exact = solved(problem, 0.1)
+    assert np.linalg.norm(theta[0] - exact) < 0.05 * np.linalg.norm(exact)
+
+
+def test_the_papers_formula_at_a_vanishing_noise_is_plain_descent() -> None:
+    task = task_for(PROBLEM, steps=1000)
+    theta = METHODS["paper_input"].fit(task, PROBLEM, [1e6], streams(1))[0]
+    assert theta == pytest.approx(solved(PROBLEM, 0.01), abs=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
+def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsilon: float) -> None:
+    task, method = task_for(PROBLEM), ObjectivePerturbation()
+    linear = method.noise(task, epsilon) * np.stack([each.normals(4) for each in streams(3)]) / 200
+    ours = method.minima(task, PROBLEM, [epsilon] * 3, linear)
+    for theta, each in zip(ours, linear, strict=True):
+        assert theta == pytest.approx(solved(PROBLEM, method.curvature(task, epsilon), each), rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["output", "objective"])
+def test_methods_that_need_convexity_are_not_private_for_the_network(name: str) -> None:
+    network = task_for(PROBLEM, model_name="mlp")
+    assert "not convex" in METHODS[name].obstacles(network, 1.0)[0]
+    assert METHODS[name].obstacles(task_for(PROBLEM), 1.0) == ()
+
+
+@pytest.mark.parametrize("name", ["gradient", "bassily", "input"])
+@pytest.mark.parametrize("model", ["logistic", "mlp"])
+def test_methods_that_clip_or_perturb_rows_are_private_for_both_models(name: str, model: str) -> None:
+    assert METHODS[name].obstacles(task_for(PROBLEM, model_name=model), 1.0) == ()
+
+
+def test_the_papers_formula_is_never_private() -> None:
+    for epsilon in (0.01, 8.0, 1e6):
+        assert "No guarantee" in METHODS["paper_input"].obstacles(task_for(PROBLEM), epsilon)[0]
+    assert METHODS["paper_input"].kind is Kind.NONE
+
+
+def test_without_noise_nothing_is_private() -> None:
+    assert METHODS["none"].obstacles(task_for(PROBLEM), 1.0)
+
+
+def test_an_epsilon_that_a_theorem_does_not_cover_is_an_obstacle() -> None:
+    said = METHODS["bassily"].obstacles(task_for(PROBLEM), 7.0)
+    assert "covers epsilon up to 2 sqrt(ln(1/delta)) = 6.79" in said[0]
+
+
+@pytest.mark.parametrize("name", ["output", "objective", "gradient", "input"])
+def test_noise_that_no_generator_returns_is_an_obstacle_where_it_is_not_paid_for(name: str) -> None:
+    assert "standard deviations" in METHODS[name].obstacles(task_for(PROBLEM, steps=1), 5000.0)[0]
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 6.7])
+@pytest.mark.parametrize("examples", [10, 500, 50_000])
+def test_the_noise_of_single_rows_keeps_its_epsilon_by_a_proof_of_our_own(epsilon: float, examples: int) -> None:
+    task = task_for(PROBLEM, examples=examples)
+    assert METHODS["bassily"].proven(task, epsilon) < epsilon  # type: ignore[attr-defined]
+
+
+def test_a_third_of_the_noise_of_single_rows_is_found_not_to_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    method, task = METHODS["bassily"], task_for(PROBLEM)
+    noise = method.noise(task, 0.25)
+    monkeypatch.setattr(type(method), "noise", lambda method, task, epsilon: noise / 3)
+    assert "is confirmed" in method.obstacles(task, 0.25)[0]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_says_what_it_is(name: str) -> None:
+    method = METHODS[name]
+    assert method.name == name
+    assert method.title
+    assert method.note.endswith(".")
+    assert method.source
+    assert method.unit.startswith("of ")
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("model", ["logistic", "mlp"])
+def test_every_method_learns_every_model_to_finite_parameters(name: str, model: str) -> None:
+    problem = random_problem(examples=30)
+    task = task_for(problem, model_name=model, regulariser=0.1)
+    thetas = METHODS[name].fit(task, problem, [0.5, 0.5, 4.0], streams(3))
+    assert thetas.shape == (3, task.parameters)
+    assert np.isfinite(thetas).all()

@@ -1,0 +1,159 @@
+"""The noise that each method really draws, against the formula, and the formula against sixty digits."""
+
+from collections.abc import Callable
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpcore.training.perturbation.methods import METHODS, bassily, paper_input
+from dpcore.training.perturbation.methods.bassily import BassilyDescent
+from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
+from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
+from dpcore.training.perturbation.methods.output import OutputPerturbation
+from dpcore.training.perturbation.task import Task
+from tests.reference import gaussian_delta
+from tests.training.perturbation.problems import random_problem, streams, task_for
+
+PROBLEM = random_problem()
+FITS = 300
+EPSILON = 0.5
+
+
+def gradient_at(task: Task, thetas: np.ndarray) -> np.ndarray:
+    return task.model.gradients(thetas, PROBLEM.rows, PROBLEM.labels)
+
+
+def drawn_by_output(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task = task_for(PROBLEM)
+    thetas = METHODS["output"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    theta = np.zeros((1, task.parameters))
+    for _ in range(task.steps):
+        theta = theta - task.rate * (gradient_at(task, theta) + task.regulariser * theta)
+    return task, thetas - theta
+
+
+def drawn_by_objective(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task = task_for(PROBLEM)
+    method = ObjectivePerturbation()
+    thetas = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    # Where the gradient of the perturbed objective is 0, its linear term is what is missing to 0.
+    return task, -task.examples * (gradient_at(task, thetas) + method.curvature(task, EPSILON) * thetas)
+
+
+def drawn_by_gradient(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task = task_for(PROBLEM, steps=1)
+    thetas = METHODS["gradient"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    return task, thetas / -task.rate - gradient_at(task, np.zeros((1, task.parameters)))
+
+
+def drawn_by_bassily(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task = task_for(PROBLEM)
+    patch.setattr(BassilyDescent, "steps", lambda method, task: 1)
+    patch.setattr(BassilyDescent, "radius", lambda method, task: np.inf)
+    thetas = METHODS["bassily"].fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
+    picked = [int(each.uniforms(1)[0] * task.examples) for each in streams(FITS)]
+    slopes = -0.5 * PROBLEM.labels[picked, None] * PROBLEM.rows[picked]  # at 0, of single rows
+    return task, -thetas * task.examples * task.regulariser - task.examples * slopes
+
+
+def drawn_by_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task = task_for(PROBLEM)
+    return task, LocalInputPerturbation().perturbed(task, PROBLEM, EPSILON, streams(1)[0])[0] - PROBLEM.rows
+
+
+def drawn_by_paper_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
+    task, seen = task_for(PROBLEM), []
+    patch.setattr(paper_input, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0])
+    METHODS["paper_input"].fit(task, PROBLEM, [EPSILON] * 5, streams(5))
+    return task, np.stack(seen) - PROBLEM.rows
+
+
+DRAWN: dict[str, Callable[[pytest.MonkeyPatch], tuple[Task, np.ndarray]]] = {
+    "output": drawn_by_output,
+    "objective": drawn_by_objective,
+    "gradient": drawn_by_gradient,
+    "bassily": drawn_by_bassily,
+    "input": drawn_by_input,
+    "paper_input": drawn_by_paper_input,
+}
+
+
+def test_every_method_with_noise_is_tested() -> None:
+    assert set(DRAWN) == set(METHODS) - {"none"}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_noise_has_the_standard_deviation_of_the_formula_and_not_two_thirds_or_three_halves_of_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, noise = DRAWN[name](monkeypatch)
+    assert noise.size >= 240
+    scaled = noise.reshape(-1) / METHODS[name].noise(task, EPSILON)
+    assert stats.kstest(scaled, "norm").pvalue > 1e-3
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.kstest(scaled * wrong, "norm").pvalue < 1e-6 * (1 if noise.size > 500 else 1000)
+
+
+def test_labels_are_flipped_as_often_as_their_half_of_epsilon_asks_for() -> None:
+    problem = random_problem(examples=20_000)
+    method, task = LocalInputPerturbation(), task_for(problem)
+    _, labels = method.perturbed(task, problem, 2.0, streams(1)[0])
+    flipped = int((labels != problem.labels).sum())
+    chance = 1 / (1 + np.e)
+    assert stats.binomtest(flipped, task.examples, chance).pvalue > 1e-3
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.binomtest(flipped, task.examples, chance * wrong).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0, 60.0, 80.0, 2000.0])
+def test_randomised_response_keeps_its_half_of_epsilon_at_every_epsilon(epsilon: float) -> None:
+    flips = LocalInputPerturbation().flips(epsilon)
+    assert flips > 0
+    assert mpmath.log((1 - mpmath.mpf(flips)) / flips) <= epsilon / 2
+    assert flips * 2**53 == round(flips * 2**53)  # a chance that the generator has exactly
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.25, 1.0, 8.0])
+def test_what_one_row_can_change_over_the_noise_spends_delta_and_no_more(epsilon: float) -> None:
+    task = task_for(PROBLEM)
+    n, dl, rate = task.examples, task.regulariser, task.rate
+    reach = 2 / (n * dl) * (1 - (1 - rate * dl) ** task.steps)  # of output perturbation
+    spent = {
+        "output": gaussian_delta(epsilon, reach / METHODS["output"].noise(task, epsilon)),
+        "gradient": gaussian_delta(epsilon, 2 / n * task.steps**0.5 / METHODS["gradient"].noise(task, epsilon)),
+        "input": gaussian_delta(epsilon / 2, 2 / METHODS["input"].noise(task, epsilon)),
+    }
+    for name, delta in spent.items():
+        assert task.delta * (1 - 1e-5) < delta <= task.delta, name
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.25, 1.0, 8.0])
+def test_objective_perturbation_spends_delta_in_the_sum_of_its_three_corners(epsilon: float) -> None:
+    task, method = task_for(PROBLEM), ObjectivePerturbation()
+    left = 0.999 * epsilon - float(np.log1p(0.25 / (task.examples * method.curvature(task, epsilon))))
+    mu = 2 / method.noise(task, epsilon)
+    delta = float(gaussian_delta(left, mu) + 2 * gaussian_delta(left, mu / 2))
+    assert left >= 0.49 * epsilon
+    assert 0.999 * task.delta * (1 - 1e-5) < delta <= 0.999 * task.delta
+    rest = 2 * 1e-9 / method.curvature(task, epsilon)  # how far two solvers' rests can be apart
+    assert gaussian_delta(0.001 * epsilon, rest / method.hiding(task, epsilon)) <= 0.001 * task.delta
+
+
+def test_noise_of_single_rows_is_the_theorems_in_units_of_n_times_a_gradient() -> None:
+    task = task_for(PROBLEM)
+    variance = 32 * task.examples**2 * np.log(task.examples / 1e-5) * np.log(1e5) / EPSILON**2
+    assert METHODS["bassily"].noise(task, EPSILON) == pytest.approx(variance**0.5, rel=1e-6)
+
+
+def test_the_papers_formula_is_its_equation_nine() -> None:
+    task = task_for(PROBLEM)
+    variance = task.steps * np.log(1e5) / (60 * 59 * 0.01**0.5 * EPSILON**2)
+    assert METHODS["paper_input"].noise(task, EPSILON) == pytest.approx(variance**0.5, rel=1e-12)
+
+
+def test_a_long_run_needs_no_more_noise_on_its_parameters_than_the_minimiser() -> None:
+    task = task_for(PROBLEM, steps=10_000)
+    assert OutputPerturbation().sensitivity(task) == pytest.approx(2 / (60 * 0.01), rel=1e-6)
+    assert bassily.DRAWN > 0
