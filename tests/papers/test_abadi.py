@@ -1,0 +1,185 @@
+"""Paper 002 against oracles that share no code with the package, and what its entries, figures and findings say."""
+
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from dpcore.papers import PAPERS
+from dpcore.papers.abadi_numbers import (
+    LOG,
+    MOST_EPOCHS,
+    SETTING,
+    certified_epochs,
+    coded_epochs,
+    logged_delta,
+    printed_strong,
+    with_pca,
+)
+from dpcore.papers.abadi_runs import LEVELS
+from dpcore.papers.comparison import Outcome, compared
+from dpcore.privacy.accountants import ACCOUNTANTS
+from tests import golden, reference
+
+PAPER = PAPERS["002"]
+DRAWINGS = {each.place: each for each in PAPER.drawings}
+NOISE = [level[1:4] for level in LEVELS]  # sigma, that of DP-PCA, epsilon
+# Epochs that the accountant of the reference code affords, DP-PCA included: one call for each lot, and two.
+AFFORDED = ((29, 14), (215, 107), (706, 353))
+
+each_level = pytest.mark.parametrize(("noise", "epochs"), [*zip(NOISE, AFFORDED, strict=True)], ids=str)
+
+
+def integrated(q: float, sigma: float) -> np.ndarray:
+    """The code's 32 log-moments, integrated."""
+    if q == 1:
+        return np.array([k * (k + 1) / (2 * sigma**2) for k in range(1, 33)])
+    return np.array([reference.integrated_log_moment(q, sigma, k) for k in range(1, 33)])
+
+
+def spent(total: np.ndarray, delta: float = 1e-5) -> float:
+    return float(np.min((total - math.log(delta)) / np.arange(1, 33)))
+
+
+def exact_epsilon(*parts: tuple[float, float, int]) -> float:
+    """Epsilon of releases (q, sigma, count) one after another, by a reference library, at delta 1e-5."""
+    whole = None
+    for q, sigma, count in parts:
+        one = pld.from_gaussian_mechanism(
+            sigma, sampling_prob=q, value_discretization_interval=2e-4, use_connect_dots=True
+        ).self_compose(count)
+        whole = one if whole is None else whole.compose(one)
+    assert whole is not None
+    return float(whole.get_epsilon_for_delta(1e-5))
+
+
+def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
+    moments, strong = PAPER.computed[:2]
+    assert moments.ours() == pytest.approx(spent(10_000 * integrated(0.01, 4.0)), rel=1e-9)
+    assert strong.ours() == pytest.approx(reference.published_strong(0.01, 4.0, 10_000, 1e-5), rel=1e-12)
+    assert [compared("002", each).outcome for each in (moments, strong)] == 2 * [Outcome.REPRODUCED]
+
+
+@pytest.mark.parametrize("epsilon", LOG)
+def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca(epsilon: float):
+    total = 20 * integrated(0.01, 4.0) + integrated(1.0, 7.0)
+    bound = reference.delta_classic(total, np.arange(2, 34), epsilon)
+    assert logged_delta(epsilon) == pytest.approx(bound, rel=1e-9, abs=0)
+    assert logged_delta(epsilon) == pytest.approx(float(LOG[epsilon]), rel=2e-5, abs=0)
+    if epsilon in golden.README_LOG:
+        assert float(LOG[epsilon]) == golden.README_LOG[epsilon]
+
+
+def test_ten_calls_do_not_give_the_codes_log():
+    total = 10 * integrated(0.01, 4.0) + integrated(1.0, 7.0)
+    for epsilon, printed in LOG.items():
+        assert reference.delta_classic(total, np.arange(2, 34), epsilon) < 0.999 * float(printed)
+
+
+def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
+    found = [compared("002", each) for each in PAPER.computed if each.place == "Reference code, README"]
+    assert [each.outcome for each in found].count(Outcome.DIFFERS) == 1
+    (off,) = [each for each in found if each.outcome is Outcome.DIFFERS]
+    assert off.entry.theirs == 8.2242e-24
+    assert "two millionths" in off.why
+    assert off.ours is not None
+    assert 1e-6 < (8.22415e-24 - off.ours) / off.ours < 2e-6  # the least that is printed so
+
+
+@each_level
+def test_the_epochs_that_the_code_affords_are_the_last_within_epsilon(noise, epochs):
+    sigma, pca_sigma, epsilon = noise
+    for calls, most in zip((1, 2), epochs, strict=True):
+        assert coded_epochs(*noise, 1e-5, calls) == most
+        within, beyond = (
+            spent(100 * calls * (most + more) * integrated(0.01, sigma) + integrated(1.0, pca_sigma)) for more in (0, 1)
+        )
+        assert within <= epsilon < beyond
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("noise", NOISE[1:2], ids=str)
+def test_the_certified_epochs_keep_epsilon_and_a_hundredth_more_do_not(noise, layers: int):
+    sigma, pca_sigma, epsilon = noise
+    most = certified_epochs(*noise, 1e-5, layers)
+    within, beyond = (
+        exact_epsilon((1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share)))
+        for share in (1.0, 1.01)
+    )
+    assert within <= epsilon * (1 + 1e-3)  # the library's mesh is that coarse
+    assert beyond > epsilon
+
+
+def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():
+    assert certified_epochs(8.0, 16.0, 0.05, 1e-5, 1) == coded_epochs(8.0, 16.0, 0.05, 1e-5, 1) == 0
+    assert certified_epochs(8.0, 16.0, 50.0, 1e-5, 1) == coded_epochs(8.0, 16.0, 50.0, 1e-5, 1) == MOST_EPOCHS
+
+
+def test_the_table_of_epochs_shows_them_and_refuses_a_delta_that_is_none():
+    (table,) = PAPER.calculators
+    rows = table.rows(table.usual)
+    assert [row[2:4] for row in rows] == [tuple(map(str, each)) for each in AFFORDED]
+    assert all(len(row) == len(table.columns) for row in rows)
+    with pytest.raises(ValueError, match="delta=2"):
+        table.rows({"delta": 2.0})
+
+
+def test_two_layers_of_one_lot_cost_more_than_two_calls():
+    together = with_pca(4.0, 7.0, 10_000, layers=2)
+    apart = spent(20_000 * integrated(0.01, 4.0) + integrated(1.0, 7.0))
+    assert apart == pytest.approx(golden.TWO_CALLS_AND_PCA, abs=golden.TWO_CALLS_TOLERANCE)
+    assert together.releases[1].sigma == pytest.approx(4 / math.sqrt(2))
+    assert apart < ACCOUNTANTS["moments"].curve(together, together.steps, 1e-5).last.value < 1.05 * apart
+
+
+def test_a_step_without_sampling_costs_too_much_for_the_printed_amplification():
+    alone = math.sqrt(2 * math.log(1.25 * 2 * 100 / 1e-5)) / 4.0
+    proven = math.log1p(0.01 * math.expm1(alone))
+    assert proven > 2 * 0.01 * alone
+    assert printed_strong(0.01, 4.0, np.array([10_000.0]), 1e-5)[0] == pytest.approx(9.339, abs=5e-4)
+
+
+@pytest.mark.parametrize("delta", [1e-8, 1e-5, 0.1, 0.5, 0.75])
+def test_a_gaussian_keeps_both_the_printed_delta_and_that_of_the_theorem(delta: float):
+    for epsilon in np.linspace(0.01, 1.0, 25):
+        for factor in (0.8, 1.25):  # 4/5 and 5/4
+            sigma = math.sqrt(2 * math.log(factor / delta)) / epsilon
+            assert reference.gaussian_delta(epsilon, 1 / sigma) < delta
+
+
+def test_the_asymptotic_bound_begins_with_twice_the_exact_moment():
+    exact = reference.integrated_log_moment(0.01, 8.0, 2)
+    assert 0.01**2 * 2 * 3 / (0.99 * 8.0**2) / exact == pytest.approx(2, abs=0.05)
+
+
+def test_figure_2_goes_through_both_printed_numbers():
+    lines = {line.name: line for line in DRAWINGS["Figure 2"].lines()}
+    at_100 = {name: float(np.interp(100, line.x, line.y)) for name, line in lines.items()}
+    assert at_100["Moments accountant"] == pytest.approx(1.2586, abs=1e-3)
+    assert at_100["Strong composition, as printed"] == pytest.approx(9.339, abs=1e-3)
+    assert at_100["Advanced composition"] > at_100["Strong composition, as printed"]
+    assert at_100["Proven lower bound"] < 0.947 < at_100["Certified band (PLD)"]
+
+
+def test_figures_3_and_6_cost_what_their_moments_say():
+    for line, (sigma, pca_sigma, _) in zip(DRAWINGS["Figure 3"].lines(), NOISE, strict=True):
+        epochs, found = line.x[-1], line.y[-1]
+        capped = spent(100 * epochs * integrated(0.01, sigma) + integrated(1.0, pca_sigma))
+        assert 0.6 * capped < found <= capped * (1 + 1e-9)  # orders beyond 32 help where noise is large
+    for line, q in zip(DRAWINGS["Figure 6"].lines(), (0.04, 0.08), strict=True):
+        assert line.y[-1] == pytest.approx(spent(line.x[-1] / q * integrated(q, 6.0)), rel=1e-9)
+    assert all(np.isfinite(line.y).all() for drawing in PAPER.drawings for line in drawing.lines())
+
+
+def test_the_findings_tell_what_the_reference_library_says():
+    two, calls, levels = (each.holds() for each in PAPER.findings)
+    assert "at most 0.949 is certified" in two
+    assert exact_epsilon((0.01, SETTING.sigma, 10_000)) == pytest.approx(0.947, abs=1e-3)
+    assert "which is 1.46," in two
+    joint = exact_epsilon((1.0, 7.0, 1), (0.01, 4 / math.sqrt(2), 10_000))
+    assert "at least 1.52" in calls
+    assert joint == pytest.approx(1.529, abs=3e-3)
+    assert "1.98 by the moments accountant" in calls
+    assert "for 29, 215 and 706 epochs" in levels
+    assert "for 14, 107 and 353" in levels
