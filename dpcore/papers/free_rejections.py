@@ -1,0 +1,134 @@
+"""Why rejected steps are not free: the smallest mechanism in which charging accepted ones alone is wrong, exactly.
+
+A proposal is N(x, sigma^2), where x is 0 without an example and 1 with it. It is good if it lies at least `distance`
+from 1/2, which is public, as is every score of it. The first good proposal is released; after `limit` rejections the
+next one is, good or not. Paper 001 charges the accepted step: one Gaussian of noise multiplier sigma.
+
+**The law of what is released.** p_x is the density of a proposal, A the good ones, a = p_x(A); by symmetry about 1/2 it
+is the same for both x. Proposal i + 1 <= limit is released as a good one after i bad ones, with density
+(1-a)^i p_x on A; the last one with density (1-a)^limit p_x everywhere. Together the density is p_x(w) times
+
+    g(w) = (1 - (1-a)^limit) / a  if w is in A, else 0;  plus (1-a)^limit.     (1/a on A without a limit)
+
+**Its privacy.** g does not know x, so the loss at w stays (2 w - 1) / (2 sigma^2). But the large losses lie in A, and
+come up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond which the loss exceeds epsilon, the exact
+delta is the integral of g (p_1 - e^epsilon p_0) over w > t:
+
+    (1 - (1-a)^limit) / a  D(max(t, 1/2 + distance))  +  (1-a)^limit  D(t),
+    D(u) = Phi((1-u)/sigma) - e^epsilon Phi(-u/sigma),
+
+and the same for the other direction, since w -> 1 - w exchanges the two.
+
+**After several accepted steps** somebody who notes only on which side of 1/2 each one lies sees independent coins,
+which show x with chance p, the integral of g p_1 over w > 1/2. Seeing less never tells more, so their delta, a sum of
+binomial probabilities, is a lower bound: k of T coins for x = 1 are a loss of (2 k - T) ln(p / (1-p)).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scipy.special import bdtr, ndtr
+
+from dpcore import check
+from dpcore.privacy import gaussian
+
+MARGIN = 1e-10  # relative, of each probability: many times what rounding can change, for arguments of Phi below 40
+HALVINGS = 100
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Propose until one is good, at most `limit` times in vain; None: for as long as it takes."""
+
+    sigma: float
+    distance: float
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check.positive(sigma=self.sigma)
+        check.in_range(0, 30 * self.sigma, distance=self.distance)
+        if self.limit is not None:
+            check.whole(0, limit=self.limit)
+
+    @property
+    def good(self) -> float:
+        """The share a of proposals that are good.
+
+        >>> round(Selection(2.0, 6.0).good, 6)
+        0.003557
+        """
+        return float(ndtr((-0.5 - self.distance) / self.sigma) + ndtr((0.5 - self.distance) / self.sigma))
+
+    def delta(self, epsilon: float) -> float:
+        """Lower bound of the delta that goes with epsilon >= 0, below the exact one by rounding alone.
+
+        >>> accepted_only = Selection(2.0, 0.0)
+        >>> [round(each.delta(0.5), 3) for each in (accepted_only, Selection(2.0, 6.0, 10), Selection(2.0, 6.0))]
+        [0.052, 0.071, 0.57]
+        """
+        check.in_range(0, math.inf, ends="[)", epsilon=epsilon)
+        threshold = 0.5 + self.sigma**2 * epsilon
+        forced = 0.0 if self.limit is None else (1 - self.good) ** self.limit
+        beyond = self._gap(max(threshold, 0.5 + self.distance), epsilon)
+        return max(0.0, (1 - forced) / self.good * beyond + forced * self._gap(threshold, epsilon))
+
+    def epsilon(self, delta: float) -> float:
+        """Lower bound of epsilon: the delta that goes with it is proven to be larger than this one.
+
+        >>> round(Selection(2.0, 6.0).epsilon(1e-5), 2)
+        2.59
+        """
+        check.delta(delta=delta)
+        return _largest(lambda epsilon: self.delta(epsilon) > delta, 40 / self.sigma)
+
+    def epsilon_after(self, steps: int, delta: float) -> float:
+        """Lower bound of epsilon after so many accepted steps, from the side on which each one lies.
+
+        >>> one = Selection(2.0, 3.0, 10)
+        >>> [round(each) for each in (one.accepted_only(1e-5, 100), one.epsilon_after(100, 1e-5))]
+        [33, 63]
+        """
+        check.delta(delta=delta)
+        check.whole(1, steps=steps)
+        odds = math.log(self.right_side / (1 - self.right_side))
+        return _largest(lambda epsilon: self._delta_of_sides(steps, epsilon, odds) > delta, steps * odds)
+
+    @property
+    def right_side(self) -> float:
+        """Lower bound of the chance p that what is released lies on the side of 1/2 on which x lies."""
+        forced = 0.0 if self.limit is None else (1 - self.good) ** self.limit
+        near = (1 - forced) / self.good * ndtr((0.5 - self.distance) / self.sigma)
+        return float((near + forced * ndtr(0.5 / self.sigma)) * (1 - MARGIN))
+
+    def accepted_only(self, delta: float, steps: int = 1) -> float:
+        """What the accepted steps alone are charged: a Gaussian each."""
+        return float(gaussian.epsilon_of(delta, math.sqrt(steps) / self.sigma))
+
+    def every_proposal(self, delta: float, steps: int = 1) -> float:
+        """What holds for certain: all that may be proposed is charged, and what is released follows from it."""
+        if self.limit is None:
+            return math.inf
+        return float(gaussian.epsilon_of(delta, math.sqrt(steps * (self.limit + 1)) / self.sigma))
+
+    def _gap(self, u: float, epsilon: float) -> float:
+        """D(u), rounded down."""
+        with_it, without = ndtr((1 - u) / self.sigma), ndtr(-u / self.sigma)
+        return float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN))
+
+    def _delta_of_sides(self, steps: int, epsilon: float, odds: float) -> float:
+        """The delta of so many coins, rounded down."""
+        most = math.floor((steps - epsilon / odds) / 2)  # coins for the wrong side with a loss of epsilon or more
+        if most < 0:
+            return 0.0
+        with_it, without = bdtr(most, steps, 1 - self.right_side), bdtr(most, steps, self.right_side)
+        return float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN))
+
+
+def _largest(holds: Callable[[float], bool], end: float) -> float:
+    """The largest epsilon found up to which something holds; 0 where it does not hold there."""
+    low, high = 0.0, end
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,149 @@
+"""Paper 001's accounting: Theorem 1 with and without its logarithm, rejected proposals, the saving of Table 3."""
+
+import math
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from dp_accounting.rdp import RdpAccountant
+
+from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.comparison import Outcome
+from dpcore.papers.sa_dpsgd_numbers import (
+    DRAWINGS,
+    NAMES,
+    acceptance,
+    affordable,
+    affordable_as_printed,
+    certified,
+    equation_4,
+    saved_share,
+    setting,
+    theorem_1,
+    whole_epochs,
+)
+from dpcore.papers.sa_dpsgd_runs import TABLE_3
+from tests import golden
+from tests.reference import log_moment
+
+PAPER = PAPERS["001"]
+
+
+def summed(q: float, sigma: float, order: int) -> Any:
+    """Equation (8), term by term, in numbers that do not overflow."""
+    with mpmath.workdps(30):
+        q, rest = mpmath.mpf(q), 1 - mpmath.mpf(q)
+        exponents = [(k * k - k) / (2 * mpmath.mpf(sigma) ** 2) for k in range(order + 1)]
+        return mpmath.fsum(
+            mpmath.binomial(order, k) * rest ** (order - k) * q**k * mpmath.exp(each)
+            for k, each in enumerate(exponents)
+        )
+
+
+@pytest.mark.parametrize("anchor", golden.TRAMER_BONEH, ids=str)
+def test_the_three_settings_spend_3_by_theorem_1_with_the_logarithm(anchor: golden.Anchor) -> None:
+    assert theorem_1(anchor.q, anchor.sigma, anchor.steps) == pytest.approx(anchor.epsilon, abs=anchor.tolerance)
+
+
+def test_the_settings_are_those_of_the_source_in_whole_batches() -> None:
+    for name, anchor in zip(NAMES, golden.TRAMER_BONEH, strict=True):
+        assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (anchor.q, anchor.sigma, anchor.steps)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: str) -> None:
+    q, sigma, tau = setting(name).q, setting(name).sigma, 500
+    sums = {order: summed(q, sigma, order) for order in range(2, 65)}
+    assert float(mpmath.log(sums[9])) == pytest.approx(log_moment(q, sigma, 9), rel=1e-6)
+    meant = min((tau * mpmath.log(each) + math.log(1e5)) / (order - 1) for order, each in sums.items())
+    printed = min((tau * each + math.log(1e5)) / (order - 1) for order, each in sums.items())
+    assert theorem_1(q, sigma, tau) == pytest.approx(float(meant), rel=1e-9)
+    assert equation_4(q, sigma, tau) == pytest.approx(float(printed), rel=1e-9)
+
+
+def test_every_printed_epsilon_of_the_equation_differs_for_its_missing_logarithm() -> None:
+    found = [each for each in comparisons(PAPER) if each.entry.place == "Equation (4)"]
+    assert len(found) == 3
+    for each in found:
+        assert each.outcome is Outcome.DIFFERS
+        assert each.ours is not None
+        assert each.ours > 40
+        assert "logarithm" in each.why
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("epsilon", [0.94, 3.0, 6.0])
+def test_the_affordable_steps_keep_epsilon_and_one_more_does_not(name: str, epsilon: float) -> None:
+    q, sigma = setting(name).q, setting(name).sigma
+    for steps, cost in ((affordable, theorem_1), (affordable_as_printed, equation_4)):
+        count = steps(q, sigma, epsilon)
+        assert cost(q, sigma, count) <= epsilon < cost(q, sigma, count + 1)
+
+
+def test_the_accountant_of_the_comparators_agrees() -> None:
+    from dp_accounting import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+
+    anchor = golden.TRAMER_BONEH[0]
+    event = SelfComposedDpEvent(PoissonSampledDpEvent(anchor.q, GaussianDpEvent(anchor.sigma)), anchor.steps)
+    peer = RdpAccountant(orders=list(range(2, 65))).compose(event).get_epsilon(1e-5)  # with the better conversion
+    assert certified("MNIST", anchor.steps) < peer < theorem_1(anchor.q, anchor.sigma, anchor.steps)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rejected_proposals_cost_when_all_are_charged(name: str) -> None:
+    tau = whole_epochs(name)
+    accepted, twice = certified(name, tau), certified(name, 2 * tau)
+    every = next(
+        each
+        for each in comparisons(PAPER)
+        if each.entry.quantity == f"epsilon of SA-DPSGD on {name}, every proposal charged"
+    )
+    assert every.ours is not None
+    assert accepted < 3 < twice < every.ours
+    assert every.outcome is Outcome.DIFFERS
+
+
+def test_a_step_that_helps_is_always_accepted_and_a_worse_one_by_equation_3() -> None:
+    assert acceptance(np.array([-1.0, 0.0]), 4680).tolist() == [1.0, 1.0]
+    assert acceptance(np.array([0.01]), 5)[0] == pytest.approx(math.exp(-0.01 * 10 * 5))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_saved_share_is_that_of_the_steps_that_table_3_pays_for(name: str) -> None:
+    q, sigma = setting(name).q, setting(name).sigma
+    for accuracy, (_, _, other, own) in TABLE_3[name].items():
+        saved = saved_share(name, accuracy)
+        assert 0 < saved < 0.3
+        steps = affordable(q, sigma, other)
+        assert theorem_1(q, sigma, (1 - saved) * steps) == pytest.approx(own, rel=2e-3)
+
+
+def test_the_drawings_hold_the_curves_that_they_name() -> None:
+    figure_3, equation_3, figure_4b = (each.lines() for each in DRAWINGS)
+    counted, none, half, most = (line.y for line in figure_3)
+    assert counted[-1] == pytest.approx(2.994, abs=5e-4)
+    assert np.all(none < counted)
+    assert np.all(none < half)
+    assert np.all(half < most)
+    assert half[-1] == pytest.approx(certified("MNIST", 9360), rel=1e-2)
+    assert equation_3[0].y[0] > equation_3[-1].y[0]
+    epochs = dict(zip(figure_4b[0].x.tolist(), figure_4b[0].y.tolist(), strict=True))
+    assert epochs[512] == pytest.approx(4698 * 512 / 60_000)
+    assert epochs[64] > epochs[2048]
+
+
+def test_the_findings_tell_computed_numbers() -> None:
+    told = " ".join(each.holds() for each in PAPER.findings)
+    for number in (
+        "charges epsilon 7.51",
+        "14.0 is proven",
+        "0.0524",
+        "0.570",
+        "46,800",
+        "0.9 %",
+        "2 % to 26 %",
+        "27 steps",
+    ):
+        assert number in told, number
+    assert "MNIST: 2.37 if none of 4,680 steps was rejected, 9.31 if 10 of 11 were" in told
