@@ -15,7 +15,7 @@ from dpcore.papers.sa_dpsgd_numbers import (
     acceptance,
     affordable,
     affordable_as_printed,
-    certified,
+    proven_epsilon,
     saved_share,
     setting,
     whole_epochs,
@@ -44,7 +44,7 @@ def _three() -> str:
     parts = []
     for name in NAMES:
         tau, most = whole_epochs(name), LIMITS[name] + 1
-        low, high = (outward(certified(name, count), math.ceil) for count in (tau, most * tau))
+        low, high = (outward(proven_epsilon(name, count), math.ceil) for count in (tau, most * tau))
         parts.append(f"{name}: {low} if none of {tau:,} steps was rejected, {high} if {most - 1} of {most} were")
     return (
         "Only as a count of accepted steps. With every proposal charged, epsilon is at most as follows: "

@@ -102,7 +102,7 @@ def acceptance(rise: FloatArray, tau: int) -> FloatArray:
     return np.exp(-np.maximum(rise, 0.0) * Q0 * tau)
 
 
-def certified(name: str, steps: int) -> float:
+def proven_epsilon(name: str, steps: int) -> float:
     """Proven upper bound of epsilon after so many steps of Table 2's column."""
     mechanism = Mechanism.constant(setting(name).q, setting(name).sigma, steps)
     return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, DELTA).last.value
@@ -147,7 +147,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
             because=f"Up to {limit} rejections in a row are free in the paper, so {tau:,} accepted steps may stand for "
             f"{(limit + 1) * tau:,} proposals. How many there were is not told; all of them may cost this.",
             setting=replace(setting(name), epochs=(limit + 1) * setting(name).epochs),
-            ours=lambda: certified(name, (limit + 1) * tau),
+            ours=lambda: proven_epsilon(name, (limit + 1) * tau),
             bound=True,
         ),
     )

@@ -16,8 +16,8 @@ from dpcore.papers.sa_dpsgd_numbers import (
     acceptance,
     affordable,
     affordable_as_printed,
-    certified,
     equation_4,
+    proven_epsilon,
     saved_share,
     setting,
     theorem_1,
@@ -87,13 +87,13 @@ def test_the_accountant_of_the_comparators_agrees() -> None:
     anchor = golden.TRAMER_BONEH[0]
     event = SelfComposedDpEvent(PoissonSampledDpEvent(anchor.q, GaussianDpEvent(anchor.sigma)), anchor.steps)
     peer = RdpAccountant(orders=list(range(2, 65))).compose(event).get_epsilon(1e-5)  # with the better conversion
-    assert certified("MNIST", anchor.steps) < peer < theorem_1(anchor.q, anchor.sigma, anchor.steps)
+    assert proven_epsilon("MNIST", anchor.steps) < peer < theorem_1(anchor.q, anchor.sigma, anchor.steps)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rejected_proposals_cost_when_all_are_charged(name: str) -> None:
     tau = whole_epochs(name)
-    accepted, twice = certified(name, tau), certified(name, 2 * tau)
+    accepted, twice = proven_epsilon(name, tau), proven_epsilon(name, 2 * tau)
     every = next(
         each
         for each in comparisons(PAPER)
@@ -126,7 +126,7 @@ def test_the_drawings_hold_the_curves_that_they_name() -> None:
     assert np.all(none < counted)
     assert np.all(none < half)
     assert np.all(half < most)
-    assert half[-1] == pytest.approx(certified("MNIST", 9360), rel=1e-2)
+    assert half[-1] == pytest.approx(proven_epsilon("MNIST", 9360), rel=1e-2)
     assert equation_3[0].y[0] > equation_3[-1].y[0]
     epochs = dict(zip(figure_4b[0].x.tolist(), figure_4b[0].y.tolist(), strict=True))
     assert epochs[512] == pytest.approx(4698 * 512 / 60_000)
