@@ -30,7 +30,6 @@ with right:
     found = [each for each in computed.numbers(paper) if each.outcome in outcomes]
     with table:
         if paper.entries:
-            st.subheader("Its numbers, and ours", anchor=False)
             show_numbers(found)
     with rest:
         show_trainings(paper)

@@ -75,8 +75,8 @@ def heatmap_figure(
         traces += _stroke(epochs, sigmas, thick)
     traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1]), size) for mark in marks)]
     shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
-    shape["xaxis"] |= _axis(epochs)
-    shape["yaxis"] |= _axis(grid.sigmas)
+    shape["xaxis"] |= log_axis(epochs)
+    shape["yaxis"] |= log_axis(grid.sigmas)
     labels = [_label(epochs, path, grid.sigmas, size) for path in paths]
     shape["annotations"] = [label for label in labels if label]
     return drawn(traces, shape, size)
@@ -176,7 +176,7 @@ def _label(
     return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": size.text}} | look
 
 
-def _axis(values: FloatArray) -> dict[str, Any]:
+def log_axis(values: FloatArray) -> dict[str, Any]:
     """A logarithmic axis with ticks at 1, 2 and 5, from half a cell before the values to half a cell beyond."""
     low, high = np.log10(values[0]), np.log10(values[-1])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1

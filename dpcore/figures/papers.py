@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import at_least, at_most
-from dpcore.figures.heatmap import INK, SHADE
+from dpcore.figures.epsilon import at_least
+from dpcore.figures.heatmap import INK, SHADE, log_axis
 from dpcore.figures.labels import LINE, End, labelled
 from dpcore.figures.style import BAND, LENGTHS, LOOKS, NORMAL, REGION, Size, Style, drawn, hover_text, layout, style_of
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest, short
 
 OTHERS = ((REGION.color, "solid", "━━"), *reversed(LOOKS[-2:]))  # of lines that are no accountant's, beside some
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
+WORD = 12  # letters in a line of a word on a map
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
 LEAST = 1e-12  # what a logarithmic axis shows of less
 
@@ -49,7 +51,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
 
     >>> one = Line("RDP", np.array([1.0, 100.0]), np.array([0.2, 1.0312]), "rdp")
     >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
-    'Line chart of epsilon against epoch. RDP ends at 1.04, at epoch 100.'
+    'Line chart of epsilon against epoch. RDP ends at ≤ 1.04, at epoch 100.'
     """
     seen = [(each, _last(each)) for each in lines]
     said = [
@@ -79,8 +81,8 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
         "name": drawn_map.place,
     }
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
-    shape["xaxis"] |= {"type": "log" if drawn_map.log_x else "linear", "showgrid": False}
-    shape["yaxis"] |= {"type": "log" if drawn_map.log_y else "linear", "showgrid": False}
+    for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
+        shape[axis] |= log_axis(values) if log else {"showgrid": False}
     words = [_word(drawn_map, cells, place, area, size) for place, area in enumerate(drawn_map.areas)]
     shape["annotations"] = [each for each in words if each]
     return drawn([cell_trace], shape, size)
@@ -112,10 +114,12 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 
 
 def _written(line: Line, lines: Sequence[Line], drawing: Drawing) -> Callable[[float], str]:
-    """How a height is written: a bound of epsilon is rounded to the safe side, any other number to the nearest."""
-    if drawing.y != "epsilon" or not line.accountant or not ACCOUNTANTS[line.accountant].kind.is_bound:
+    """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
+    if drawing.y != "epsilon" or not line.accountant:
         return short
-    return at_least if line is _lower_of(lines) else at_most
+    if line is _lower_of(lines):
+        return lambda value: f"≥ {at_least(value)}"
+    return lambda value: marked(value, ACCOUNTANTS[line.accountant].kind)
 
 
 def _lower_of(lines: Sequence[Line]) -> Line | None:
@@ -167,12 +171,13 @@ def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:
 
 
 def _word(drawn_map: Map, cells: Cells, place: int, area: Area, size: Size) -> dict[str, Any] | None:
-    """The word of an area, on that of its cells which lies nearest to the middle of them."""
+    """The word of an area, on that of its cells which lies nearest to the middle of them; within the map."""
     rows, columns = np.nonzero(cells.area == place)
     if not rows.size:
         return None
     middle = np.argmin((rows - np.median(rows)) ** 2 + (columns - np.median(columns)) ** 2)
     x, y = float(cells.x[columns[middle]]), float(cells.y[rows[middle]])
-    at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y}
+    side = ("left", "center", "right")[min(2, int(3 * columns[middle] / cells.x.size))]
+    at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y, "xanchor": side}
     look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2, "font": {"color": INK, "size": size.text}}
-    return at | look | {"text": f"<b>{area.word}</b>"}
+    return at | look | {"text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"}

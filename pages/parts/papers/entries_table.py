@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.papers.comparison import Comparison
-from dpcore.papers.entry import Setting
+from dpcore.papers.entry import Setting, Trained
 from dpcore.privacy.report.numbers import epochs_of, outward, plain
 from pages.parts.explain.terms import linked
 from pages.parts.papers.choices import sign
@@ -21,21 +21,25 @@ NONE = "No number of this paper has one of these verdicts."
 
 
 def show_numbers(found: Sequence[Comparison]) -> None:
-    """Draw the table, or say that there is nothing in it."""
-    if found:
-        st.html(numbers_table(found))
-    else:
+    """Draw what is accounted for and what is trained, each as a table, or say that there is nothing in them."""
+    if not found:
         st.info(NONE)
+    accuracies = [each for each in found if isinstance(each.entry, Trained)]
+    numbers = [each for each in found if each not in accuracies]
+    for name, rows in (("Numbers", numbers), ("Accuracies", accuracies)):
+        if rows:
+            st.subheader(f"Its {name.lower()}, and ours", anchor=False)
+            st.html(numbers_table(name, rows))
 
 
-def numbers_table(found: Sequence[Comparison]) -> str:
-    """An HTML table with a row for each number; on a narrow screen each row is a block."""
+def numbers_table(name: str, found: Sequence[Comparison]) -> str:
+    """An HTML table of this name with a row for each number; on a narrow screen each row is a block."""
     opened = [links(each) for each in found]
     heads = "<th scope=col>Where</th>" + "".join(f"<th scope=col class=number>{each}</th>" for each in HEADS)
     heads += "<th scope=col>Verdict</th>" + (f"<th scope=col>{OPEN}</th>" if any(opened) else "")
     rows = "".join(_row(each, ways, any(opened)) for each, ways in zip(found, opened, strict=True))
     table = f"<table class='verdicts papers'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return scrolling("Numbers", table)
+    return scrolling(name, table)
 
 
 def numbers_download(paper: str, found: Callable[[], Sequence[Comparison]], link: str) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import cycle
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure
+from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
 from dpcore.papers import Paper
 from dpcore.papers.paper import Cells, Drawing, Line, Map, Sweep
 from dpcore.training.settings import SETTINGS
@@ -96,8 +97,11 @@ def _drawing(drawing: Drawing, lines: tuple[Line, ...], export: Export) -> None:
 def _map(plane: Map, export: Export) -> None:
     cells = computed.cells(plane)
     export.draw(map_figure(plane, cells, size=chart_size()), map_alt(plane, cells))
-    items = "".join(f"<li><b>{escape(area.word)}</b>: {linked(area.text)}</li>" for area in plane.areas)
-    st.html(f"<ul class=remarks>{items}</ul>")
+    items = "".join(
+        f'<li><i style="background:{color}"></i><b>{escape(area.word)}</b>: {linked(area.text)}</li>'
+        for area, color in zip(plane.areas, cycle(AREAS), strict=False)
+    )
+    st.html(f'<ul class="remarks areas">{items}</ul>')
     export.offer(lambda: map_columns(plane, cells, export.link))
 
 

@@ -24,18 +24,20 @@ ALWAYS = ("dataset", "source", "model", "activation", "optimizer", "batch", "sig
 
 
 def links(comparison: Comparison) -> str:
-    """Links as HTML that open an entry's setting on the pages; "" where there is none, or no other page."""
+    """Links as HTML that open what an entry has used on the pages; "" where there is nothing, or no other page."""
     entry = comparison.entry
+    what = f"{entry.quantity}, {entry.place}"
+    run = entry.config if isinstance(entry, Trained) and entry.config.private else None
     if menu.SEEN not in st.session_state:
         return ""
-    if entry.setting is not None:
-        query = fields_of(entry.setting)
-        pages = [page for page in menu.PAGES if page.has_controls]
-    elif isinstance(entry, Trained) and entry.config.private:
-        return link_of_run(entry.config, f"{entry.quantity}, {entry.place}")
-    else:
-        return ""
-    return " ".join(_link(page, query, f"{entry.quantity}, {entry.place}") for page in pages)
+    if entry.setting is None:
+        return link_of_run(run, what) if run else ""
+    setting = fields_of(entry.setting)
+    return " ".join(
+        link_of_run(run, what) if run and page == menu.page_at("train") else _link(page, setting, what)
+        for page in menu.PAGES
+        if page.has_controls
+    )
 
 
 def link_of_run(config: RunConfig, what: str) -> str:

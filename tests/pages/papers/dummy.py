@@ -1,5 +1,6 @@
 """A paper of our own with one of everything that a paper can have, and its page."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,7 +100,9 @@ def written(page: AppTest) -> str:
 
 
 def rows(page: AppTest) -> dict[str, str]:
-    """The rows of the table of numbers, by place and quantity."""
-    table = next((each.proto.body for each in page.get("html") if "verdicts papers" in each.proto.body), "")
-    found = [each.split("</tr>")[0] for each in table.split("<tr>")[2:]]
+    """The rows of both tables of numbers, by place and quantity."""
+    tables = [
+        each.proto.body for each in page.get("html") if re.search('aria-label="(Numbers|Accuracies)"', each.proto.body)
+    ]
+    found = [each.split("</tr>")[0] for table in tables for each in table.split("<tr>")[2:]]
     return {each.split("<th scope=row>")[1].split("</th>")[0].split("<small>")[0]: each for each in found}
