@@ -15,7 +15,7 @@ from dpcore.figures.heatmap import INK, SHADE, log_axis
 from dpcore.figures.labels import LINE, End, labelled
 from dpcore.figures.style import BAND, LENGTHS, LOOKS, NORMAL, REGION, Size, Style, drawn, hover_text, layout, style_of
 from dpcore.figures.style import line as trace_of
-from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
+from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest, short
@@ -63,7 +63,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
 
 
 def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
-    """Cells in the colour of their area, whose word stands in the middle of it; what a cell says is in its hover."""
+    """Cells in the colour of their area, whose word stands within it; what a cell says is in its hover."""
     count = len(drawn_map.areas)
     cell_trace = {
         "type": "heatmap",
@@ -83,8 +83,7 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
     for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
         shape[axis] |= log_axis(values) if log else {"showgrid": False}
-    words = [_word(drawn_map, cells, place, area, size) for place, area in enumerate(drawn_map.areas)]
-    shape["annotations"] = [each for each in words if each]
+    shape["annotations"] = _words(drawn_map, cells, size)
     return drawn([cell_trace], shape, size)
 
 
@@ -170,14 +169,26 @@ def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:
     return (low - room if low < 0 else 0.0), high + room
 
 
-def _word(drawn_map: Map, cells: Cells, place: int, area: Area, size: Size) -> dict[str, Any] | None:
-    """The word of an area, on that of its cells which lies nearest to the middle of them; within the map."""
-    rows, columns = np.nonzero(cells.area == place)
-    if not rows.size:
-        return None
-    middle = np.argmin((rows - np.median(rows)) ** 2 + (columns - np.median(columns)) ** 2)
-    x, y = float(cells.x[columns[middle]]), float(cells.y[rows[middle]])
-    side = ("left", "center", "right")[min(2, int(3 * columns[middle] / cells.x.size))]
-    at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y, "xanchor": side}
-    look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2, "font": {"color": INK, "size": size.text}}
-    return at | look | {"text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"}
+def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
+    """The word of each area, well within it and away from the other words; an area without cells has none."""
+    taken: list[tuple[int, int]] = []
+    words = []
+    for place, area in enumerate(drawn_map.areas):
+        own = [(row, column) for row, column in np.argwhere(cells.area == place).tolist()]
+        if not own:
+            continue
+        framed = np.pad(cells.area, 1, constant_values=-1)  # beyond its edges the map has no area
+        others = [(row - 1, column - 1) for row, column in np.argwhere(framed != place).tolist()]
+        row, column = max(own, key=lambda cell: (min(2, _apart(cell, others)), _apart(cell, taken)))
+        taken.append((row, column))
+        x, y = float(cells.x[column]), float(cells.y[row])
+        side = ("left", "center", "right")[min(2, 3 * column // cells.x.size)]
+        at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y}
+        look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2, "font": {"color": INK, "size": size.text}}
+        words.append(at | look | {"xanchor": side, "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"})
+    return words
+
+
+def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
+    """How many cells lie between a cell and the nearest of others."""
+    return min((max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0)
