@@ -14,6 +14,7 @@ COMMANDS = {
     "runs": "list, show, cancel and resume training runs",
     "train": "one training run, its events as they happen",
     "papers": "what the papers print, recomputed, and what holds",
+    "perturb": "private learning with noise in output, objective, gradients or inputs",
     "data": "the full data sets: status, download, import",
 }
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.problem import Problem
+from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.baseline import best, is_exact
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
@@ -82,17 +83,14 @@ def _prepared(ground: Ground) -> Prepared:
 def notes_on(ground: Ground) -> tuple[str, ...]:
     """What whoever reads the figures should know, as sentences."""
     notes, request, task = [], ground.request, ground.task
-    if request.delta >= 1 / task.examples:
-        notes.append(
-            f"delta = {request.delta:g} is not below 1/n = {1 / task.examples:.2g}: to publish a row at random would "
-            "keep it. Lower delta, or take a larger table."
-        )
+    if small := delta_warning(request.delta, task.examples):
+        notes.append(small)
     if count := ground.problem.constant_columns:
         notes.append(f"Features with one value in all rows: {count}. They tell nothing and only take noise.")
     if not is_exact(task):
         notes.append("L* is the smallest loss that long gradient descent found: a gap may come out below 0.")
     if request.seed is not None:
-        notes.append("The seed is fixed: epsilon holds only for those who do not know it.")
+        notes.append(seed_warning([request.seed]))
     return tuple(notes)
 
 

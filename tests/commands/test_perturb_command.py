@@ -1,0 +1,71 @@
+"""`python -m dpcore perturb`: one line for each method and epsilon, or one JSON object."""
+
+import pytest
+
+from dpcore.__main__ import main
+from tests.commands.printed import printed
+
+SMALL = ["perturb", "--dataset", "iris", "--classes", "setosa,rest", "--seeds", "2", "--epsilon", "1"]
+
+
+def test_one_object_holds_the_request_the_data_and_a_result_for_each_method_and_epsilon(capsys) -> None:
+    object_ = printed(capsys, [*SMALL, "--epsilon", "4", "--method", "output", "--method", "input", "--seed", "3"])
+    assert object_["request"]["epsilons"] == [1.0, 4.0]
+    assert object_["data"]["examples"] == 120
+    assert [(each["method"], each["epsilon"]) for each in object_["results"]] == [
+        ("output", 1.0),
+        ("output", 4.0),
+        ("input", 1.0),
+        ("input", 4.0),
+    ]
+    assert all(len(each["accuracies"]) == 2 and each["noise"] > 0 for each in object_["results"])
+
+
+def test_an_epsilon_that_nothing_keeps_is_not_shown(capsys) -> None:
+    methods = [word for name in ("paper_input", "none", "output") for word in ("--method", name)]
+    results = {each["method"]: each for each in printed(capsys, [*SMALL, *methods, "--model", "mlp"])["results"]}
+    assert [results[name]["epsilon"] for name in ("paper_input", "none", "output")] == [None, None, None]
+    assert "not convex" in results["output"]["obstacles"][0]
+    assert main([*SMALL, "--method", "paper_input"]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("paper_input"))
+    assert line.split()[1] == "none"
+    assert "not private at the epsilon asked for, 1" in line
+
+
+def test_a_line_says_epsilon_accuracy_and_gap(capsys) -> None:
+    assert main([*SMALL, "--method", "objective"]) == 0
+    first, head, line, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("120 rows to learn from, 30 to test on, 5 parameters; without noise accuracy 100")
+    assert head.split() == ["method", "epsilon", "noise", "accuracy", "gap"]
+    assert line.split()[:2] == ["objective", "1"]
+    assert "spends its epsilon anew" in last
+
+
+def test_a_delta_that_protects_nobody_is_said(capsys) -> None:
+    notes = printed(capsys, [*SMALL, "--method", "output", "--delta", ".1"])["data"]["notes"]
+    assert any("not below 1/n" in note for note in notes)
+
+
+def test_learning_that_leaves_the_numbers_is_a_sentence_and_the_other_methods_are_shown(capsys) -> None:
+    more = ["--method", "output", "--method", "input", "--rate", "1e6", "--steps", "2000", "--regulariser", ".5"]
+    output, rows = printed(capsys, [*SMALL, *more])["results"]
+    assert "lower the step size" in output["reason"]
+    assert rows["epsilon"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (["--method", "magic"], "method='magic'"),
+        (["--epsilon", "0"], "epsilon=0"),
+        (["--classes", "setosa"], "classes='setosa'"),
+        (["--classes", "setosa,rose"], "rose"),
+        (["--steps", "0"], "steps=0"),
+        (["--regulariser", "-1"], "regulariser=-1"),
+        (["--dataset", "moons"], "dataset='moons'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(more: list[str], named: str, capsys) -> None:
+    assert main([*SMALL, *more]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert named in line
