@@ -48,6 +48,7 @@ SWEEPS = (
         "Figure 4", "accuracy against epsilon", "stop_epsilon", 1.0, 2.0, 3.0, note="At sigma 4; the values are ours."
     ),
     _sweep("Figure 5 (1)", "dimensions of the projection", "pca", 20, 60, 100, 200),
+    _sweep("Figure 5 (2)", "hidden units", "width", 200, 500, 1000, 2000),
     _sweep("Figure 5 (3)", "lot size", "batch", 200, 400, 600, 1000, 2000),
     _sweep("Figure 5 (4)", "learning rate at the start", "lr", 0.01, 0.05, 0.1, 0.2),
     _sweep("Figure 5 (5)", "clipping norm", "clip_norm", 1.0, 2.0, 4.0, 6.0, 8.0),

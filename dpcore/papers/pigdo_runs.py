@@ -150,6 +150,7 @@ RUNS = (
     *_levels("Figure 8", "CIFAR-10", FIGURE_8),
 )
 SWEEPS = (
+    _sweep("Figure 7(a)", "hidden units", "width", 200, 500, 1000, 1600),
     _sweep("Figure 7(b)", "clipping value", "clip_norm", 1.0, 2.0, 4.0, 6.0, 8.0),
     _sweep("Figure 7(c)", "lot size", "batch", 200, 400, 600, 1000, 2000),
     _sweep("Figure 7(d)", "noise level", "sigma", 2.0, 3.0, 4.0, 6.0, 8.0),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]  # of one example: (channels, height, width), or (dimensions,) behind a projection
 ACTIVATIONS = ("tanh", "relu")
+WIDTH = 1000  # of a hidden layer, unless a run says otherwise
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,9 @@ class Model:
     note: str  # one line: its layers and size
     source: str
     groups: int  # layers with parameters; `per_layer` clips each on its own
-    layers: Callable[[type[nn.Module], Shape, int], nn.Sequential]  # activation, shape, classes -> the network
+    layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width where it is wide -> the network
     only: Shape | None = None  # the one shape of image that its convolutions are cut to; None: it takes any vector
+    wide: bool = False  # whether a run chooses how many units its hidden layer has
 
     @property
     def dense(self) -> bool:
@@ -38,18 +40,18 @@ class Model:
         return self.only in (None, shape)
 
 
-def mlp(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """One hidden layer of 1000."""
+def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
+    """One hidden layer."""
     from torch import nn
 
-    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 1000), activation(), nn.Linear(1000, classes))
+    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), width), activation(), nn.Linear(width, classes))
 
 
-def abadi(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """One hidden layer of 1000, without biases; weights are truncated normal of std 1 / sqrt(inputs)."""
+def abadi(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
+    """One hidden layer, without biases; weights are truncated normal of std 1 / sqrt(inputs)."""
     from torch import nn
 
-    first, second = nn.Linear(math.prod(shape), 1000, bias=False), nn.Linear(1000, classes, bias=False)
+    first, second = nn.Linear(math.prod(shape), width, bias=False), nn.Linear(width, classes, bias=False)
     for layer in (first, second):
         std = layer.in_features**-0.5
         nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)
@@ -106,6 +108,7 @@ MODELS = {
             source="Abadi et al. 2016, arXiv 1607.00133, section 5.1 and its code",
             groups=2,
             layers=abadi,
+            wide=True,
         ),
         Model(
             name="mlp",
@@ -113,6 +116,7 @@ MODELS = {
             source="Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA",
             groups=2,
             layers=mlp,
+            wide=True,
         ),
         Model(
             name="cnn",
@@ -136,8 +140,12 @@ def models_for(dataset: str) -> tuple[str, ...]:
     return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
 
 
-def build(model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), classes: int = 10) -> nn.Sequential:
+def build(
+    model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), classes: int = 10, width: int = WIDTH
+) -> nn.Sequential:
     """The named network for examples of the shape, weights drawn from the seed, on the CPU.
+
+    `width` is how many units the hidden layer of a wide model has; the others have none to choose.
 
     >>> sum(parameter.numel() for parameter in build("cnn", "tanh", seed=0).parameters())
     26010
@@ -149,4 +157,5 @@ def build(model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), cl
     kind = {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[activation]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return MODELS[model].layers(kind, shape, classes)
+        chosen = MODELS[model]
+        return chosen.layers(kind, shape, classes, *([width] if chosen.wide else []))

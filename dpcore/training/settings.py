@@ -18,7 +18,7 @@ from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.gradients.clipping import CLIPPINGS
-from dpcore.training.models import ACTIVATIONS, MODELS
+from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, row
@@ -47,7 +47,13 @@ RELEVANCES = Needs(
     "an optimizer that goes by relevances",
     ids=lambda: [each.name for each in OPTIMIZERS.values() if each.by_relevance],
 )
+WIDE = Needs(
+    lambda run: MODELS[run.model].wide,
+    "a model whose width can be chosen",
+    ids=lambda: [each.name for each in MODELS.values() if each.wide],
+)
 MOST_LR = 1e38  # a float32 holds it
+MOST_WIDTH = 10_000
 NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
@@ -194,6 +200,10 @@ class Settings:
         default=CERTIFIED, choices=ACCOUNTANTS, among="an accountant of `dpcore/privacy/accountants/`",
         label="Stop by", help="whose epsilon stops it", of_noise=True,
         needs=(Needs(lambda run: run.stop_epsilon > 0, "stop_epsilon"),)))
+    width: int = row(Count(
+        default=WIDTH, unit="units", low=1, high=MOST_WIDTH, label="Hidden units", shared=True, unusual=True,
+        help="units of the hidden layer", short=lambda value: f"{value} hidden units", rank=10, needs=(WIDE,),
+        slider=Slider(10, MOST_WIDTH, "faster", "larger", coarse=True)))
 
 # fmt: on
 

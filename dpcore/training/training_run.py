@@ -93,7 +93,8 @@ class TrainingRun:
     def _network(self, streams: Streams) -> nn.Sequential:
         """The network with its first weights."""
         config, classes = self.config, len(DATASETS[self.config.dataset].classes)
-        return build(config.model, config.activation, streams.weights, config.shape, classes).to(self.device)
+        seed, shape = streams.weights, config.shape
+        return build(config.model, config.activation, seed, shape, classes, config.width).to(self.device)
 
     def _learning_rate(self) -> LearningRate:
         config = self.config

@@ -27,6 +27,8 @@ def method_controls(model: str, optimizer: str) -> dict[str, Any]:
     chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
     if MODELS[model].dense:
         chosen |= _projection()
+    if MODELS[model].wide:
+        chosen["width"] = int(number(quantity_of("width")))
     return chosen | {"ema": number(quantity_of("ema"))}
 
 

@@ -44,12 +44,13 @@ OTHER = {  # setting -> another value, and what it needs beside it
     "level_steps": {"schedule": "step", "rate": 0.5, "level_steps": 9},
     "lr_end": {"lr_schedule": "linear", "lr_end": 0.1},
     "lr_epochs": {"lr_schedule": "linear", "lr_epochs": 2.0},
+    "width": {"model": "mlp", "width": 20},
 }
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(RunConfig)])
 def test_any_setting_in_which_two_runs_differ_tells_them_apart_in_a_few_letters(name: str):
-    base = replace(PIADAM, model="mlp", activation="tanh", lr=0.02) if name in ("reading", "pca") else SGD
+    base = replace(PIADAM, model="mlp", activation="tanh", lr=0.02) if name in ("reading", "pca", "width") else SGD
     first, second = labels_of([base, replace(base, **OTHER[name])])
     assert first != second
     assert max(len(first), len(second)) <= 32
