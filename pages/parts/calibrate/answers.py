@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.papers.gaussian_dp_tables import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.solve import Answer, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.privacy.report.numbers import nearest, outward, plain, short
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
@@ -36,13 +37,12 @@ LESS_NOISE = (
     "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
     "what is true of each."
 )
-PAPER = {
-    "n": "60000", "sampling": "batch", "batch": "256", "length": "epochs", "delta": "1e-5", "schedule": "constant",
-}  # fmt: skip
 ARROW = ":material/arrow_forward:"
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
-    "Figure 4, top: sigma 1.3, epoch 20": {"sigma": "1.3", "epochs": "20"},
-    "Figure 4, bottom: sigma 0.7, epoch 70": {"sigma": "0.7", "epochs": "70"},
+    f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": {"sampling": "batch", "length": "epochs"}
+    | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
+    | {"schedule": each.schedule}
+    for half, each in (("top", TOP), ("bottom", BOTTOM))
 }
 
 
@@ -86,7 +86,7 @@ def show_less_noise(setting: Setting) -> None:
     st.markdown(LESS_NOISE)
     row = st.container(horizontal=True, gap="small")
     for name, fields in FIGURE_4.items():
-        row.button(name, on_click=load, args=(PAPER | fields,))
+        row.button(name, on_click=load, args=(fields,))
     counted = less_noise(setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting))
     if isinstance(counted, str):
         st.info(counted)
