@@ -162,6 +162,19 @@ GLOSSARY = {
         THIS_APP,
         ("Verdict",),
     ),
+    "outcome": Term(
+        "Verdict on a paper's number",
+        "Reproduced: ours is what is printed, as far as it is printed. Differs: it is not, and why is said. Refuted: "
+        "it is a promise of privacy, and epsilon is proven to be larger. Untrained: no run of it is on record.",
+        THIS_APP,
+    ),
+    "ours": Term(
+        "Ours",
+        "The printed number, computed or trained here: a proven bound is rounded up, an accuracy is the mean of the "
+        "runs on record, with its spread over seeds.",
+        THIS_APP,
+        ("Ours",),
+    ),
     "ratio": Term(
         "Ratio to certified",
         "The number divided by the certified upper bound: 2 is twice as large as proven to be enough, below 1 it may "

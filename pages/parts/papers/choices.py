@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcore.papers import PAPERS, Outcome, Paper
+from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls.choice import choice_by_title
 from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
@@ -15,11 +16,6 @@ SIGNS = {  # of an outcome, with its colour: neither speaks alone
     Outcome.REFUTED: ("✕", "#cf4a5a"),
     Outcome.UNTRAINED: ("–", "#808080"),
 }
-VERDICTS = (
-    "**Reproduced**: ours is the printed number, as far as it is printed. **Differs**: it is not, and why is said. "
-    "**Refuted**: the number is a promise of privacy, and epsilon is proven to be larger. **Untrained**: an accuracy "
-    "of which no run has been recorded."
-)
 
 
 def chosen_paper() -> Paper:
@@ -40,7 +36,7 @@ def chosen_outcomes(place: Any) -> list[str]:
         wrap=True,
         format_func=lambda each: f"{SIGNS[Outcome(each)][0]} {each}",
         key="verdict",
-        help=VERDICTS,
+        help=help_on("outcome"),
         persist_state="session",
     )
     write_ids("verdict", chosen, ())

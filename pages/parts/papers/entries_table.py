@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.papers.comparison import Comparison
 from dpcore.papers.entry import Setting, Trained
 from dpcore.privacy.report.numbers import epochs_of, outward, plain
-from pages.parts.explain.terms import linked
+from pages.parts.explain.terms import head, linked, term
 from pages.parts.papers.choices import sign
 from pages.parts.papers.opening import links
 from pages.parts.results.downloads import Columns, csv_button
@@ -35,8 +35,11 @@ def show_numbers(found: Sequence[Comparison]) -> None:
 def numbers_table(name: str, found: Sequence[Comparison]) -> str:
     """An HTML table of this name with a row for each number; on a narrow screen each row is a block."""
     opened = [links(each) for each in found]
-    heads = "<th scope=col>Where</th>" + "".join(f"<th scope=col class=number>{each}</th>" for each in HEADS)
-    heads += "<th scope=col>Verdict</th>" + (f"<th scope=col>{OPEN}</th>" if any(opened) else "")
+    place = name.lower()
+    heads = "<th scope=col>Where</th>"
+    heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
+    heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
+    heads += f"<th scope=col>{OPEN}</th>" if any(opened) else ""
     rows = "".join(_row(each, ways, any(opened)) for each, ways in zip(found, opened, strict=True))
     table = f"<table class='verdicts papers'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     return scrolling(name, table)

@@ -3,10 +3,14 @@
 No number is typed into a text: each is computed from the scene that is shown, and rounded outwards.
 """
 
+from pages.parts.explain.lessons.broken_proof import BROKEN_PROOF
 from pages.parts.explain.lessons.clipping import CLIPPING
 from pages.parts.explain.lessons.disagreement import DISAGREEMENT
+from pages.parts.explain.lessons.free_rejections import FREE_REJECTIONS
 from pages.parts.explain.lessons.more_steps import MORE_STEPS
 from pages.parts.explain.lessons.not_units import NOT_UNITS
 from pages.parts.explain.lessons.sampling import SAMPLING
 
-LESSONS = {each.name: each for each in (SAMPLING, DISAGREEMENT, CLIPPING, NOT_UNITS, MORE_STEPS)}
+LESSONS = {
+    each.name: each for each in (SAMPLING, DISAGREEMENT, CLIPPING, NOT_UNITS, MORE_STEPS, BROKEN_PROOF, FREE_REJECTIONS)
+}
