@@ -17,22 +17,17 @@ def epsilon_lines(
     accountant: str, mechanism: Mechanism, x: FloatArray, steps: IntArray, delta: float, name: str = ""
 ) -> tuple[Line, ...]:
     """Epsilon after each number of steps (n,), drawn at x (n,); both bounds of the certified accountant."""
-    return _lines(accountant, ACCOUNTANTS[accountant].curve(mechanism, steps, delta), x, None, name)
+    return _lines(accountant, x, ACCOUNTANTS[accountant].curve(mechanism, steps, delta), name)
 
 
-def delta_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> tuple[Line, ...]:
-    """Delta against epsilon after the whole mechanism; both bounds of the certified accountant."""
-    return _lines(accountant, ACCOUNTANTS[accountant].profile(mechanism, deltas), None, deltas, "")
+def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> tuple[Line, ...]:
+    """Epsilon after the whole mechanism at each delta; both bounds of the certified accountant."""
+    return _lines(accountant, deltas, ACCOUNTANTS[accountant].profile(mechanism, deltas), "")
 
 
-def _lines(accountant: str, curve: Curve, x: FloatArray | None, y: FloatArray | None, name: str) -> tuple[Line, ...]:
-    """One line for a curve, two for a band; epsilon stands on the axis that is None."""
-    found = {name or ACCOUNTANTS[accountant].title: curve.epsilon}
-    found |= {} if curve.lower is None else {LOWER: curve.lower}
-    return tuple(
-        Line(title, epsilon if x is None else x, epsilon if y is None else y, accountant)
-        for title, epsilon in found.items()
-    )
+def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> tuple[Line, ...]:
+    own = Line(name or ACCOUNTANTS[accountant].title, x, curve.epsilon, accountant)
+    return (own,) if curve.lower is None else (own, Line(LOWER, x, curve.lower, accountant))
 
 
 def tradeoff_line(name: str, f: Tradeoff, accountant: str = "") -> Line:

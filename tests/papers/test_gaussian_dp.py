@@ -144,9 +144,9 @@ def test_whole_batches_move_no_epsilon_of_table_1_by_more_than_is_said():
     assert said == 0.04
 
 
-def test_figure_2_draws_the_limit_left_of_the_proven_lower_bound_down_to_small_deltas():
+def test_figure_2_draws_the_limit_below_the_proven_lower_bound():
     lines = lines_of("Figure 2")
-    at = lambda name: float(np.interp(math.log(1e-5), *(np.log(lines[name][1]), lines[name][0])))  # noqa: E731
+    at = lambda name: dict(zip(lines[name][0].round(12).tolist(), lines[name][1], strict=True))[1e-5]  # noqa: E731
     clt, lower, upper = at("Gaussian DP (CLT)"), at("Proven lower bound"), at("Certified band (PLD)")
     assert clt == pytest.approx(5.066, abs=0.01)
     assert 5.60 < lower <= upper < 5.68
@@ -167,7 +167,7 @@ def test_figure_5_draws_curves_that_approach_the_limit():
     mu = reference.mu_poisson(256 / 60_000, 1.1, 14_063)
     assert np.allclose(limit, [missed(alpha, mu) for alpha in lines["T = 1"][0]], atol=1e-9)
     away = [float(np.max(np.abs(y - limit))) for name, (_, y) in lines.items() if name.startswith("T = ")]
-    assert len(away) == 5
+    assert len(away) == 3
     assert away == sorted(away, reverse=True)
     assert away[-1] < 0.005
 
