@@ -7,7 +7,9 @@ from pathlib import Path
 from dpcore.commands import Parser
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing
 from dpcore.data.download import download
-from dpcore.data.importing import import_folder
+from dpcore.data.importing import has_images, import_folder
+from dpcore.data.tabular import ORIGINALS, TABLES
+from dpcore.data.tabular.fetching import download_table, found_in, install_tables
 
 
 def parser() -> Parser:
@@ -17,9 +19,9 @@ def parser() -> Parser:
     status = actions.add_parser("status", help="say which data sets are here")
     status.add_argument("--json", action="store_true", help="print one JSON object")
     fetch = actions.add_parser("download", help="fetch the full data sets and check them")
-    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join(DATASETS)}")
+    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join((*DATASETS, *ORIGINALS))}")
     take = actions.add_parser(
-        "import", help="take the full data sets from IDX files, or CIFAR-10's Python batches or their archive"
+        "import", help="take the full data sets from IDX files, CIFAR-10's Python batches or tables' original files"
     )
     take.add_argument(
         "folder", metavar="DIR", type=Path, help="torchvision's layout, files side by side, or cifar-10-python.tar.gz"
@@ -35,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sources = {name: list(available(name)) for name in DATASETS}
-        print(json.dumps({"root": str(data_root()), "sources": sources}))
+        tables = {name: table.absent() for name, table in TABLES.items()}
+        print(json.dumps({"root": str(data_root()), "sources": sources, "tables": tables}))
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():
@@ -46,16 +49,25 @@ def _status(arguments: argparse.Namespace) -> int:
             full = f"in {dataset.debian_folder}" if absent else "here"
         sample = "bundled sample here" if dataset.sampled else "no sample is bundled"
         print(f"{dataset.title}: {sample}; full set {full}")
+    for name, table in TABLES.items():
+        if name not in DATASETS:
+            print(f"{table.title} (table): {table.absent() or 'here'}")
     return 0
 
 
 def _download(arguments: argparse.Namespace) -> int:
+    if arguments.dataset in ORIGINALS:
+        return 0 if download_table(ORIGINALS[arguments.dataset], lambda line: print(line, flush=True)) else 1
     names = [arguments.dataset] if arguments.dataset is not None else list(DATASETS)
     fetched = [download(dataset_of(name), lambda line: print(line, flush=True)) for name in names]
     return 0 if all(fetched) else 1
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    for dataset in import_folder(arguments.folder):
-        print(f"{dataset.title}: checked, now under {data_root()}.")
+    tables = found_in(arguments.folder, ORIGINALS.values())
+    images = import_folder(arguments.folder) if not tables or has_images(arguments.folder) else []
+    if tables:
+        install_tables(arguments.folder, tables)
+    for each in (*tables, *images):
+        print(f"{each.title}: checked, now under {data_root()}.")
     return 0

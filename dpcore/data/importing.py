@@ -43,6 +43,11 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
         return _import(place, root)
 
 
+def has_images(folder: Path) -> bool:
+    """Whether a folder has a file of an image data set, or CIFAR-10's archive."""
+    return os.path.isfile(folder / ARCHIVE) or bool(_found(folder))
+
+
 def _import(folder: Path, root: Path | None) -> list[Dataset]:
     found = _found(folder)
     if not found:

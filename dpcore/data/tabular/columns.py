@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,15 @@ class Number:
     low: float
     high: float
     log: bool = False  # of 1 + the number, for columns that span powers of ten
+    count: ClassVar[int] = 1  # of features
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
-        """(n, 1) in [-1, 1]; NaN stays NaN, and what is no number becomes one."""
+        """(n, 1) in [-1, 1]; what is no number, or not a finite one, is NaN."""
         numbers = np.array([_number(value) for value in values]) if _is_text(values) else np.asarray(values, np.float64)
         low, high = (np.log1p(self.low), np.log1p(self.high)) if self.log else (self.low, self.high)
         if self.log:
             numbers = np.log1p(np.maximum(numbers, 0.0))
+        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         return np.clip((2 * numbers - low - high) / (high - low), -1.0, 1.0)[:, None]
 
 
@@ -34,6 +37,11 @@ class Category:
     name: str
     words: tuple[str, ...]
 
+    @property
+    def count(self) -> int:
+        """Features."""
+        return len(self.words)
+
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """(n, words) of 0 and 1."""
         given = np.array([str(value).strip() for value in values])
@@ -41,6 +49,15 @@ class Category:
 
 
 Column = Number | Category
+
+
+def spaced(words: str) -> tuple[str, ...]:
+    """The words of a text.
+
+    >>> spaced("no yes unknown")
+    ('no', 'yes', 'unknown')
+    """
+    return tuple(words.split())
 
 
 def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
@@ -57,8 +74,9 @@ def unit_rows(features: FloatArray, bound: float) -> FloatArray:
     [[0.949, 0.316], [0.0, 0.5]]
     """
     rows = np.hstack([features, np.ones((len(features), 1))]) / bound
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
+    with np.errstate(invalid="ignore"):  # what is not finite is for the problem to refuse
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
 
 
 def _is_text(values: Sequence[object] | NDArray) -> bool:

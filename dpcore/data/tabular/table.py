@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +56,7 @@ class Table:
         Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
         """
         first, second = self.pair(classes)
-        rows = _read(self)
+        rows = self.read()
         units = unit_rows(rows.features, self.bound)
         number = self.classes.index(first)
         other = rows.labels != number if second == REST else rows.labels == self.classes.index(second)
@@ -77,10 +76,3 @@ def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArra
     order = np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
     held = count // TEST_SHARE
     return order[held:], order[:held]
-
-
-@lru_cache(maxsize=2)
-def _read(table: Table) -> Rows:
-    rows = table.read()
-    rows.features.flags.writeable = False
-    return rows

@@ -1,0 +1,120 @@
+"""Tables that come as delimited text: their original files, checked field by field, plain or gzipped."""
+
+import csv
+import gzip
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dpcore.data.catalogue import data_root
+from dpcore.data.tabular.columns import Column, features_of
+from dpcore.data.tabular.table import Rows, Table
+
+MOST = 1 << 30  # bytes that are read of one file
+Lines = list[str]
+
+
+@dataclass(frozen=True)
+class Original:
+    """A table that is read from its original files, which lie in the data root."""
+
+    name: str
+    title: str
+    classes: tuple[str, ...]
+    bound: float  # of a row's norm
+    origin: str
+    files: tuple[str, ...]  # all are needed, one after another
+    fields: tuple[str, ...]  # of each line, in order; the last one is the class
+    columns: tuple[Column, ...]  # those that are learnt from, named as fields
+    words: tuple[tuple[str, int], ...]  # what the last field says of which class
+    separator: str = ","
+    header: bool = False
+    otherwise: int | None = None  # the class of any other word; None: there is none
+    chosen: Callable[[Lines], Lines] = list  # the lines that are kept
+    openml: int | None = None  # the table's number at openml.org, whose columns are named as the fields
+
+    def table(self) -> Table:
+        """The catalogue's entry."""
+        features = sum(column.count for column in self.columns)
+        return Table(self.name, self.title, self.classes, features, self.bound, self.origin, self.read, self.absent)
+
+    def absent(self) -> str:
+        """Why it cannot be read, as a sentence; empty where it can."""
+        missing = [each for each in self.files if place_of(folder_of_tables(), each) is None]
+        fetch = f"'python -m dpcore data download --dataset {self.name}' or " if self.openml else ""
+        place = f"Expected {missing[0]} in {folder_of_tables()}; " if missing else ""
+        return f"{place}{fetch}'data import DIR' brings it." if missing else ""
+
+    def read(self) -> Rows:
+        """The table as it lies in the data root."""
+        if why := self.absent():
+            raise ValueError(why)
+        return self.rows(folder_of_tables())
+
+    def rows(self, folder: Path) -> Rows:
+        """The table read from a folder of its files; ValueError, as a sentence, where one is not what it should be."""
+        lines = [line for name in self.files for line in self._lines(folder, name)]
+        values = self._values(self.chosen(lines))
+        taken = [values[self.fields.index(column.name)] for column in self.columns]
+        return Rows(features_of(self.columns, taken), self._labels(values[-1]))
+
+    def _lines(self, folder: Path, name: str) -> Iterator[str]:
+        text = _text(folder, name)
+        start = 1 if self.header else 0
+        for line in text.splitlines()[start:]:
+            if line.strip() and not line.startswith("|"):  # Adult's test file begins with such a line
+                yield line
+
+    def _values(self, lines: Lines) -> list[Sequence[str]]:
+        """The fields, column by column."""
+        read = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
+        try:
+            rows = [[field.strip() for field in row] for row in read]
+        except csv.Error as error:
+            raise ValueError(f"Expected {self.files[0]} to be delimited text; {error}.") from error
+        for place, row in enumerate(rows, 1):
+            if len(row) != len(self.fields):
+                raise ValueError(
+                    f"Expected {len(self.fields)} fields in each row of {self.files[0]}; row {place} has {len(row)}."
+                )
+        if not rows:
+            raise ValueError(f"Expected rows in {self.files[0]}; there are none.")
+        return list(zip(*rows, strict=True))
+
+    def _labels(self, values: Sequence[str]) -> np.ndarray:
+        words = dict(self.words)
+        bare = [value.rstrip(".") for value in values]  # as Adult's test file and KDDCup99 have it
+        unknown = sorted({value for value in bare if value not in words})
+        if unknown and self.otherwise is None:
+            raise ValueError(
+                f"Expected the last field of {self.files[0]} to be one of {list(words)}, not {unknown[0]!r}."
+            )
+        return np.array([words.get(value, self.otherwise) for value in bare], dtype=np.int64)
+
+
+def folder_of_tables() -> Path:
+    """Where the original files of tables lie."""
+    return data_root() / "tables"
+
+
+def place_of(folder: Path, name: str) -> Path | None:
+    """The file in a folder, plain or gzipped; None where it is not there."""
+    return next((folder / each for each in (name, f"{name}.gz") if os.path.isfile(folder / each)), None)
+
+
+def _text(folder: Path, name: str) -> str:
+    path = place_of(folder, name)
+    if path is None:
+        raise ValueError(f"Expected {name} or {name}.gz in {folder}.")
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            content = stream.read(MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"Expected {path} to be readable; {error}.") from error
+    if len(content) > MOST:
+        raise ValueError(f"Expected {path} to have at most {MOST} bytes.")
+    return content.decode("utf-8", errors="replace")

@@ -1,0 +1,161 @@
+"""Tables that come as files: read in their exact formats, refused with a sentence, brought from a folder or fetched."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.data.tabular import ORIGINALS, TABLES, fetching
+from dpcore.training.perturbation.comparison import compare
+from dpcore.training.perturbation.events import Measured
+from dpcore.training.perturbation.request import Request
+from tests.data.table_files import WRITERS
+
+ROWS = {"adult": 12, "bank": 12, "kddcup99": 16, "credit_card": 16}  # of the small files, those that are kept
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    folder = tmp_path / "given"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_an_import_reads_the_original_files_and_a_comparison_runs_on_them(name, gzipped, given, capsys) -> None:
+    WRITERS[name](given)
+    if gzipped:
+        for path in given.iterdir():
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    assert main(["data", "import", str(given)]) == 0
+    assert "checked" in capsys.readouterr().out
+    rows = ORIGINALS[name].read()
+    assert rows.features.shape == (ROWS[name], TABLES[name].features)
+    assert np.abs(rows.features).max() <= 1
+    assert set(rows.labels) == {0, 1}
+    events = list(compare(Request(dataset=name, methods=("output",), epsilons=(1.0,), seeds=2)))
+    assert any(isinstance(event, Measured) for event in events)
+
+
+def test_what_stands_in_a_row_becomes_its_features(given) -> None:
+    WRITERS["bank"](given)
+    first = ORIGINALS["bank"].rows(given).features[0]
+    assert first[0] == pytest.approx((2 * 56 - 17 - 98) / (98 - 17))
+    jobs = first[1:13]
+    assert jobs.sum() == 1
+    assert jobs[3] == 1  # housemaid
+    assert len(first) == TABLES["bank"].features == 65
+
+
+def test_adult_keeps_complete_rows_and_the_dots_of_its_test_file_are_no_classes(given) -> None:
+    WRITERS["adult"](given)
+    assert ORIGINALS["adult"].rows(given).labels.tolist() == [1, 0] * 6
+
+
+def test_frauds_are_taken_with_as_many_others(given) -> None:
+    WRITERS["credit_card"](given)
+    assert np.bincount(ORIGINALS["credit_card"].rows(given).labels).tolist() == [8, 8]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("bank", lambda text: text.replace(';"no"\n', "\n", 1), "21 fields in each row .* row 1 has 20"),
+        ("bank", lambda text: text.replace('"yes"\n', '"perhaps"\n', 1), "not 'perhaps'"),
+        ("bank", lambda text: text.splitlines()[0], "there are none"),
+        ("bank", lambda text: text.replace("housemaid", "x" * 200_000), "delimited text; field larger"),
+    ],
+)
+def test_a_file_that_is_wrong_is_named_and_nothing_is_imported(name, change, words, given, root, capsys) -> None:
+    WRITERS[name](given)
+    path = given / ORIGINALS[name].files[0]
+    path.write_text(change(path.read_text()))
+    with pytest.raises(ValueError, match=words):
+        ORIGINALS[name].rows(given)
+    assert main(["data", "import", str(given)]) == 2
+    assert not root.exists()
+
+
+def test_half_of_adult_is_not_imported(given, root, capsys) -> None:
+    WRITERS["adult"](given)
+    (given / "adult.test").unlink()
+    assert main(["data", "import", str(given)]) == 2
+    assert "adult.test" in capsys.readouterr().err
+    assert not root.exists()
+
+
+def test_a_number_that_is_none_is_a_sentence_and_no_figure(given, root) -> None:
+    WRITERS["bank"](given)
+    path = given / "bank-additional-full.csv"
+    path.write_text(path.read_text().replace("93.994", "many"))
+    main(["data", "import", str(given)])
+    with pytest.raises(ValueError, match=r"finite features; .* rows have a missing or infinite one"):
+        TABLES["bank"].problem()
+
+
+@pytest.mark.parametrize("name", ORIGINALS)
+def test_a_table_that_is_not_here_is_a_sentence_and_others_still_work(name, capsys) -> None:
+    assert main(["perturb", "--dataset", name]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'data import DIR' brings it" in line
+    assert main(["perturb", "--dataset", "iris", "--method", "output", "--epsilon", "1", "--seeds", "1"]) == 0
+
+
+def test_status_lists_the_tables(given, capsys) -> None:
+    WRITERS["bank"](given)
+    main(["data", "import", str(given)])
+    capsys.readouterr()
+    assert main(["data", "status"]) == 0
+    out = capsys.readouterr().out
+    assert "Bank (table): here" in out
+    assert "Breast Cancer (table): here" in out
+    assert "Adult (table): Expected adult.data" in out
+    assert main(["data", "status", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    assert tables["bank"] == ""
+    assert "adult.data" in tables["adult"]
+    assert set(tables) == set(TABLES)
+
+
+@pytest.mark.parametrize("name", ["adult", "kddcup99", "credit_card"])
+def test_what_openml_returns_is_kept_as_the_original_file(name, given, monkeypatch, capsys) -> None:
+    import pandas
+
+    original = ORIGINALS[name]
+    WRITERS[name](given)
+    here = original.rows(given)
+    values = original._values(
+        original.chosen([line for file in original.files for line in original._lines(given, file)])
+    )
+    frame = pandas.DataFrame({field: list(column) for field, column in zip(original.fields, values, strict=True)})
+    frame = frame.drop(columns=[field for field in ("Time",) if field in frame]).replace("?", np.nan)
+    monkeypatch.setattr(fetching, "_fetched", lambda number: frame if number == original.openml else None)
+    assert main(["data", "download", "--dataset", name]) == 0
+    assert "checked" in capsys.readouterr().out
+    there = original.read()
+    assert np.array_equal(np.sort(there.labels), np.sort(here.labels))
+    assert there.features.shape == here.features.shape
+    assert main(["data", "download", "--dataset", name]) == 0
+    assert "already here" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_fetched_is_said(monkeypatch, capsys) -> None:
+    def offline(number: int) -> None:
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(fetching, "_fetched", offline)
+    assert main(["data", "download", "--dataset", "adult"]) == 1
+    assert "no route to host" in capsys.readouterr().out
+    assert main(["data", "download", "--dataset", "bank"]) == 1
+    assert "'data import DIR' takes bank-additional-full.csv" in capsys.readouterr().out
