@@ -1,5 +1,8 @@
 """Paper 003: input perturbation, and the other places of learning at which noise may be added."""
 
+from dpcore.papers.input_perturbation_findings import FINDINGS, REMARKS
+from dpcore.papers.input_perturbation_numbers import DRAWINGS, ENTRIES
+from dpcore.papers.noise_table import CALCULATOR
 from dpcore.papers.paper import Paper
 
 PAPER = Paper(
@@ -7,6 +10,11 @@ PAPER = Paper(
     short="Input perturbation",
     title="Input perturbation: a new paradigm between central and local differential privacy",
     authors="Kang, Liu, Niu, Tong, Zhang and Wang",
-    published="arXiv preprint",
+    published="2020, arXiv 2002.08570",
     about="Noise on the training data instead of on the gradient, the objective or the result.",
+    entries=ENTRIES,
+    drawings=DRAWINGS,
+    calculators=(CALCULATOR,),
+    findings=FINDINGS,
+    remarks=REMARKS,
 )

@@ -1,0 +1,122 @@
+"""The formulas of paper 003's Table 1, and the noises that are known to be enough.
+
+The table prints orders of magnitude alone: here each has constant 1.
+
+Letters: n rows of d features, p parameters, T steps, G the Lipschitz constant and L the smoothness of the loss, Delta
+its strong convexity (lambda in the first two rows), D the largest norm of the parameters, alpha the learning rate, m
+the inner steps of DP-SVRG. For logistic regression on rows of norm at most 1: G = 1, L = 1/4 + Delta.
+"""
+
+import math
+from dataclasses import dataclass
+
+from dpcore import check
+from dpcore.privacy import gaussian
+
+LIPSCHITZ, NORM, RATE = 1.0, 1.0, 1.0  # G (also zeta), D and alpha
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What the formulas are filled in with."""
+
+    n: int
+    p: int
+    d: int
+    epsilon: float
+    delta: float
+    steps: int
+    convexity: float
+    inner: int = 1
+
+    def __post_init__(self) -> None:
+        check.whole(2, n=self.n)
+        check.whole(1, p=self.p, d=self.d, steps=self.steps, inner=self.inner)
+        check.positive(epsilon=self.epsilon, convexity=self.convexity)
+        check.delta(delta=self.delta)
+
+    @property
+    def smoothness(self) -> float:
+        """L of regularised logistic regression."""
+        return 0.25 + self.convexity
+
+    @property
+    def log(self) -> float:
+        """ln(1/delta)."""
+        return -math.log(self.delta)
+
+    @property
+    def unit_noise(self) -> float:
+        """Standard deviation of the exact (analytic) Gaussian mechanism at sensitivity 1, rounded up.
+
+        >>> round(Learning(100, 1, 1, 0.1, 1e-5, 1, 1.0).unit_noise, 1)
+        30.7
+        """
+        return float(1 / gaussian.mu_of(self.epsilon, self.delta))
+
+
+def slack(given: Learning) -> float:
+    """What objective perturbation leaves of epsilon: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2)."""
+    ratio = given.smoothness / (given.n * given.convexity)
+    return given.epsilon - 2 * math.log1p(ratio)
+
+
+def own_noise(given: Learning) -> float:
+    """Standard deviation by equation (9) of the paper with c = 1: a claim without a guarantee.
+
+    >>> round(own_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 2)
+    1.54
+    """
+    return rooted(given.steps * given.log / (given.n * (given.n - 1) * math.sqrt(given.convexity)), given)
+
+
+def rooted(variance: float, given: Learning) -> float:
+    """G sqrt(variance) / epsilon."""
+    return LIPSCHITZ * math.sqrt(variance) / given.epsilon
+
+
+def kifer_noise(given: Learning) -> float:
+    """Kifer et al. 2012: zeta sqrt(epsilon + ln(4/delta^2)) / epsilon."""
+    return rooted(given.epsilon + math.log(4 / given.delta**2), given)
+
+
+def bassily_noise(given: Learning) -> float:
+    """Bassily et al. 2014, on n times a gradient: G n sqrt(ln(n/delta) ln(1/delta)) / epsilon."""
+    return rooted(given.n**2 * math.log(given.n / given.delta) * given.log, given)
+
+
+def zhang_noise(given: Learning) -> float:
+    """Zhang et al. 2017: G (1 + L/Delta) sqrt(ln(2/delta)) / (n L epsilon)."""
+    inverse = (1 + given.smoothness / given.convexity) / (given.n * given.smoothness)
+    return rooted(inverse**2 * math.log(2 / given.delta), given)
+
+
+def gradient_noise(given: Learning) -> float:
+    """Wang et al. 2017, gradient descent: G sqrt(T ln(1/delta)) / (n epsilon)."""
+    return rooted(given.steps * given.log / given.n**2, given)
+
+
+def own_risk(given: Learning) -> float:
+    """The excess risk of equation (10)."""
+    shape = RATE * (2 * given.smoothness * NORM + LIPSCHITZ) * LIPSCHITZ**3 * given.d
+    below = given.n * (given.n - 1) * math.sqrt(given.convexity) * given.epsilon**2
+    return shape * math.log(given.n) ** 2 * given.log / below
+
+
+def chaudhuri_risk(given: Learning) -> float:
+    """Objective perturbation of Chaudhuri et al. 2011: p^2 ln^2(p/delta) / (lambda n^2 epsilon^2)."""
+    return (given.p * math.log(given.p / given.delta) / (given.n * given.epsilon)) ** 2 / given.convexity
+
+
+def gradient_risk(given: Learning) -> float:
+    """Wang et al. 2017, gradient descent: G^2 p ln(n) ln(1/delta) / (n^2 epsilon^2)."""
+    return LIPSCHITZ**2 * given.p * math.log(given.n) * given.log / (given.n * given.epsilon) ** 2
+
+
+def local_noise(given: Learning) -> float:
+    """Standard deviation that makes each row private by itself: sensitivity 2, since the norms are at most 1.
+
+    >>> round(local_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 1)
+    61.5
+    """
+    return 2 * given.unit_noise
