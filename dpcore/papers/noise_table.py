@@ -100,7 +100,7 @@ ROWS = (
         "standard deviation on each coefficient of the linear term of the summed loss",
         "zeta sqrt(epsilon + ln(4/delta^2)) / epsilon",
         kifer_noise,
-        "2 (their Algorithm 1; one row added or removed, exact minimiser, the sum at least 2 L/epsilon strongly convex)",
+        "2 (their Algorithm 1; one row added or removed, exact minimiser, convexity of the sum at least 2 L/epsilon)",
         lambda given: 2 * kifer_noise(given),
         "|b|^2 / (n^2 Delta) + Delta |theta|^2",
         lambda given: given.p * (kifer_noise(given) / given.n) ** 2 / given.convexity + given.convexity * NORM**2,
