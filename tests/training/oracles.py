@@ -9,8 +9,16 @@ from torch.nn import functional as F
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.embedding import Factors, MeanOfRows
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
+
+NAMED = 6  # ids in a batch of them: few enough that some stand in an example several times
+
+
+class Ids(tuple[int, ...]):
+    """The shape of one input that holds ids."""
+
 
 SHAPES = {  # name -> (module, shape of one input)
     "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),
@@ -61,6 +69,14 @@ SHAPES = {  # name -> (module, shape of one input)
         ),
         (1, 8, 8),
     ),
+    "embedding": (lambda: nn.Sequential(nn.Embedding(9, 3), nn.Flatten(), nn.Linear(12, 5)), Ids((4,))),
+    "mean of an embedding": (
+        lambda: nn.Sequential(
+            nn.Embedding(9, 4), MeanOfRows(), nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 5, bias=False)
+        ),
+        Ids((12,)),
+    ),
+    "factors": (lambda: nn.Sequential(nn.Embedding(9, 7), Factors(3), nn.Linear(11, 5)), Ids((2,))),
     "mlp": (lambda: build("mlp", "relu", 3), (1, 28, 28)),
     "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
     "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
@@ -71,7 +87,13 @@ ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}
 
 def batch(shape: tuple[int, ...], count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
-    return torch.rand(count, *shape, generator=generator), torch.randint(0, 5, (count,), generator=generator)
+    ids = isinstance(shape, Ids)
+    x = (
+        torch.randint(NAMED, (count, *shape), generator=generator)
+        if ids
+        else torch.rand(count, *shape, generator=generator)
+    )
+    return x, torch.randint(0, 5, (count,), generator=generator)
 
 
 def one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:

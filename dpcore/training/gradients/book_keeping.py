@@ -5,7 +5,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from dpcore.training.gradients import layers
+from dpcore.training.gradients import embedding, layers
 from dpcore.training.gradients.clipped_sum import Engine, Treatment
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.rounding import relative_error
@@ -73,6 +73,9 @@ KNOWN = {
     nn.ReLU: lambda module: layers.ReLU(),
     nn.MaxPool2d: layers.MaxPool2d,
     nn.Flatten: lambda module: layers.Flatten(),
+    nn.Embedding: embedding.Embedding,
+    embedding.MeanOfRows: embedding.RowMean,
+    embedding.Factors: embedding.FactorRows,
 }
 
 

@@ -77,7 +77,7 @@ class Engine(ABC):
         transform: Transform | None = None,
         padding: Tensor | None = None,
     ) -> ClippedSum:
-        """The sum over the batch of factor * gradient, for images x (B, 1, 28, 28) and labels y (B,).
+        """The sum over the batch of factor * gradient, for examples x (B, ...) and labels y (B,).
 
         `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
@@ -95,7 +95,7 @@ class Engine(ABC):
         return self._fitting(lambda: self._sum(x, y, treatment))
 
     def _sum(self, x: Tensor, y: Tensor, treatment: Treatment) -> ClippedSum:
-        losses, norms = x.new_empty(len(x)), x.new_empty(len(x))
+        losses, norms = self._totals.new_empty(2, len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         padding = treatment.padding
         busy, parts = self._parts(len(x))

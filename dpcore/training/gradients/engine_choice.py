@@ -14,14 +14,16 @@ BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch
 def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False) -> Engine:
     """The fastest engine that is exact for the module, and takes transforms if it must.
 
-    Errors: ValueError for BatchNorm, which mixes examples, for layers that keep statistics of them, and for parameters
-    that are not to be trained.
+    Errors: ValueError for BatchNorm, which mixes examples, for layers that keep statistics of them, for embeddings that
+    count how often a batch names an id or change rows because it does, and for parameters that are not to be trained.
     """
     for child in module.modules():
         if isinstance(child, BATCH_NORM):
             raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
         if getattr(child, "track_running_stats", False):
             raise ValueError(f"Expected no {type(child).__name__} with running statistics: noise does not cover them.")
+        if isinstance(child, nn.Embedding) and (child.max_norm is not None or child.scale_grad_by_freq):
+            raise ValueError("Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither.")
     if not all(weight.requires_grad for weight in module.parameters()):
         raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
     why = unknown(module) or ("every example's gradient is transformed" if transforms else "")
@@ -39,6 +41,8 @@ def unknown(module: nn.Module) -> str:
             return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
         if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
             return "no book-keeping for a dilated or ceil_mode MaxPool2d"
+        if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
+            return "no book-keeping for an Embedding with padding_idx or behind another layer"
         if isinstance(child, nn.Flatten) and (child.start_dim, child.end_dim) != (1, -1):
             return "no book-keeping for a partial Flatten"
     weights = [weight for child in module for weight in child.parameters()]

@@ -65,6 +65,17 @@ def operations(terms: int) -> int:
     return 5 + (size if size == terms else size + math.ceil(terms / size) + 1)
 
 
+def most_operations(terms: int) -> int:
+    """The most that `operations` says of any number of terms up to this one: it does not grow evenly.
+
+    >>> most_operations(30), most_operations(40_000)
+    (35, 1029)
+    """
+    alone = operations(min(terms, WHOLE))
+    root = math.ceil(math.sqrt(terms))
+    return alone if terms <= WHOLE else max(alone, 5 + 2 * root + root + 1)  # blocks have from root to 2 root terms
+
+
 def relative_error(operations: int) -> float:
     """How far a sum of numbers above 0 can be from the real one, as a part of it.
 
