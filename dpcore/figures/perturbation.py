@@ -22,12 +22,13 @@ LOOKS = (  # of the methods, in their order; the first is the one without noise
     ("#6d94c0", "longdashdot", "—·"),
     ("#426f53", "6px,2px,2px,2px", "-··"),
 )
+SHORT = {"bassily": "Single rows", "paper_input": "Paper's input"}  # labels, where a title is too long beside a plot
 HEIGHT = 320
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
 KEPT = "epsilon"
 NOT_KEPT = "epsilon asked for, not kept"
-FAINT = 0.35  # opacity of the lines beside those that are picked out
+FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
 class Spread(NamedTuple):
@@ -47,7 +48,8 @@ class Level(NamedTuple):
 
 def method_style(name: str) -> Style:
     """Colour and dash of a method, by its place in the registry; its label is its title, shortened."""
-    return Style(*LOOKS[list(METHODS).index(name) % len(LOOKS)], METHODS[name].title.removesuffix(" perturbation"))
+    label = SHORT.get(name) or METHODS[name].title.partition(",")[0].removesuffix(" perturbation")
+    return Style(*LOOKS[list(METHODS).index(name) % len(LOOKS)], label)
 
 
 def perturbation_figure(
@@ -86,7 +88,7 @@ def perturbation_figure(
     bounds = _bounds(spreads, levels, log)
     shape = layout(KEPT if kept else NOT_KEPT, MEASURES[measure], height=height, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
-    shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power"} if log else {})}
+    shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
     return drawn(traces, shape, size)
 

@@ -59,7 +59,8 @@ def _table(
         values, labels = _load(name)
         return Rows(features_of(columns, list(values.T)), labels)
 
-    return Table(name, title, classes, len(columns), bound, origin, read, _absent)
+    names = tuple(column.name for column in columns)
+    return Table(name, title, classes, len(columns), bound, origin, read, _absent, names)
 
 
 def _load(name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -40,6 +40,7 @@ class Table:
     origin: str
     read: Callable[[], Rows]  # ValueError with a sentence where it is not here
     absent: Callable[[], str]  # why it cannot be read, as a sentence; empty where it can
+    names: tuple[str, ...] = ()  # of the features, where they have any
 
     def pair(self, classes: tuple[str, ...]) -> tuple[str, str]:
         """The two classes, the first two where none are given; ValueError unless they are two of the table's."""

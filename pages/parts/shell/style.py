@@ -103,6 +103,17 @@ b.sign {display: inline-block; width: 1.2em}
   .attack td::before {content: attr(data-label); float: left; font-weight: 400; opacity: .8}
 }
 """
+PICTURES = """
+.measures {border-collapse: collapse; font-size: .95rem}
+.measures :is(th, td) {
+  padding: .35rem .6rem; border-bottom: RULE; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums
+}
+.measures :is(thead, tbody) th:first-child {text-align: left; white-space: normal; min-width: 9rem}
+.pictures :is(th, td) {padding: .25rem .4rem; text-align: center; font-size: .85rem; font-weight: 400}
+.pictures tbody th {text-align: left}
+.pictures figure {margin: 0}
+.pictures img {image-rendering: pixelated; display: block; margin: 0 auto}
+"""
 RUNS = """
 .run-key {font-size: .9rem; line-height: 1.5}
 .run-key > span {display: inline-block; margin-right: 1.4em}
@@ -162,7 +173,7 @@ CHARTS = """
 
 def style_sheet(*, present: bool = False) -> str:
     """The HTML that carries the styles; every page begins with it."""
-    sheets = (PAGE, TWO_COLUMNS, FORM, SLIDERS, NUMBERS, STEP, TABLES, RUNS, WORDS, MENU_ROW, CHARTS)
+    sheets = (PAGE, TWO_COLUMNS, FORM, SLIDERS, NUMBERS, STEP, TABLES, PICTURES, RUNS, WORDS, MENU_ROW, CHARTS)
     css = "".join(sheets) + (LARGE if present else "")
     for name, value in {"FILLED": FILLED, "INNER": INNER, "RULE": RULE, "NARROW": NARROW}.items():
         css = css.replace(name, value)

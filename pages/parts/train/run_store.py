@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpcore.runs import pool
+from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, StoreError, device_here
 from dpcore.runs.store import Store
 
 
-def run_store(place: Any) -> tuple[Store | None, Sequence[Run], str]:
-    """The store, its runs, and the device that they train on; what keeps runs from being trained is said in a place."""
+def run_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequence[Run], str]:
+    """The store, its jobs of a kind, and the device they use; what keeps them from being done is said in a place."""
     try:
         found = pool.ensure_pool()
-        past = found.store.runs()
+        past = found.store.runs(kind=kind)
     except StoreError as error:
         place.error(str(error))
         return None, (), ""

@@ -1,0 +1,60 @@
+// The road from people's rows to a published model, with the places where noise can go: each is a button. Streamlit
+// calls the default export whenever it draws the picture. See places_picture.py for what `data` holds.
+
+const NOISE = "var(--noise)";
+const dots = (points, attributes) => points.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.2" ${attributes}/>`).join("");
+const ROWS = [[14, 14], [30, 14], [46, 14], [14, 30], [30, 30], [46, 30], [14, 46], [30, 46], [46, 46]];
+const MOVED = [[82, 9], [92, 18], [112, 12], [75, 34], [98, 27], [105, 35], [84, 42], [91, 51], [117, 47]];
+const PICTURES = {
+  data: `${dots(ROWS, 'fill="currentColor"')}<path d="M54 30h12m-4-4l4 4-4 4"/>${dots(MOVED, `fill="${NOISE}" stroke="none"`)}`,
+  objective: `<path d="M12 8q48 88 96 0"/><path d="M12 30q48 44 96-26" stroke="${NOISE}" stroke-dasharray="5 4"/>
+    <path d="M16 56l88-16" stroke="${NOISE}"/>`,
+  gradient: `<path d="M8 8q30 4 32 18t28 16 40 10" stroke-dasharray="2 4"/>
+    <path d="M8 8l20 14-6 8 24-2 2 16 22-8 10 16 24-4" stroke="${NOISE}"/><circle cx="112" cy="52" r="4" fill="currentColor"/>`,
+  result: `<circle cx="60" cy="30" r="24" fill="${NOISE}" opacity=".18" stroke="none"/>
+    <circle cx="60" cy="30" r="13" fill="${NOISE}" opacity=".3" stroke="none"/><circle cx="60" cy="30" r="4" fill="currentColor"/>
+    <path d="M60 30l15-14" stroke="${NOISE}"/><circle cx="77" cy="14" r="4.5" fill="${NOISE}" stroke="none"/>`,
+};
+const END = { first: `<circle cx="30" cy="14" r="8"/><path d="M14 46q0-18 16-18t16 18z"/>`,
+  last: `<rect x="12" y="8" width="36" height="44" rx="3"/><path d="M19 20h22M19 30h22M19 40h14"/>` };
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let picture = parentElement.querySelector(".places-picture");
+  if (!picture) {
+    picture = document.createElement("div");
+    picture.className = "places-picture";
+    picture.setAttribute("role", "group");
+    picture.append(end("first", data.first), ...data.places.map(place), end("last", data.last));
+    parentElement.append(picture);
+  }
+  picture.setAttribute("aria-label", data.label);
+  data.places.forEach((each) => {
+    const button = picture.querySelector(`[data-place="${each.id}"]`);
+    button.setAttribute("aria-pressed", String(each.id === data.chosen));
+    button.onclick = () => setTriggerValue("pressed", each.id);
+  });
+}
+
+function place({ id, title, method }) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "place";
+  button.dataset.place = id;
+  button.innerHTML = `<svg viewBox="0 0 122 62" aria-hidden="true">${PICTURES[id]}</svg>`;
+  button.append(words("strong", title), words("span", method));
+  return button;
+}
+
+function end(name, text) {
+  const box = document.createElement("div");
+  box.className = "place-end";
+  box.innerHTML = `<svg viewBox="0 0 60 60" aria-hidden="true">${END[name]}</svg>`;
+  box.append(words("span", text));
+  return box;
+}
+
+function words(name, text) {
+  const element = document.createElement(name);
+  element.textContent = text;
+  return element;
+}

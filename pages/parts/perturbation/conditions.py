@@ -1,0 +1,105 @@
+"""Which conditions of which theorem hold for what the controls say, before anything is compared."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+
+import numpy as np
+
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.loading import load
+from dpcore.data.tabular import TABLES
+from dpcore.data.tabular.table import REST
+from dpcore.figures.perturbation import method_style
+from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.verdict import Worth
+from dpcore.privacy.types import Kind
+from dpcore.training.perturbation import methods
+from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.models import MODELS
+from dpcore.training.perturbation.request import Request
+from dpcore.training.perturbation.task import Task
+from pages.parts.explain.terms import head, linked, term
+from pages.parts.results.table import drawn_line, scrolling, sign
+
+PROTECTED = {
+    methods.Kind.CENTRAL: "from whoever sees the model",
+    methods.Kind.LOCAL: "from those who learn, too",
+    methods.Kind.NONE: "from nobody",
+}
+
+
+@lru_cache(maxsize=32)
+def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
+    """Rows to learn from and features; ValueError, as a sentence, where the data make no problem."""
+    table = TABLES[dataset]
+    if dataset not in DATASETS:
+        problem = table.problem(classes)
+        return problem.examples, problem.features
+    first, second = table.pair(classes)  # of images: as a table of numbers they would take a gigabyte here
+    labels = load(dataset, available(dataset)[0]).train.labels
+    number = table.classes.index(first)
+    other = labels != number if second == REST else labels == table.classes.index(second)
+    return int(np.count_nonzero((labels == number) | other)), table.features + 1
+
+
+def task_of(request: Request) -> Task:
+    """What the conditions depend on; ValueError, as a sentence, where the data make no problem."""
+    settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
+    return Task(request.model, *sizes(request.dataset, request.classes), *settings)
+
+
+def failing(task: Task, method: str, epsilons: Sequence[float]) -> dict[str, tuple[float, ...]]:
+    """Each sentence on what fails for the method, with the epsilons that it fails at; empty where all holds."""
+    found: dict[str, tuple[float, ...]] = {}
+    for epsilon in sorted(epsilons):
+        for sentence in METHODS[method].obstacles(task, epsilon):
+            found[sentence] = (*found.get(sentence, ()), epsilon)
+    return found
+
+
+def conditions_table(request: Request, task: Task) -> str:
+    """An HTML table: each method, who is protected, what kind of number its epsilon is, and which condition fails."""
+    heads = "".join(f"<th scope=col>{head(each, 'conditions')}</th>" for each in ("Kind", "Verdict"))
+    first = "<th scope=col>Method</th><th scope=col>Every row is protected</th>"
+    rows = "".join(_row(request, task, name) for name in request.methods)
+    table = f"<table class=verdicts><thead><tr>{first}{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return scrolling("Conditions", table)
+
+
+def _row(request: Request, task: Task, name: str) -> str:
+    method, fails = METHODS[name], failing(task, name, request.epsilons)
+    worth, verdict = _verdict(request, name, fails)
+    kind = Kind.UPPER if worth is Worth.SOUND_AND_TIGHT else Kind.CLAIMED
+    said = term(kind, f"conditions-{name}", WORDS[kind]) if method.takes_epsilon else "no epsilon"
+    protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
+    return (
+        f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(method.title)}</th>"
+        f'<td data-label="Every row is protected">{escape(protected)}</td><td data-label=Kind>{said}</td>'
+        f"<td class=verdict>{sign(worth)} {linked(verdict)}</td></tr>"
+    )
+
+
+def _verdict(request: Request, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:
+    method = METHODS[name]
+    if not method.takes_epsilon:
+        return Worth.NOT_AVAILABLE, " ".join(fails)
+    if not fails:
+        return Worth.SOUND_AND_TIGHT, f"All conditions hold for this model. {method.note} {method.source}."
+    everywhere = all(len(at) == len(request.epsilons) for at in fails.values())
+    reasons = " ".join(fails)
+    if everywhere:
+        start = (
+            f"Not private for this model ({MODELS[request.model].title.lower()})" if _by_model(name) else "Not private"
+        )
+        return Worth.CLAIMS_LESS, f"{start}: {reasons}"
+    at = sorted({epsilon for each in fails.values() for epsilon in each})
+    return (
+        Worth.OUTSIDE,
+        f"Not private at epsilon {', '.join(f'{each:g}' for each in at)}: {reasons} Elsewhere all holds.",
+    )
+
+
+def _by_model(name: str) -> bool:
+    """Whether there is a model for which the method is private."""
+    return name != "paper_input"

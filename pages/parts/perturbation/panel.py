@@ -1,0 +1,98 @@
+"""How far a comparison is, and what it has found: drawn twice a second while it goes on, then once."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.data.tabular import TABLES
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.store import Store
+from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.models import MODELS
+from pages.parts.perturbation.charts import charts
+from pages.parts.perturbation.comparison import cancel
+from pages.parts.perturbation.numbers import numbers
+from pages.parts.perturbation.results import Results, results
+from pages.parts.train.run_history import duration
+
+EVERY = 0.5  # seconds between two looks while it goes on
+
+
+def watch(store: Store, run: Run, picked: Sequence[str]) -> None:
+    """Draw the comparison and keep it up to date; the lines of some methods are picked out."""
+    st.fragment(_panel, run_every=EVERY if run.active else None)(store, run.id, run.active, tuple(picked))
+
+
+def _panel(store: Store, run_id: str, active: bool, picked: tuple[str, ...]) -> None:
+    try:
+        found = results(store, store.run(run_id))
+    except (UnknownRun, StoreError) as error:
+        st.error(str(error))
+        return
+    except (ValueError, TypeError) as error:  # settings of another version
+        st.error(f"This comparison was made by another version of this program. {error}")
+        return
+    if active and not found.run.active:
+        st.rerun()
+    st.markdown(f"**{described(found)}**")
+    _status(store, found)
+    if found.measured:
+        charts(found, picked)
+        numbers(found)
+
+
+def described(found: Results) -> str:
+    """What is compared, in a line."""
+    request, table = found.request, TABLES[found.request.dataset]
+    first, second = table.pair(request.classes)
+    rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
+    seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
+    return (
+        f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title} · {seeds} · δ = {request.delta:g}"
+    )
+
+
+def _status(store: Store, found: Results) -> None:
+    run = found.run
+    if run.active:
+        bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
+        bar.progress(min(found.done / found.total, 1.0), text=_progress(found))
+        stopping = run.cancelling and run.status is Status.RUNNING
+        asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
+        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
+    elif run.status is Status.FINISHED:
+        st.caption(f"Measured here in {duration(found.seconds or 1)}, over all seeds. {' '.join(_notes(found))}")
+    else:
+        _ended_early(found)
+
+
+def _progress(found: Results) -> str:
+    run, place = found.run, f"{found.done} of {found.total} results"
+    if run.status is Status.QUEUED:
+        return f"number {run.position} in the queue of runs and comparisons" if run.position else "queued"
+    if found.prepared is None:
+        return "reading the data"
+    done = {each.method for each in (*found.measured, *found.skipped)}
+    waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
+    return f"{place}, now {waiting[0]}" if waiting else place
+
+
+def _ended_early(found: Results) -> None:
+    run = found.run
+    until = f"What it had found until then is shown: {found.done} of {found.total} results."
+    until = until if found.done else "It had found nothing until then."
+    if run.status is Status.CANCELLED:
+        st.info(f"The comparison was cancelled. {until}")
+    elif run.status is Status.LOST:
+        st.error(f"The comparison was lost. {run.error or ''} {until} Compare again.")
+    else:
+        lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
+        st.error(f"The comparison failed: {lines[-1].removeprefix('ValueError: ')}")
+        if not lines[-1].startswith("ValueError: "):
+            with st.expander("Traceback"):
+                st.code("\n".join(lines), language=None)
+
+
+def _notes(found: Results) -> list[str]:
+    """What whoever reads the figures should know."""
+    return list(found.prepared.notes) if found.prepared else []

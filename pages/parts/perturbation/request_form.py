@@ -1,0 +1,127 @@
+"""What is to be compared: the controls of a comparison, and the request that they make."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpcore import check
+from dpcore.data.tabular import TABLES
+from dpcore.data.tabular.table import REST, Table
+from dpcore.privacy.report.glossary import help_on
+from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.models import MODELS
+from dpcore.training.perturbation.request import EPSILONS, MOST_SEEDS, MOST_STEPS, Request
+from pages.parts.controls.choice import choice_by_title, choice_of
+from pages.parts.controls.faults import say_unknown, unknown
+from pages.parts.controls.mechanism import DELTA
+from pages.parts.controls.number import Quantity, number
+from pages.parts.controls.url_state import keep, recall_ids, write_ids
+
+DEFAULT = Request()
+TESTED = "How often each method learns at each epsilon, every time with noise of its own."
+SEEDS = Quantity(
+    "fits", "Seeds", str(DEFAULT.seeds), 1, MOST_SEEDS, lambda seeds: check.whole(1, MOST_SEEDS, seeds=seeds),
+    "quicker", "steadier means", help=TESTED, whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
+)  # fmt: skip
+STEPS = Quantity(
+    "descent", "Steps T of descent", str(DEFAULT.steps), 1, 1000,
+    lambda steps: check.whole(1, MOST_STEPS, steps=steps), "less noise", "nearer the minimum",
+    help="Full steps of gradient descent, over all rows: what output, gradient and input perturbation learn by.",
+    whole=True, name="steps",
+)  # fmt: skip
+RATE = Quantity(
+    "stride", "Step size", "1", 0.01, 100, lambda rate: check.in_range(0, 1e6, ends="(]", rate=rate),
+    "smaller", "larger", help="Of gradient descent, fixed beforehand and the same in every step.", name="rate",
+)  # fmt: skip
+REGULARISER = Quantity(
+    "ridge", "Regulariser", str(DEFAULT.regulariser), 1e-4, 1,
+    lambda ridge: check.in_range(0, 1e3, regulariser=ridge), "nearer the data", "less noise",
+    help="Δ: the objective has (Δ / 2) |θ|² beside the loss, which makes it strongly convex whatever the rows are.",
+    name="regulariser",
+)  # fmt: skip
+CLIP = Quantity(
+    "longest", "Clipping norm G", str(DEFAULT.clip_norm), 0.01, 10,
+    lambda norm: check.in_range(1e-6, 1e6, clip_norm=norm), "less noise", "truer gradients",
+    help="Of each row's gradient, where the loss itself does not bound it.", name="clip_norm",
+)  # fmt: skip
+SIZES = ("largest proven", "own")
+CHOSEN = [format(each, "g") for each in EPSILONS]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the controls say: a request, or why there is none."""
+
+    request: Request | None
+    problem: str = ""  # a sentence; empty where the request can be compared here
+    table: Table = TABLES[DEFAULT.dataset]
+
+
+def request_form() -> Asked:
+    """Draw the controls below the button; values that do not go together are a sentence."""
+    table = TABLES[choice_by_title("Data", tuple(TABLES), "table", lambda name: TABLES[name].title)]
+    classes = _classes(table)
+    model = choice_by_title("Model", tuple(MODELS), "learner", lambda name: MODELS[name].title)
+    st.caption(MODELS[model].note)
+    methods = _several("Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
+    epsilons = _several("Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
+    delta = number(DELTA)
+    seeds = int(number(SEEDS))
+    with st.expander("Descent, step size, regulariser"):
+        steps = int(number(STEPS))
+        own = choice_of(st, "Step size", SIZES, "stride_by") == "own"
+        rate = number(RATE, label=False) if own else None
+        regulariser = number(REGULARISER)
+        clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else number(CLIP)
+    if absent := table.absent():
+        return Asked(None, absent, table)
+    if not methods or not epsilons:
+        return Asked(None, "Choose at least one method and one epsilon.", table)
+    try:
+        request = Request(
+            dataset=table.name, classes=classes, model=model, methods=methods,
+            epsilons=tuple(float(each) for each in epsilons), delta=delta, seeds=seeds, steps=steps, rate=rate,
+            regulariser=regulariser, clip_norm=clip_norm,
+        )  # fmt: skip
+    except ValueError as error:
+        return Asked(None, str(error), table)
+    return Asked(request, "", table)
+
+
+def _classes(table: Table) -> tuple[str, ...]:
+    """The two classes, or none where the table has no others than its two."""
+    if len(table.classes) == 2:
+        return ()
+    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
+    with left:
+        first = choice_by_title("Tell", table.classes, f"class_{table.name}", str)
+    others = tuple(each for each in (*table.classes, REST) if each != first)
+    key = f"other_{table.name}"
+    if st.session_state.get(key, others[0]) not in others:  # it has just become the first
+        st.session_state[key] = others[0]
+    with right:
+        second = choice_by_title("from", others, key, str)
+    return first, second
+
+
+def _several(
+    label: str, options: Sequence[str], key: str, default: list[str], title: object, help: str | None = None
+) -> tuple[str, ...]:
+    """Several of a few options as pills, in their own order; the address holds the ids."""
+    strange = unknown(key, options)
+    recall_ids(key, options, default, several=True)
+    chosen = st.pills(
+        label,
+        options,
+        selection_mode="multi",
+        wrap=True,
+        format_func=title,  # type: ignore[arg-type]
+        key=key,
+        help=help,
+        persist_state="session",
+    )
+    write_ids(key, chosen, default)
+    keep(key, chosen)
+    say_unknown(key, strange, options, chosen)
+    return tuple(each for each in options if each in chosen)
