@@ -3,7 +3,7 @@
 from dpcore.papers.paper import Paper
 from dpcore.papers.sa_dpsgd_findings import FINDINGS, REMARKS
 from dpcore.papers.sa_dpsgd_numbers import DRAWINGS, ENTRIES, SETTINGS
-from dpcore.papers.sa_dpsgd_runs import RUNS
+from dpcore.papers.sa_dpsgd_runs import RUNS, SWEEPS
 
 PAPER = Paper(
     id="001",
@@ -14,6 +14,7 @@ PAPER = Paper(
     about="A noisy step is kept where it helps, else with a falling probability; dropped steps are said to be free.",
     settings=SETTINGS,
     entries=(*ENTRIES, *RUNS),
+    sweeps=SWEEPS,
     drawings=DRAWINGS,
     findings=FINDINGS,
     remarks=REMARKS,
