@@ -66,9 +66,10 @@ ENTRIES = (
     Computed(
         place="Section 2",
         quantity="power of n by which Bassily's noise variance exceeds theirs, as Table 1 prints both",
-        printed="4 (“n^4 sqrt(Delta) log(n/delta) / T”)",
+        printed="4",
         within=0.01,
-        note="The one noise lies on n times a gradient and the other on features, so the comparison has no meaning.",
+        note="The text has “n^4 sqrt(Delta) log(n/delta) / T”. The one noise lies on n times a gradient and the "
+        "other on features, so the comparison has no meaning.",
         ours=lambda: _power_to_bassily(per_row=True),
     ),
     Computed(
@@ -83,16 +84,17 @@ ENTRIES = (
     Computed(
         place="Section 2",
         quantity="power of n by which Fukuchi's noise variance exceeds theirs",
-        printed="1 (“a factor of n”)",
+        printed="1",
         within=0.01,
+        note="The text has “a factor of n”.",
         ours=_power_to_fukuchi,
     ),
     Computed(
         place="Section 2",
         quantity="power of Delta in their noise variance over that of gradient descent (Wang et al. 2017)",
-        printed="0.5 (“better”, by sqrt(Delta))",
-        because="By Table 1 theirs has sqrt(Delta) in the denominator: at a strong convexity below 1, as a regulariser "
-        "has it, their noise is larger, not smaller.",
+        printed="0.5",
+        because="The text has “better” by sqrt(Delta). By Table 1 theirs has sqrt(Delta) in the denominator: at a "
+        "strong convexity below 1, as a regulariser has it, their noise is larger, not smaller.",
         ours=_power_of_convexity,
     ),
 )

@@ -143,9 +143,10 @@ def _entries(name: str) -> tuple[Computed, ...]:
         Computed(
             place="Table 1",
             quantity=f"epsilon of SA-DPSGD on {name}, every proposal charged",
-            printed="3 (accepted steps alone)",
-            because=f"Up to {limit} rejections in a row are free in the paper, so {tau:,} accepted steps may stand for "
-            f"{(limit + 1) * tau:,} proposals. How many there were is not told; all of them may cost this.",
+            printed="3",
+            because=f"3 counts accepted steps alone. Up to {limit} rejections in a row are free in the paper, so "
+            f"{tau:,} accepted steps may stand for {(limit + 1) * tau:,} proposals. How many there were is not told; "
+            "all of them may cost this.",
             setting=replace(setting(name), epochs=(limit + 1) * setting(name).epochs),
             ours=lambda: proven_epsilon(name, (limit + 1) * tau),
             bound=True,

@@ -26,7 +26,7 @@ from dpcore.privacy.types import FloatArray
 
 DELTA = 1e-5
 RATES, SIGMAS, STEPS = (0.1, 0.05, 0.01), (1.0, 1.2, 1.5, 2.0), (1, 10, 100, 1000)  # where to look
-DELTAS = np.geomspace(DELTA, 0.5, 60)  # at which a claimed epsilon is tested
+MOST_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
@@ -65,9 +65,14 @@ class Counterexample:
 
         Where the lower bound of epsilon at some delta lies above the claim, the claim does not hold at that delta.
         """
-        band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, DELTAS)
-        assert band.lower is not None
-        return float(DELTAS[band.lower > self.claimed].max())
+        low, high = DELTA, MOST_DELTA
+        for _ in range(2):
+            deltas = np.geomspace(low, high, DELTAS)
+            band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, deltas)
+            assert band.lower is not None
+            last = int(np.flatnonzero(band.lower > self.claimed)[-1])
+            low, high = float(deltas[last]), float(deltas[min(last + 1, DELTAS - 1)])
+        return low
 
 
 def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:

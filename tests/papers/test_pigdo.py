@@ -7,8 +7,11 @@ import pytest
 
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
+from dpcore.papers.entry import Computed
 from dpcore.papers.pigdo_numbers import FIGURE_4, QUOTED
+from dpcore.papers.theorem_3 import Lambda, counterexamples
 from tests import golden
+from tests.reference import theorem_3
 
 PAPER = PAPERS["000"]
 COLUMNS = ("Modified moments accountant", "zCDP, sampled", "Moments accountant", "Rényi DP")
@@ -58,6 +61,23 @@ def test_the_moments_accountant_itself_lies_below_mma() -> None:
     assert drawn.outcome is mma.outcome is Outcome.REPRODUCED
     assert moments.outcome is Outcome.DIFFERS
     assert (moments.ours, mma.ours) == (pytest.approx(5.745, abs=6e-4), pytest.approx(6.786, abs=6e-4))
+
+
+def test_what_theorem_3_promises_is_refuted_with_a_certificate_where_its_conditions_hold() -> None:
+    refuted = [each for each in comparisons(PAPER) if each.entry.place == "Theorem 3"]
+    assert len(refuted) == 4
+    known = {(q, sigma, steps): exact for q, sigma, steps, _, exact in golden.MMA_COUNTEREXAMPLES}
+    for each in refuted:
+        assert isinstance(each.entry, Computed)
+        assert each.entry.claim is not None
+        release = each.entry.claim.mechanism.releases[0]
+        key = (release.q, release.sigma, release.count)
+        which = Lambda.OWN if release.count > 1 else Lambda.ANY
+        assert key in {(c.q, c.sigma, c.steps) for c in counterexamples(which)}
+        assert each.outcome is Outcome.REFUTED
+        assert each.lower is not None
+        assert each.entry.theirs == pytest.approx(theorem_3(*key, 1e-5), rel=2e-3)
+        assert each.lower == pytest.approx(known.get(key, 0.02827), rel=5e-3)
 
 
 def test_the_condition_on_epsilon_is_printed_ten_times_too_small() -> None:
