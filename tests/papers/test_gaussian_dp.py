@@ -131,6 +131,8 @@ def test_the_notes_on_what_an_attacker_gets_wrong_hold():
     assert round(limit, 1) == 77.4
     assert golden.ERROR_SUM_MOMENTS < least(one) < 0.1  # the least lies between two points that are drawn
     assert least(every) > 3 * least(one)
+    pair = 200 * (1 - 1e-5) / (1 + math.exp(moments_epsilon(row)))  # where the two lines of its region meet
+    assert entry_at("Section 4.1", "per cent, by the moments").ours() == pytest.approx(pair, rel=1e-12)
 
 
 def test_whole_batches_move_no_epsilon_of_table_1_by_more_than_is_said():
@@ -169,6 +171,7 @@ def test_figure_5_draws_curves_that_approach_the_limit():
     away = [float(np.max(np.abs(y - limit))) for name, (_, y) in lines.items() if name.startswith("T = ")]
     assert len(away) == 3
     assert away == sorted(away, reverse=True)
+    assert away[0] < 0.1  # with as many steps' noise in one
     assert away[-1] < 0.005
 
 
