@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.papers import PAPERS
+from dpcore.papers.abadi_runs import RUNS as ABADI
 from dpcore.papers.entry import Trained
 from dpcore.papers.gaussian_dp_runs import RUNS as GAUSSIAN_DP
 from dpcore.papers.pigdo_runs import RUNS as PIGDO
@@ -66,6 +67,28 @@ def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
         config = entry.config
         assert epsilon_of(entry, config.stop_accountant) == pytest.approx(config.stop_epsilon, rel=0.01), entry.quantity
         assert plan(config).steps < config.steps_of_epochs, "its epochs end it before its epsilon does"
+
+
+def test_the_levels_of_paper_002_release_a_projection_and_two_layers_a_step() -> None:
+    """Two layers clipped to C each are one release of sigma / sqrt(2)."""
+    levels = [entry.config for entry in ABADI if entry.place.startswith("Figure 3")]
+    assert [(each.sigma, each.q, each.clip_norm) for each in levels] == [(8, 0.01, 4), (4, 0.01, 4), (2, 0.01, 4)]
+    assert [[(release.q, release.sigma) for release in plan(each).first] for each in levels] == [
+        [(1, 16)],
+        [(1, 7)],
+        [(1, 4)],
+    ]
+    for each in levels:
+        assert [release.sigma for release in plan(each).charged] == pytest.approx([each.sigma / math.sqrt(2)])
+
+
+@pytest.mark.parametrize(("paper", "entry"), TRAINED, ids=NAMES)
+def test_what_an_accuracy_opens_on_the_pages_is_what_its_run_releases(paper: str, entry: Trained) -> None:
+    config = entry.config
+    assert (entry.setting is None) == (not config.private or config.stop_epsilon > 0)
+    if entry.setting and config.optimizer != "adppl":  # whose relevances are a release of their own
+        assert entry.setting.mechanism == plan(config).mechanism
+        assert (entry.setting.dataset, entry.setting.clip_norm) == (config.dataset, config.clip_norm)
 
 
 def test_the_noise_levels_of_paper_000_are_trained_as_long_as_it_says() -> None:

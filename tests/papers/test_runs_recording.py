@@ -1,6 +1,7 @@
 """Recording: what is left is trained, short runs first; it can be stopped at any time, and does nothing twice."""
 
 import itertools
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ from dpcore.papers.records import recorded, records_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
+from dpcore.training.progress import report_times
 
 SMALL = RunConfig(model="mlp", batch=64, epochs=0.05, sigma=2.0, device="cpu")  # 8 steps
 LONGER = replace(SMALL, epochs=0.1)
@@ -76,6 +78,7 @@ def test_a_record_is_how_the_run_ended_and_what_it_costs(config: RunConfig) -> N
     assert (found.runs[0].accepted is None) == (config.acceptance == "none")
     assert (found.epsilon is None) == (not config.private)
     assert found.device.startswith("cpu")
+    assert recorded("999", replace(config, device="auto")) == found
     assert found.versions.keys() == {"python", "torch", "dpcore"}
     assert found.seconds > 0
 
@@ -90,22 +93,56 @@ def test_seeds_of_one_configuration_share_a_record() -> None:
     assert found.mean == pytest.approx(50 * sum(accuracies))
 
 
-def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.training.progress import report_times
-
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint after every step."""
     for name, value in {"SAVE": 0.0, "FIRST": 0.0, "EVALUATE": 0.0, "SHARE": 1.0}.items():
-        monkeypatch.setattr(report_times, name, value)  # a checkpoint after every step
-    job, ticks = job_of(LONGER), itertools.count()
+        monkeypatch.setattr(report_times, name, value)
+
+
+def stopped(job: Job) -> int:
+    """Train the run until a deadline ends it; the step of its checkpoint."""
+    ticks = itertools.count()
     assert not perform(job, deadline=8, clock=lambda: next(ticks))
     assert not job.done
     label = recording.label_of(checkpoint_of(job))
     assert label
-    assert 0 < label.step < 16
+    return label.step
+
+
+@pytest.mark.usefixtures("often")
+def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> None:
+    job = job_of(LONGER)
+    assert 0 < stopped(job) < 16
     assert perform(job)
     found = recorded("999", LONGER)
     assert found
     assert found.runs[0].accuracy == accuracy_of(job.config)
     assert not checkpoint_of(job).exists()
+
+
+@pytest.mark.usefixtures("often")
+def test_a_run_that_went_on_is_as_long_as_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = job_of(LONGER)
+    step = stopped(job)
+    rest = [Finished(16, seconds=60.0, accuracy=0.5)]
+    monkeypatch.setattr("dpcore.training.loop.train", lambda *_, **__: iter(rest))
+    assert perform(job)
+    found = recorded("999", LONGER)
+    assert found
+    assert found.seconds == pytest.approx(60.0 * 16 / (16 - step), rel=0.01)
+
+
+def test_what_another_process_recorded_meanwhile_stays() -> None:
+    assert perform(job_of(SMALL))
+    assert recorded("999", SMALL), "what was there before has been read"
+    path = records.path_of("999")
+    (own,) = json.loads(path.read_text())
+    other = own | {"settings": own["settings"] | {"lr": 0.1}}
+    path.write_text(json.dumps([own, other]))
+    assert perform(job_of(SMALL, seed=1))
+    records_of.cache_clear()
+    assert sorted(len(record.runs) for record in records_of("999").values()) == [1, 2]
 
 
 def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
