@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcore.papers.entry import Setting, Trained, accuracy
-from dpcore.papers.gaussian_dp_tables import BOTTOM, BOTTOM_LESS, TABLE_1
+from dpcore.papers.gaussian_dp_numbers import BOTTOM, BOTTOM_LESS, TABLE_1
 from dpcore.training.config import RunConfig
 
 NETWORK: dict[str, Any] = {"dataset": "mnist", "source": "full", "model": "cnn", "activation": "relu"}
