@@ -15,7 +15,8 @@ EMPTY = "No number, figure or claim of this paper has been entered yet."
 def show_head(paper: Paper) -> None:
     """Draw what the paper is; it needs nothing computed."""
     source = ", ".join(filter(None, (escape(paper.authors), linked(paper.published))))
-    st.html(f"<p class=paper-head><b>{escape(paper.title)}</b><br><small>{source}</small><br>{escape(paper.about)}</p>")
+    title, about = escape(paper.title), escape(paper.about)
+    st.html(f"<div class=paper-head><h2>{title}</h2><small>{source}</small><br>{about}</div>")
     if not (paper.entries or paper.drawings or paper.maps or paper.calculators or paper.findings or paper.remarks):
         st.info(EMPTY)
 

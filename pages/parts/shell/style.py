@@ -89,7 +89,8 @@ ul.areas {padding: 0; list-style: none}
 .areas i {display: inline-block; width: 1em; height: 1em; margin-right: .5em; vertical-align: -.1em}
 .verdicts.findings :is(td, th) {font-weight: 400; vertical-align: top}
 .verdicts.findings th {min-width: 12rem}
-.paper-head, .remarks {margin: 0}
+.paper-head h2 {font-size: 1.1rem; margin: 0; padding: 0}
+.remarks {margin: 0}
 .remarks li {margin-bottom: .3rem}
 .line {white-space: pre}
 .line::before {content: attr(data-line)}
