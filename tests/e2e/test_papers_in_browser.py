@@ -29,9 +29,11 @@ def test_a_refuted_row_is_read_opened_in_the_lab_and_left_again(page: Page, app:
     row = page.locator(ROWS).first
     expect(row).to_contain_text(first.entry.quantity)
     expect(row).to_contain_text(first.why)
+    page.evaluate("() => { window.session = 'kept' }")
     row.get_by_role("link", name="Lab").click()
     expect(field(page, "Noise multiplier sigma")).to_have_value(f"{first.entry.setting.sigma:g}")
     expect(field(page, "Epochs")).to_have_value(f"{first.entry.setting.epochs:g}")
+    assert page.evaluate("() => window.session") == "kept"  # the page was not loaded anew
     page.wait_for_selector(STILL)
     page.go_back()
     expect(page.locator(ROWS)).to_have_count(len(refuted))

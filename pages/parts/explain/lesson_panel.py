@@ -2,19 +2,16 @@
 
 import streamlit as st
 
-from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import SETTINGS
-from dpcore.training.slider_stops import show
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import put, restoring
 from pages.parts.explain.lesson import Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
+from pages.parts.train.method import plain_method
 
 LESSON, STEP = "lesson", "step"  # names in the session, and in the address
 OWN = "own_settings"  # of the visitor, before the first lesson was opened
 HOME = Scene()  # what the controls are set to where nothing was chosen
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
-LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: what a lesson shows has neither
 RESET = "Ends the lesson; your own settings come back."
 CLOSE = "Ends the lesson; the settings on the screen stay."
 
@@ -61,11 +58,7 @@ def close(*, restore: bool = False) -> None:
 
 def _fields(scene: Scene) -> dict[str, object]:
     """All that a lesson sets: what a scene says, and no unusual method of training."""
-    usual = {name: setting for name, setting in SETTINGS.items() if setting.unusual or name in LEFT_OUT}
-    plain = {
-        name: each.default if isinstance(each, Choice) else show(each.default or 0) for name, each in usual.items()
-    }
-    return FIELDS | plain | {"seed": ""} | scene.fields
+    return FIELDS | plain_method() | scene.fields
 
 
 def _follow_address() -> None:

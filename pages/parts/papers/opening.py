@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 
@@ -13,14 +13,18 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
+from pages.parts.calibrate.question import load
+from pages.parts.components.setting_links import clicked_link
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.controls.number import show
 from pages.parts.shell import menu
 from pages.parts.shell.present import NAME, presenting
 from pages.parts.train.form import clip_norm_of, learning_rate_of
+from pages.parts.train.method import plain_method
 
 FIRST_MODEL = "cnn"  # what the pages start from
-ALWAYS = ("dataset", "source", "model", "activation", "optimizer", "batch", "sigma", "epochs", "delta")
+PLAIN = {"sampling": "batch", "length": "epochs"}
+NO_CONTROL = ("private", "device", "rate_constant")
 
 
 def links(comparison: Comparison) -> str:
@@ -49,6 +53,7 @@ def fields_of(setting: Setting) -> dict[str, str]:
     """The fields of the controls at a setting, as texts by their names in the address."""
     dataset, source = data_of(setting.n, setting.dataset, "full")
     fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}
+    fields |= plain_method() | PLAIN
     numbers = {"n": setting.n, "batch": setting.batch, "sigma": setting.sigma, "epochs": setting.epochs}
     numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
     if dataset != OTHER:
@@ -69,17 +74,25 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")
-    plain = RunConfig().to_json()
-    kept = {name: text for name, text in fields.items() if name not in plain or values[name] != plain[name]}
-    kept |= {name: fields[name] for name in ALWAYS}
+    fields = plain_method() | PLAIN | fields
     if config.source not in available(config.dataset):
-        kept |= {"dataset": OTHER, "n": show(DATASETS[config.dataset].examples(config.source))}
-        kept.pop("source", None)
-    return kept
+        fields |= {"dataset": OTHER, "n": show(DATASETS[config.dataset].examples(config.source))}
+    return {name: text for name, text in fields.items() if name not in NO_CONTROL}
+
+
+def open_link() -> None:
+    """Set the controls to what the clicked link says, and ask for its page. As a callback."""
+    address = urlsplit(clicked_link())
+    name = address.path.removeprefix("./")
+    ours = address.path and not address.netloc
+    if ours and name in [page.address for page in menu.PAGES if page.has_controls]:
+        fields = dict(parse_qsl(address.query, keep_blank_values=True))
+        fields.pop(NAME, None)
+        load(fields, menu.page_at(name).file)
 
 
 def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
     asked = dict(query) | ({NAME: "1"} if presenting() else {})
     address = f"{page.address or './'}?{urlencode(asked)}"
     told = escape(f"{page.title}: open {what}")
-    return f'<a href="{escape(address)}" target="_self" aria-label="{told}">{escape(page.title)}</a>'
+    return f'<a href="{escape(address)}" target="_self" data-opens aria-label="{told}">{escape(page.title)}</a>'

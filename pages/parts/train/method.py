@@ -11,13 +11,29 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import NOISE_GENERATORS, SETTINGS
 from pages.parts.controls.choice import accountant_choice, choice
 from pages.parts.controls.mechanism import noise_schedule
-from pages.parts.controls.number import number
+from pages.parts.controls.number import number, show
 from pages.parts.controls.run_setting import quantity_of
 
 PUBLIC = 1000  # examples held out to begin with, where some are
+LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: the plain method has neither
+
+
+def plain_method() -> dict[str, str]:
+    """What the controls of the method say where nothing unusual is chosen, by their names in the address.
+
+    >>> [plain_method()[name] for name in ("clipping", "ema", "seed")]
+    ['flat', '0', '']
+    """
+    chosen = {name: each for name, each in SETTINGS.items() if each.unusual or name in LEFT_OUT}
+    plain = {
+        name: str(each.default) if isinstance(each, Choice) else show(each.default or 0)
+        for name, each in chosen.items()
+    }
+    return plain | {"seed": ""}
 
 
 def method_controls(model: str, optimizer: str) -> dict[str, Any]:
