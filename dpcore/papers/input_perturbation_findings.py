@@ -17,7 +17,7 @@ def _private() -> str:
         f"depends on the data and falls to 0. With c = 1, n = {given.n}, T = {given.steps}, Delta = "
         f"{given.convexity:g} and epsilon = {given.epsilon:g} the formula gives noise of {short(noise)} on each "
         "feature. Drawn anew for each row, that keeps a row's features to epsilon "
-        f"{outward(local_epsilon(noise, given.delta), math.ceil)}; {plain(given.epsilon)} takes "
+        f"{outward(local_epsilon(noise, given.delta), math.ceil)}; epsilon {plain(given.epsilon)} takes noise of "
         f"{outward(local_noise(given), math.ceil)}."
     )
 

@@ -28,7 +28,8 @@ from dpcore.papers.noise_formulas import (
 from dpcore.papers.paper import Calculator, Quantity
 from dpcore.privacy.report.numbers import outward, short
 
-UNKNOWN = "not given"
+UNKNOWN = "constant not given"
+TOO_SMALL = "none: epsilon is too small for n"
 Formula = Callable[[Learning], float]
 
 
@@ -51,22 +52,23 @@ class Row:
         towards = math.floor if self.unit.startswith("rate") else math.ceil
         return (
             self.method,
-            self.place,
-            self.noise_formula,
-            _number(self.noise, given, short),
-            self.unit,
-            self.constant,
-            _number(self.private_noise, given, lambda value: outward(value, towards)),
-            self.risk_formula,
-            _number(self.risk, given, short),
+            f"{self.place}: {self.unit}",
+            _filled_in(self.noise, given, short, f" = {self.noise_formula}", self.noise_formula),
+            _filled_in(
+                self.private_noise, given, lambda value: outward(value, towards), f"; {self.constant}", self.constant
+            ),
+            _filled_in(self.risk, given, short, f" = {self.risk_formula}", self.risk_formula),
         )
 
 
-def _number(formula: Formula | None, given: Learning, said: Callable[[float], str]) -> str:
-    value = formula(given) if formula else None
-    if value is None:
-        return "–"
-    return said(value) if value > 0 else "none: epsilon is too small for n"
+def _filled_in(
+    formula: Formula | None, given: Learning, said: Callable[[float], str], behind: str, otherwise: str
+) -> str:
+    """The number with what stands behind it; what stands there otherwise, if there is no formula."""
+    if formula is None:
+        return otherwise
+    value = formula(given)
+    return (said(value) if value > 0 else TOO_SMALL) + behind
 
 
 OUTPUT, OBJECTIVE, GRADIENT, INPUT, LOCAL = "output", "objective", "gradient", "input", "local"
@@ -78,7 +80,7 @@ ROWS = (
         VECTOR,
         "n lambda epsilon",
         lambda given: given.n * given.convexity * given.epsilon,
-        "1/2 (their Algorithm 1; delta = 0, exact minimiser)",
+        "constant 1/2 (their Algorithm 1; delta = 0, exact minimiser)",
         lambda given: given.n * given.convexity * given.epsilon / 2,
         "p^2 ln^2(p/delta) (L + lambda) / (lambda^2 n^2 epsilon^2)",
         lambda given: chaudhuri_risk(given) * (given.smoothness + given.convexity) / given.convexity,
@@ -89,7 +91,7 @@ ROWS = (
         VECTOR,
         "epsilon - ln(1 + 2 L/(n lambda) + L^2/(n lambda)^2)",
         slack,
-        "1/2 (their Algorithm 2; delta = 0, exact minimiser)",
+        "constant 1/2 (their Algorithm 2; delta = 0, exact minimiser)",
         lambda given: slack(given) / 2,
         "p^2 ln^2(p/delta) / (lambda n^2 epsilon^2)",
         chaudhuri_risk,
@@ -100,7 +102,8 @@ ROWS = (
         "standard deviation on each coefficient of the linear term of the summed loss",
         "zeta sqrt(epsilon + ln(4/delta^2)) / epsilon",
         kifer_noise,
-        "2 (their Algorithm 1; one row added or removed, exact minimiser, convexity of the sum at least 2 L/epsilon)",
+        "constant 2 (their Algorithm 1; one row added or removed, exact minimiser, convexity of the sum at least 2 "
+        "L/epsilon)",
         lambda given: 2 * kifer_noise(given),
         "|b|^2 / (n^2 Delta) + Delta |theta|^2",
         lambda given: given.p * (kifer_noise(given) / given.n) ** 2 / given.convexity + given.convexity * NORM**2,
@@ -111,7 +114,7 @@ ROWS = (
         "standard deviation on each coordinate of n times a row's gradient; on a mean gradient it is 1/n of this",
         "G n sqrt(ln(n/delta) ln(1/delta)) / epsilon",
         bassily_noise,
-        "sqrt(32) (their Algorithm 1, n^2 steps, epsilon of at most 2 sqrt(ln(1/delta)))",
+        "constant sqrt(32) (their Algorithm 1, n^2 steps, epsilon of at most 2 sqrt(ln(1/delta)))",
         lambda given: math.sqrt(32) * bassily_noise(given),
         "G^2 p ln^2(n/delta) ln(1/delta) / (n Delta epsilon^2)",
         lambda given: (
@@ -201,7 +204,7 @@ ROWS = (
         "standard deviation on each feature of each row",
         "G sqrt(T ln(1/delta) / (n (n - 1) sqrt(Delta))) / epsilon",
         own_noise,
-        "none: c is open and its proof has gaps. A claim without a guarantee",
+        "none is known: c is open and its proof has gaps. A claim without a guarantee",
         None,
         "alpha (2 L D + G) G^3 d ln^2(n) ln(1/delta) / (n (n - 1) sqrt(Delta) epsilon^2)",
         own_risk,
@@ -221,13 +224,9 @@ ROWS = (
 COLUMNS = (
     "Method",
     "Noise on",
-    "Noise as printed (root of a variance)",
-    "with constant 1",
-    "which is the",
-    "Constant",
-    "Noise with it",
-    "Excess risk as printed",
-    "with constant 1",
+    "Noise as printed, with constant 1",
+    "Noise that keeps epsilon",
+    "Excess risk as printed, with constant 1",
 )
 
 

@@ -80,7 +80,7 @@ def _two_at_a_time() -> str:
     return (
         "The published code clips the mean gradient of two examples, and one of them can move it from anywhere to "
         f"anywhere within C. So the sensitivity is 2 C, and sigma = 4 is worth 2: after 100 epochs epsilon is {coarse} "
-        f"instead of {fine}. Here each example is clipped by itself."
+        f"against {fine}. Here each example is clipped by itself."
     )
 
 

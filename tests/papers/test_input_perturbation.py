@@ -53,7 +53,7 @@ def test_the_findings_tell_computed_numbers() -> None:
     for number in (
         "noise of 1.54",
         "to epsilon 5.96",
-        "0.1 takes 61.5",
+        "0.1 takes noise of 61.5",
         "488 at epsilon 0.01",
         "116 at",
         "26.6 at",
