@@ -45,7 +45,7 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say(paper: str, en
 def test_where_a_claim_hangs_on_less_than_a_point_there_are_several_seeds_and_half_the_tolerance() -> None:
     assert {(entry.seeds, entry.tolerance) for _, entry in TRAINED} == {(1, 1.0), (3, 0.5)}
     printed = [entry for entry in SA_DPSGD if entry.place == "Table 1" and entry.config.dataset == "mnist"]
-    assert [entry.seeds for entry in printed] == [3, 3, 3, 3, 1]
+    assert [entry.seeds for entry in printed if entry.config.epochs == 40] == [3, 3, 3, 3, 1]
 
 
 def test_the_rows_of_table_1_spend_what_the_paper_prints() -> None:
