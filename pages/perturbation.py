@@ -38,6 +38,5 @@ with right:
         except ValueError as error:
             st.error(str(error))
         else:
-            st.subheader("Which conditions hold", anchor=False)
-            st.html(conditions_table(asked.request, task))
+            st.html(f"<h2 class=part>Which conditions hold</h2>{conditions_table(asked.request, task)}")
             before_and_after(asked.request, task)

@@ -10,6 +10,7 @@ import pytest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from tests.e2e.server import Server, serving
+from tests.pages.perturbation_page import recorded as compared
 from tests.pages.train_page import CONFIG, recorded
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -48,6 +49,14 @@ def runs(app: Server) -> list[str]:
     configs = CONFIG, replace(CONFIG, private=False)
     with Store(app.home) as store:
         return [recorded(store, config, 70, Status.FINISHED) for config in configs]
+
+
+@pytest.fixture(scope="session")
+def shown_here(app: Server, runs: list[str]) -> str:
+    """What an address asks for so that a page shows something: those runs, and a comparison that has finished."""
+    with Store(app.home) as store:
+        comparison = compared(store, status=Status.FINISHED)
+    return "&".join([*(f"run={run}" for run in runs), f"comparison={comparison}"])
 
 
 @pytest.fixture

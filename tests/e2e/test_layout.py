@@ -53,12 +53,12 @@ def named(case: tuple) -> str:
     params=CASES,
     ids=named,
 )
-def shown(browser, app: Server, runs: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
+def shown(browser, app: Server, shown_here: str, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page as it opens; the one that shows runs has some."""
     page, (width, height), theme = request.param
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     tab = context.new_page()
-    tab.goto(f"{app.url}/{page.address}?{'&'.join(f'run={run}' for run in runs)}")
+    tab.goto(f"{app.url}/{page.address}?{shown_here}")
     settled(tab)
     yield tab
     context.close()

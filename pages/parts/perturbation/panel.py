@@ -61,7 +61,7 @@ def _status(store: Store, found: Results) -> None:
         asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
         button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
     elif run.status is Status.FINISHED:
-        st.caption(f"Measured here in {duration(found.seconds or 1)}, over all seeds. {' '.join(_notes(found))}")
+        st.caption(" ".join([_measured(found), *_notes(found)]))
     else:
         _ended_early(found)
 
@@ -91,6 +91,14 @@ def _ended_early(found: Results) -> None:
         if not lines[-1].startswith("ValueError: "):
             with st.expander("Traceback"):
                 st.code("\n".join(lines), language=None)
+
+
+def _measured(found: Results) -> str:
+    """How the numbers came about."""
+    tests = f" on {found.prepared.tests:,} rows that nothing was learnt from" if found.prepared else ""
+    seeds = found.request.seeds
+    over = f": means over {seeds} seeds, the shade from the worst to the best of them" if seeds > 1 else ""
+    return f"Measured here in {duration(found.seconds or 1)}{tests}{over}."
 
 
 def _notes(found: Results) -> list[str]:

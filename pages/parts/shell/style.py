@@ -105,6 +105,7 @@ b.sign {display: inline-block; width: 1.2em}
 }
 """
 PICTURES = """
+.part {font-size: 1.2rem; font-weight: 600; margin: .5rem 0; padding: 0}
 .measures {border-collapse: collapse; font-size: .95rem}
 .measures :is(th, td) {
   padding: .35rem .6rem; border-bottom: RULE; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums
