@@ -168,8 +168,8 @@ def _figure_3() -> tuple[Line, ...]:
 
 
 def _equation_3() -> tuple[Line, ...]:
-    rise = np.geomspace(1e-6, 1.0, 121)
-    return tuple(Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau)) for tau in (1, 10, 100, 1000, 4680))
+    rise, end = np.geomspace(1e-7, 1e-4, 121), whole_epochs("MNIST")
+    return tuple(Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau)) for tau in (1, 100, 1000, end))
 
 
 def _figure_4b() -> tuple[Line, ...]:
@@ -196,7 +196,7 @@ DRAWINGS = (
         y="chance of acceptance",
         lines=_equation_3,
         log_x=True,
-        note="The product of Q0 and the accepted steps soon makes it a threshold at 0: a worse step is not accepted.",
+        note="The product of Q0 and the accepted steps soon makes it a threshold: a worse step is not accepted.",
     ),
     Drawing(
         place="Figure 4b",
