@@ -39,6 +39,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
         {"ema": 0.99},
         {"acceptance": "sa", "public": 500, "sa_q0": 3.0, "sa_mu0": 4},
         {"model": "abadi", "pca": 60, "pca_sigma": 8.0},
+        {"model": "mlp", "width": 200},
         {"lr_schedule": "linear", "lr_end": 0.1, "lr_epochs": 2.0},
         {"schedule": "exponential", "rate": 0.05, "level_steps": 20},
         {"schedule": "polynomial", "rate": 2.5},
@@ -57,7 +58,14 @@ def test_every_option_of_the_address_is_started(store: Store, settings: dict[str
 
 @pytest.mark.parametrize(
     "query",
-    [{"reading": "raw"}, {"pca": "60"}, {"rate_step": "0.5"}, {"lr_end": "0.1"}, {"relevance_sigma": "3"}],
+    [
+        {"reading": "raw"},
+        {"pca": "60"},
+        {"rate_step": "0.5"},
+        {"lr_end": "0.1"},
+        {"relevance_sigma": "3"},
+        {"width": "20"},
+    ],
 )
 def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store, query: dict[str, str]):
     page = opened(**query)
