@@ -8,9 +8,20 @@ from pages.parts.explain.lessons.clipping import CLIPPING
 from pages.parts.explain.lessons.disagreement import DISAGREEMENT
 from pages.parts.explain.lessons.free_rejections import FREE_REJECTIONS
 from pages.parts.explain.lessons.more_steps import MORE_STEPS
+from pages.parts.explain.lessons.noise_places import NOISE_PLACES
 from pages.parts.explain.lessons.not_units import NOT_UNITS
 from pages.parts.explain.lessons.sampling import SAMPLING
 
 LESSONS = {
-    each.name: each for each in (SAMPLING, DISAGREEMENT, CLIPPING, NOT_UNITS, MORE_STEPS, BROKEN_PROOF, FREE_REJECTIONS)
+    each.name: each
+    for each in (
+        SAMPLING,
+        DISAGREEMENT,
+        CLIPPING,
+        NOT_UNITS,
+        MORE_STEPS,
+        BROKEN_PROOF,
+        FREE_REJECTIONS,
+        NOISE_PLACES,
+    )
 }
