@@ -163,7 +163,7 @@ def outcome(job: Job, deadline: float) -> str:
     try:
         if not perform(job, deadline):
             return "stopped; goes on from its checkpoint"
-    except RuntimeError as error:  # its loss is no longer finite
+    except (RuntimeError, ValueError) as error:  # a loss that is not finite, a checkpoint of another machine
         return f"failed: {error}"
     record = recorded(job.paper, job.config)
     assert record

@@ -184,6 +184,19 @@ def test_a_run_that_diverges_is_said_and_the_next_one_trained(
     assert recorded("999", SMALL)
 
 
+def test_a_checkpoint_that_cannot_be_read_is_said_and_left_and_the_next_run_trained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = checkpoint_of(job_of(SMALL))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no checkpoint")
+    main(["--seeds", "1", "--only", "Table 1"])
+    assert f"failed: Expected {path} to be a checkpoint" in capsys.readouterr().out
+    assert path.read_bytes() == b"no checkpoint"
+    assert recorded("999", SMALL) is None
+    assert recorded("999", LONGER)
+
+
 def test_a_record_that_cannot_be_written_leaves_the_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     assert perform(job_of(SMALL))
     monkeypatch.setattr(records.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
