@@ -119,7 +119,7 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
     shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
     try:
         with alone(), np.errstate(over="raise", invalid="raise"):
-            thetas = method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws)
+            thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:
         reason = f"{error}" if isinstance(error, RuntimeError) else OVERFLOW
@@ -130,3 +130,8 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
     for place, epsilon in enumerate(epsilons):
         noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
         yield Measured(method.name, shown[place], noise, tuple(accuracies[place]), tuple(gaps[place]), obstacles)
+
+
+def released(thetas: FloatArray) -> FloatArray:
+    """The parameters as they are released, with the digits of float32: the last ones of float64 may tell sums apart."""
+    return thetas.astype(np.float32).astype(np.float64)

@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from dpcore.training.perturbation import events
+from dpcore.training.perturbation import events, noise
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Finished, Measured, Prepared
+from dpcore.training.perturbation.models.logistic import Logistic
 from dpcore.training.perturbation.request import Request
 
 SMALL = Request(dataset="iris", classes=("setosa", "rest"), methods=("none", "output"), epsilons=(1.0, 4.0), seeds=3)
@@ -64,3 +66,42 @@ def test_a_fixed_seed_is_said() -> None:
 def test_a_wrong_setting_is_named(wrong: dict, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         replace(SMALL, **wrong)
+
+
+def test_what_is_released_has_no_more_digits_than_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    losses = Logistic.losses
+
+    def watched(model, thetas, rows, labels, regulariser):
+        seen.append(thetas)
+        return losses(model, thetas, rows, labels, regulariser)
+
+    monkeypatch.setattr(Logistic, "losses", watched)
+    list(compare(SMALL))
+    assert len(seen) == 3  # L*, and two methods
+    for thetas in seen[1:]:
+        assert np.array_equal(thetas, thetas.astype(np.float32))
+
+
+def test_no_two_fits_share_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def watched(start: int, what: dict) -> noise.Stream:
+        drawn.append(stream_of(start, what))
+        return drawn[-1]
+
+    stream_of = noise.stream_of
+    monkeypatch.setattr(noise, "stream_of", watched)
+    request = replace(SMALL, seed=7, methods=("output", "gradient"))
+    for each in (request, replace(request, delta=1e-6), replace(request, seed=8), replace(request, classes=())):
+        list(compare(each))
+    assert len(drawn) == 4 * 2 * 2 * 3
+    assert len({float(stream.normals(1)[0]) for stream in drawn}) == len(drawn)
+    assert len({float(stream.uniforms(1)[0]) for stream in drawn}) == len(drawn)
+
+
+def test_one_method_at_one_epsilon_draws_what_it_draws_among_others() -> None:
+    alone = replace(SMALL, seed=7, methods=("output",), epsilons=(4.0,), seeds=2)
+    (one,) = [each for each in compare(alone) if isinstance(each, Measured)]
+    last = [each for each in compare(replace(SMALL, seed=7)) if isinstance(each, Measured)][-1]
+    assert one.gaps == pytest.approx(last.gaps[:2], rel=1e-6)

@@ -1,15 +1,20 @@
 """What the methods learn, and when they say that they are not private."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+import dpcore
 from dpcore.training.perturbation.baseline import best
+from dpcore.training.perturbation.descent import minimiser
 from dpcore.training.perturbation.methods import METHODS, Kind
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from tests.training.perturbation.problems import random_problem, streams, task_for
 
 PROBLEM = random_problem(examples=200)
+ROOM = Path(dpcore.__file__).parent / "training" / "perturbation"
 
 
 def solved(problem, regulariser: float, linear: np.ndarray | float = 0.0) -> np.ndarray:
@@ -128,3 +133,17 @@ def test_every_method_learns_every_model_to_finite_parameters(name: str, model: 
     thetas = METHODS[name].fit(task, problem, [0.5, 0.5, 4.0], streams(3))
     assert thetas.shape == (3, task.parameters)
     assert np.isfinite(thetas).all()
+
+
+@pytest.mark.parametrize("curvature", [1e-6, 0.01, 10.0])
+def test_the_solver_stops_only_where_its_gradient_is_short_enough(curvature: float) -> None:
+    for problem in (PROBLEM, random_problem(examples=20, features=30)):
+        theta = minimiser(problem.rows, problem.labels, curvature, 1e-9, 0.3)
+        chance = np.exp(-np.logaddexp(0, problem.labels * (problem.rows @ theta)))
+        slope = curvature * theta + 0.3 - (problem.labels * chance) @ problem.rows / problem.examples
+        assert np.linalg.norm(slope) <= 1e-9
+
+
+def test_every_file_of_a_method_has_its_line_in_the_registry() -> None:
+    files = {path.stem for path in (ROOM / "methods").glob("*.py")} - {"__init__", "base"}
+    assert {type(method).__module__.rpartition(".")[2] for method in METHODS.values()} == files

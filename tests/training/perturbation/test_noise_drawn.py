@@ -96,6 +96,17 @@ def test_noise_has_the_standard_deviation_of_the_formula_and_not_two_thirds_or_t
         assert stats.kstest(scaled * wrong, "norm").pvalue < 1e-6 * (1 if noise.size > 500 else 1000)
 
 
+def test_what_the_solver_leaves_open_is_hidden_by_noise_of_its_own() -> None:
+    task, method = task_for(PROBLEM), ObjectivePerturbation()
+    linear = method.noise(task, EPSILON) * np.stack([each.normals(task.parameters) for each in streams(FITS)])
+    minima = method.minima(task, PROBLEM, [EPSILON] * FITS, linear / task.examples)
+    hidden = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS)) - minima
+    scaled = hidden.reshape(-1) / method.hiding(task, EPSILON)
+    assert stats.kstest(scaled, "norm").pvalue > 1e-3
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.kstest(scaled * wrong, "norm").pvalue < 1e-6
+
+
 def test_labels_are_flipped_as_often_as_their_half_of_epsilon_asks_for() -> None:
     problem = random_problem(examples=20_000)
     method, task = LocalInputPerturbation(), task_for(problem)

@@ -26,7 +26,7 @@ HALVINGS = 60
 class ObjectivePerturbation(Method):
     """argmin L(theta) + ((m - Dl) / 2) |theta|^2 + b . theta / n with b from Normal(0, s^2 I).
 
-    README.md, Theorem 3: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G / s) is at most delta
+    README.md, Theorem 2: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G / s) is at most delta
     at e = epsilon - ln(1 + Lsm / (n m)). What the solver leaves open is hidden by noise of its own.
     """
 
