@@ -96,7 +96,7 @@ ADDED: dict[str, Edits] = {
     },
     "A schedule": {"dpcore/privacy/schedule.py": [('        Schedule(\n            "time"', SCHEDULE)]},
     "A data set": {
-        "dpcore/data/catalogue.py": [("DATASETS = {", DATASET), ("CIFAR10)}", "DOTS, ")],
+        "dpcore/data/catalogue.py": [("DATASETS = {", DATASET), ("MOVIELENS)}", "DOTS, ")],
     },
 }
 OVER_REGISTRIES = [  # tests that ask something of whatever is registered, or read the documents

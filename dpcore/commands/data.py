@@ -7,9 +7,11 @@ from pathlib import Path
 from dpcore.commands import Parser
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing
 from dpcore.data.download import download
-from dpcore.data.importing import has_images, import_folder
+from dpcore.data.importing import has_data_sets, import_folder
 from dpcore.data.tabular import ORIGINALS, TABLES
 from dpcore.data.tabular.fetching import download_table, found_in, install_tables
+
+FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # the others are the user's to bring
 
 
 def parser() -> Parser:
@@ -21,10 +23,10 @@ def parser() -> Parser:
     fetch = actions.add_parser("download", help="fetch the full data sets and check them")
     fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join((*DATASETS, *ORIGINALS))}")
     take = actions.add_parser(
-        "import", help="take the full data sets from IDX files, CIFAR-10's Python batches or tables' original files"
+        "import", help="take the full data sets from IDX files, CIFAR-10's Python batches or other original files"
     )
     take.add_argument(
-        "folder", metavar="DIR", type=Path, help="torchvision's layout, files side by side, or cifar-10-python.tar.gz"
+        "folder", metavar="DIR", type=Path, help="torchvision's layout, files side by side, or an archive as published"
     )
     return made
 
@@ -42,30 +44,37 @@ def _status(arguments: argparse.Namespace) -> int:
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():
-        absent = missing(dataset)
-        if "full" not in available(name):
-            full = "missing" if len(absent) == len(dataset.files) else f"damaged: {absent[0]}"
-        else:
-            full = f"in {dataset.debian_folder}" if absent else "here"
         sample = "bundled sample here" if dataset.sampled else "no sample is bundled"
-        print(f"{dataset.title}: {sample}; full set {full}")
+        print(f"{dataset.title}: {sample}; full set {_full(name)}")
+        if dataset.note:
+            print(f"  {dataset.note}")
     for name, table in TABLES.items():
-        if name not in DATASETS:
+        if name not in DATASETS or name in ORIGINALS:
             print(f"{table.title} (table): {table.absent() or 'here'}")
     return 0
+
+
+def _full(name: str) -> str:
+    """Whether the full set is here."""
+    dataset, absent = DATASETS[name], missing(DATASETS[name])
+    if "full" in available(name):
+        return f"in {dataset.debian_folder}" if absent else "here"
+    if len(absent) < len(dataset.files) or "is missing" not in absent[0]:
+        return f"damaged: {absent[0]}"
+    return f"missing: 'data import DIR' makes it of {dataset.arrays.originals}" if dataset.arrays else "missing"
 
 
 def _download(arguments: argparse.Namespace) -> int:
     if arguments.dataset in ORIGINALS:
         return 0 if download_table(ORIGINALS[arguments.dataset], lambda line: print(line, flush=True)) else 1
-    names = [arguments.dataset] if arguments.dataset is not None else list(DATASETS)
+    names = [arguments.dataset] if arguments.dataset is not None else FETCHED
     fetched = [download(dataset_of(name), lambda line: print(line, flush=True)) for name in names]
     return 0 if all(fetched) else 1
 
 
 def _import(arguments: argparse.Namespace) -> int:
     tables = found_in(arguments.folder, ORIGINALS.values())
-    images = import_folder(arguments.folder) if not tables or has_images(arguments.folder) else []
+    images = import_folder(arguments.folder) if not tables or has_data_sets(arguments.folder) else []
     if tables:
         install_tables(arguments.folder, tables)
     for each in (*tables, *images):

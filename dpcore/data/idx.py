@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalogue import File, IdxFile
+from dpcore.data.kinds import File, IdxFile
 
 
 def find(folder: Path, file: File) -> Path | None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.data import idx
+from dpcore.data import arrays, idx
 from dpcore.data.archive import unpacked
 from dpcore.data.catalogue import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
 from dpcore.data.files import checked
+from dpcore.data.originals import READERS
 
 ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
 
@@ -22,30 +23,63 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
     cannot be written; the root is then as it was.
     """
     target = raw_folder(dataset, root)
-    contents = [(file.name, checked(folder, file)) for file in dataset.files]
+    _put({file.name: checked(folder, file) for file in dataset.files}, target, root)
+    return target
+
+
+def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
+    """Put a folder of these files in the target's place, at once."""
     with _staging(root or data_root()) as staging:
-        for name, raw in contents:
+        for name, raw in contents.items():
             (staging / name).write_bytes(raw)
         _swap(staging, target)
-    return target
 
 
 def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
     """Install every data set found under a folder: in torchvision's layout, or files side by side; gzipped or not.
 
-    Instead of a folder it takes CIFAR-10's archive (cifar-10-python.tar.gz), which may also lie in the folder.
+    Instead of a folder it takes an archive as it is published, which may also lie in the folder.
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
+    made = [(dataset, _contents(dataset, place)) for dataset, place in _of_originals(folder)]  # before any is installed
+    images = _import_images(folder, root) if not made or _has_images(folder) else []
+    for dataset, content in made:
+        _put(content, raw_folder(dataset, root), root)
+    return [*images, *(dataset for dataset, _ in made)]
+
+
+def _import_images(folder: Path, root: Path | None) -> list[Dataset]:
     archive = folder / ARCHIVE
     if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
-        return [*(_import(folder, root) if _found(folder) else []), *import_folder(archive, root)]
+        return [*(_import(folder, root) if _found(folder) else []), *_import_images(archive, root)]
     with unpacked(folder) as place:
         return _import(place, root)
 
 
-def has_images(folder: Path) -> bool:
-    """Whether a folder has a file of an image data set, or CIFAR-10's archive."""
+def has_data_sets(folder: Path) -> bool:
+    """Whether a folder has a file of a data set of the catalogue, or its archive."""
+    return _has_images(folder) or bool(_of_originals(folder))
+
+
+def _has_images(folder: Path) -> bool:
     return os.path.isfile(folder / ARCHIVE) or bool(_found(folder))
+
+
+def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
+    """The data sets whose original files are here, each with their place."""
+    found = []
+    for name, reader in READERS.items():
+        file = DATASETS[name].arrays
+        if file and (place := reader.find(folder, file)):
+            found.append((DATASETS[name], place))
+    return found
+
+
+def _contents(dataset: Dataset, place: Path) -> dict[str, bytes]:
+    """The file that a data set's original files make."""
+    assert dataset.arrays
+    parts = READERS[dataset.name].read(place, dataset.arrays)
+    return {dataset.arrays.name: arrays.written(*parts, dataset.arrays)}
 
 
 def _import(folder: Path, root: Path | None) -> list[Dataset]:
@@ -63,7 +97,7 @@ def _import(folder: Path, root: Path | None) -> list[Dataset]:
 def _found(folder: Path) -> list[tuple[Dataset, Path]]:
     """The data sets under the folder, each with the place of its files."""
     found = []
-    for dataset in DATASETS.values():
+    for dataset in (each for each in DATASETS.values() if not each.arrays):
         places = [folder / dataset.folder / "raw", folder / dataset.folder]
         if folder.name == dataset.folder or dataset.batches:  # the names of batches tell whose they are
             places += [folder / "raw", folder]

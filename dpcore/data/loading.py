@@ -1,8 +1,9 @@
-"""The images and labels of a data set as arrays; free of torch."""
+"""The examples and labels of a data set as arrays; free of torch."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,9 @@ from dpcore.data.catalogue import (
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images with their labels."""
+    """Images, or examples of another kind, with their labels."""
 
-    images: NDArray[np.uint8]  # (n, 28, 28), or (n, 3, 32, 32) in colour
+    images: NDArray[Any]  # (n, 28, 28), in colour (n, 3, 32, 32), features (n, d); 16-bit ids (n, d)
     labels: NDArray[np.uint8]  # (n,) from 0
 
     def __len__(self) -> int:
@@ -62,10 +63,13 @@ def load(name: str, source: str) -> Split:
         return split_of(dataset, raw_folder(dataset))
     if in_debian_folder(dataset) and dataset.debian_folder:
         return split_of(dataset, dataset.debian_folder)
-    raise ValueError(
-        f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; "
-        "run 'python -m dpcore data download' or 'data import DIR'."
-    )
+    raise ValueError(f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; {_remedy(dataset)}.")
+
+
+def _remedy(dataset: Dataset) -> str:
+    if dataset.arrays:
+        return f"'python -m dpcore data import DIR' makes it of {dataset.arrays.originals}"
+    return "run 'python -m dpcore data download' or 'data import DIR'"
 
 
 def split_of(dataset: Dataset, folder: Path) -> Split:

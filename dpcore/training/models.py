@@ -1,4 +1,4 @@
-"""The networks: what each is, which images it takes, and how it is built; free of torch until one is built."""
+"""The networks: what each is, which examples it takes, and how it is built; free of torch until one is built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpcore import check
-from dpcore.data.catalogue import dataset_of
+from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -27,7 +27,7 @@ class Model:
     source: str
     groups: int  # layers with parameters; `per_layer` clips each on its own
     layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width where it is wide -> the network
-    only: Shape | None = None  # the one shape of image that its convolutions are cut to; None: it takes any vector
+    only: Shape | None = None  # the one shape of example that it is cut to; None: it takes any vector
     wide: bool = False  # whether a run chooses how many units its hidden layer has
 
     @property
@@ -35,9 +35,9 @@ class Model:
         """Whether it takes vectors, so also projected ones."""
         return self.only is None
 
-    def takes(self, shape: Shape) -> bool:
-        """Whether it takes examples of the shape."""
-        return self.only in (None, shape)
+    def takes(self, dataset: Dataset) -> bool:
+        """Whether it takes the data set's examples; ids are no quantities, so that no vector is made of them."""
+        return self.only == dataset.shape or (self.dense and not dataset.ids)
 
 
 def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
@@ -90,7 +90,40 @@ def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequenti
     return nn.Sequential(*layers, *dense)
 
 
+def adult(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """One hidden layer of 16."""
+    return mlp(activation, shape, classes, 16)
+
+
+def imdb(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """The mean of a review's words, each embedded in 16 dimensions, and one hidden layer of 16."""
+    from torch import nn
+
+    from dpcore.training.gradients.embedding import MeanOfRows
+
+    return nn.Sequential(embedded(IMDB.ids, 16), MeanOfRows(), nn.Linear(16, 16), activation(), nn.Linear(16, classes))
+
+
+def movielens(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """Of user and movie 5 factors each, multiplied, and 10 each, side by side; then the output. No hidden layer."""
+    from torch import nn
+
+    from dpcore.training.gradients.embedding import Factors
+
+    return nn.Sequential(embedded(MOVIELENS.ids, 5 + 10), Factors(5), nn.Linear(5 + 2 * 10, classes))
+
+
+def embedded(ids: int, dimensions: int) -> nn.Embedding:
+    """An embedding whose first entries are uniform in [-0.05, 0.05], as Keras draws them."""
+    from torch import nn
+
+    layer = nn.Embedding(ids, dimensions)
+    nn.init.uniform_(layer.weight, -0.05, 0.05)
+    return layer
+
+
 PAPERNOT = "Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660"
+BU = "Bu et al. 2020, arXiv 1911.11607, section 4.2 and its code"
 MODELS = {
     each.name: each
     for each in (
@@ -126,17 +159,41 @@ MODELS = {
             layers=cnn,
             only=(1, 28, 28),
         ),
+        Model(
+            name="adult",
+            note="123-16-2 for Adult's binary features, 2,018 parameters.",
+            source=BU,
+            groups=2,
+            layers=adult,
+            only=ADULT.shape,
+        ),
+        Model(
+            name="imdb",
+            note="The mean of 256 words, embedded in 16 dimensions, then 16-16-2, 160,306 parameters.",
+            source=BU,
+            groups=3,
+            layers=imdb,
+            only=IMDB.shape,
+        ),
+        Model(
+            name="movielens",
+            note="Factors of user and movie, 5 multiplied and 10 side by side, then 25-5, 150,010 parameters.",
+            source=BU,
+            groups=2,
+            layers=movielens,
+            only=MOVIELENS.shape,
+        ),
     )
 }
 
 
 def models_for(dataset: str) -> tuple[str, ...]:
-    """The models that take the data set's images, the one to start from last.
+    """The models that take the data set's examples, the one to start from last.
 
     >>> models_for("mnist")
     ('abadi', 'mlp', 'cnn')
     """
-    suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset).shape)]
+    suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset))]
     return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
 
 

@@ -67,7 +67,7 @@ class Settings:
         label="Dataset", help="the data set",
         short=lambda value: DATASETS[value].title, rank=1, shared=True))
     source: str = row(Choice(
-        default="sample", choices=SOURCES, label="Images", shared=True,
+        default="sample", choices=SOURCES, label="Examples", shared=True,
         help="sample: bundled; full: from the data root"))
     model: str = row(Choice(
         default="cnn", choices=MODELS, among="a model of `dpcore/training/models.py`",

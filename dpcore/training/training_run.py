@@ -102,7 +102,7 @@ class TrainingRun:
         return LearningRate(config.lr_schedule, config.lr, config.lr_end, steps)
 
     def _project(self, seed: SeedSequence) -> None:
-        """Put every image through DP-PCA of the training images."""
+        """Put every example through DP-PCA of the training examples."""
         config = self.config
         noise = self._once(self.train[0][0].numel() ** 2, seed)
         directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
@@ -202,15 +202,22 @@ class TrainingRun:
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
     """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,). Nobody writes to them.
 
-    The scales are fixed: no data set had a say in them. They are kept as long as the part is: that of a sample is at
-    hand where the next run begins.
+    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed: no data set had a say in them.
+    They are kept as long as the part is: that of a sample is at hand where the next run begins.
     """
     kept = TENSORS.setdefault(part, {})
     if device not in kept:
-        images, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
-        grey = images.dim() == 3
-        kept[device] = images[:, None].float().div_(255) if grey else images.float().div_(127.5).sub_(1.0), labels
+        ids = part.images.dtype == np.uint16
+        given = part.images.astype(np.int32) if ids else part.images
+        values, labels = torch.tensor(given, device=device), torch.tensor(part.labels, device=device).long()
+        kept[device] = values if ids else _scaled(values), labels
     return kept[device]
+
+
+def _scaled(values: Tensor) -> Tensor:
+    if values.dim() == 2:
+        return values.float()
+    return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
 
 
 def device_of(name: str) -> torch.device:

@@ -50,6 +50,7 @@ def test_the_counts_and_shapes_of_the_catalogue_are_those_of_the_data():
             assert len(images) == dataset.examples(source)
             assert images.shape[1:] == dataset.shape[-(images.ndim - 1) :]
     known = {"mnist": 60_000, "fashion_mnist": 60_000, "cifar10": 50_000}
+    known |= {"adult": 29_305, "imdb": 25_000, "movielens": 800_167}
     assert {name: DATASETS[name].examples("full") for name in known} == known
 
 

@@ -80,6 +80,9 @@ SHAPES = {  # name -> (module, shape of one input)
     "mlp": (lambda: build("mlp", "relu", 3), (1, 28, 28)),
     "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
     "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
+    "adult": (lambda: build("adult", "relu", 3, (123,), 5), (123,)),
+    "imdb": (lambda: build("imdb", "relu", 3, (256,), 5), Ids((256,))),
+    "movielens": (lambda: build("movielens", "relu", 3, (2,), 5), Ids((2,))),
 }
 CORES = Cores(3)  # more than some machines have: sharing out must not depend on it
 ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}

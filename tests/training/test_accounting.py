@@ -6,13 +6,14 @@ import math
 import numpy as np
 import pytest
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.training.accounting import affordable, charged_releases
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
 from dpcore.training.loop import train
-from dpcore.training.models import MODELS, build
+from dpcore.training.models import MODELS, build, models_for
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, ticking
@@ -68,9 +69,8 @@ def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_layers_are_counted_as_the_network_has_them(model):
-    dataset = "cifar10" if model == "cnn9" else "mnist"
-    source = "full" if model == "cnn9" else "sample"
-    config = RunConfig(dataset=dataset, source=source, model=model)
+    dataset = next(name for name in DATASETS if model in models_for(name))
+    config = RunConfig(dataset=dataset, source=DATASETS[dataset].sources[0], model=model)
     owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
     assert MODELS[model].groups == len(owners)
 

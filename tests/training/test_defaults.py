@@ -15,6 +15,7 @@ from dpcore.training.models import models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 
+FULL = {"cifar10": 50_000, "adult": 29_305, "imdb": 25_000, "movielens": 800_167}  # examples; the others have 60,000
 ALL = [(dataset, *rest) for dataset in DATASETS for rest in itertools.product(models_for(dataset), OPTIMIZERS)]
 TRIED = {"cnn": tuple(OPTIMIZERS), "mlp": ("sgd", "adam"), "abadi": ("sgd",)}  # each model, each optimizer somewhere
 HERE = [
@@ -40,7 +41,7 @@ def accuracy(config: RunConfig) -> float:
 def test_there_is_one_for_every_combination(dataset, model, optimizer, private):
     config = defaults(dataset, model, optimizer, private=private)
     assert (config.dataset, config.model, config.optimizer, config.private) == (dataset, model, optimizer, private)
-    assert defaults(dataset, model, optimizer, "full").examples == (50_000 if dataset == "cifar10" else 60_000)
+    assert defaults(dataset, model, optimizer, "full").examples == FULL.get(dataset, 60_000)
 
 
 def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_small_epsilon():

@@ -48,7 +48,30 @@ class Category:
         return (given[:, None] == np.array(self.words)[None, :]).astype(np.float64)
 
 
-Column = Number | Category
+@dataclass(frozen=True)
+class Ranges:
+    """A column of numbers: a feature for each range, 1 where the number lies; a next range begins at each start."""
+
+    name: str
+    starts: tuple[float, ...]
+
+    @property
+    def count(self) -> int:
+        """Features."""
+        return len(self.starts) + 1
+
+    def features(self, values: Sequence[object] | NDArray) -> FloatArray:
+        """(n, ranges) of 0 and 1; what is no number lies in none.
+
+        >>> Ranges("age", (26, 33)).features(["17", "26", "?"]).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+        """
+        numbers = np.array([_number(value) for value in values])
+        place = np.where(np.isnan(numbers), -1, np.searchsorted(self.starts, numbers, side="right"))
+        return (place[:, None] == np.arange(self.count)[None, :]).astype(np.float64)
+
+
+Column = Number | Category | Ranges
 
 
 def spaced(words: str) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """How relevant each neuron is to the output: what `adppl` allots noise by, released once under a charge of its own.
 
 The relevance of a neuron to a record is |z dF/dz|, with z its value before the activation (a channel's, summed over
-positions) and F the record's own logit, all at the first weights, which are random and public. A record's vector over
-all neurons is scaled to length 1 at most, the vectors are summed, Normal(0, sigma^2) is added: one Gaussian release at
-q = 1 of sensitivity 1. Means over a layer, floors and each parameter's part of them are post-processing.
+positions; of a dimension of an embedding, summed over the record's ids) and F the record's own logit, all at the first
+weights, which are random and public. A record's vector over all neurons is scaled to length 1 at most, the vectors are
+summed, Normal(0, sigma^2) is added: one Gaussian release at q = 1 of sensitivity 1. Means over a layer, floors and each
+parameter's part of them are post-processing.
 
 Source: layer-wise relevance propagation in the form gradient times input, Bach et al. 2015 and Shrikumar et al. 2016,
 arXiv 1605.01713; its use for noise: Gong et al. 2020 (ADPPL), of which this is a sound variant, not a reproduction.
@@ -50,11 +51,15 @@ def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
 
 def with_positions(value: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
     """Both as (B, neurons, positions)."""
+    if value.dim() == 3:  # of an embedding: (B, ids, dimensions)
+        return value.transpose(1, 2), slope.transpose(1, 2)
     return value.flatten(1).view(*value.shape[:2], -1), slope.flatten(1).view(*value.shape[:2], -1)
 
 
 def neurons(layer: nn.Module) -> int:
-    """A layer's outputs or channels."""
+    """A layer's outputs or channels, an embedding's dimensions."""
+    if isinstance(layer, nn.Embedding):
+        return layer.embedding_dim
     return len(next(layer.parameters()))
 
 
@@ -62,6 +67,8 @@ def per_parameter(layer: nn.Module, sums: Tensor) -> Tensor:
     """A layer's noisy sums (neurons,) as relevances of its parameters, weights first."""
     mean = sums.mean().clamp(min=1e-12)
     floored = (sums / mean).clamp(min=FLOOR, max=1 / FLOOR)
+    if isinstance(layer, nn.Embedding):
+        return floored.repeat(layer.num_embeddings)
     return torch.cat([floored.repeat_interleave(part.numel() // len(part)) for part in layer.parameters()])
 
 

@@ -11,6 +11,7 @@ from dpcore.papers.comparison import Comparison
 from dpcore.papers.entry import Setting, Trained
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
+from dpcore.training.models import models_for
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from pages.parts.calibrate.question import load
@@ -22,7 +23,6 @@ from pages.parts.shell.present import NAME, presenting
 from pages.parts.train.form import clip_norm_of, learning_rate_of
 from pages.parts.train.method import plain_method
 
-FIRST_MODEL = "cnn"  # what the pages start from
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
 
@@ -57,7 +57,7 @@ def fields_of(setting: Setting) -> dict[str, str]:
     numbers = {"n": setting.n, "batch": setting.batch, "sigma": setting.sigma, "epochs": setting.epochs}
     numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
     if dataset != OTHER:
-        usual = defaults(dataset, FIRST_MODEL, setting.optimizer, source)
+        usual = defaults(dataset, models_for(dataset)[-1], setting.optimizer, source)
         numbers[clip_norm_of(usual).key] = setting.clip_norm
     if setting.schedule != "constant":
         numbers[f"rate_{setting.schedule}"] = setting.rate

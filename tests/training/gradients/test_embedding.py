@@ -10,8 +10,9 @@ from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.embedding import MOST_IDS, Factors, MeanOfRows, by_id
 from dpcore.training.gradients.engine_choice import engine_of, unknown
 from dpcore.training.gradients.rounding import operations, relative_error
+from dpcore.training.models import MODELS, build
 from tests.training.gradients.test_rounding import hostile_rows
-from tests.training.oracles import CORES, ENGINES, engine_on, one_at_a_time
+from tests.training.oracles import CORES, ENGINES, Ids, batch, engine_on, one_at_a_time
 
 IDS = torch.tensor([[3, 3, 3, 3, 3, 3], [0, 1, 2, 3, 4, 5], [0, 0, 0, 5, 5, 2], [8, 0, 8, 0, 8, 0]])
 LABELS = torch.tensor([0, 1, 2, 0])
@@ -52,6 +53,24 @@ def test_an_example_of_repeated_ids_never_contributes_more_than_the_bound(kind, 
         lengths.append((total.double() / scale.double()).norm().item() / (0.01 * bound.sensitivity(engine.groups)))
     assert max(lengths) <= 1.0
     assert max(lengths) > 0.99  # or the bound was not reached, and this says nothing
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
+@pytest.mark.parametrize("clipping", CLIPPINGS)
+@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("model", ["imdb", "movielens"])
+def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, kind, clipping, scaled):
+    shape = MODELS[model].only
+    engine = engine_on(kind, build(model, "relu", 4, shape or (), 5), chunk=8)
+    scale = torch.rand(len(engine.parameters)) + 0.2 if scaled else torch.ones(len(engine.parameters))
+    x, y = batch(Ids(shape or ()), 9)
+    x[8] = 3
+    bound, given = CLIPPINGS[clipping](1e-3), scale**-2 if scaled else None
+    with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
+    without = engine.clipped_sum(x[:8], y[:8], bound, given).total.double() / scale
+    distance = (with_it - without).norm().item()
+    assert distance <= 1e-3 * bound.sensitivity(engine.groups) * (1 + 1e-4)  # the sums themselves are rounded
+    assert distance >= 1e-3 * 0.7  # so the example is clipped, and the test does look at the bound
 
 
 def test_norms_of_parts_that_are_not_added_up_would_break_the_bound(monkeypatch):

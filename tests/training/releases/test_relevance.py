@@ -42,6 +42,24 @@ def test_a_records_relevances_are_value_times_slope_of_its_own_logit(model):
         module.zero_grad()
 
 
+@pytest.mark.parametrize(("model", "ids"), [("imdb", 256), ("movielens", 2)])
+def test_a_dimension_of_an_embedding_is_a_neuron_whose_relevance_all_ids_share(model, ids):
+    module = build(model, "relu", 0, (ids,), 5)
+    x, y = torch.randint(4, (30, ids), generator=torch.Generator().manual_seed(1)), torch.arange(30) % 5
+    rows, dimensions = clipped_rows(module, x, y), module[0].weight.shape[1]  # type: ignore[union-attr]
+    assert torch.linalg.vector_norm(rows.double(), dim=1).max().item() <= 1.0
+    assert rows.shape == (30, neuron_count(module))
+    value = module[0](x[:1]).detach().requires_grad_()
+    module[1:](value)[0, y[0]].backward()
+    found = (value * value.grad).abs().sum((0, 1))  # type: ignore[operator]
+    torch.testing.assert_close(rows[0, :dimensions] / rows[0, 0], (found / found[0]).detach(), rtol=1e-3, atol=1e-6)
+    relevance = relevance_of(module, (x, y), 1.0, None)
+    assert len(relevance) == sum(weight.numel() for weight in module.parameters())
+    table = relevance[: module[0].weight.numel()].view(-1, dimensions)  # type: ignore[operator]
+    assert torch.equal(table[0], table[-1])
+    assert table[0].std() > 0
+
+
 def test_one_record_moves_the_sum_by_at_most_one_also_a_blank_one():
     module, (x, y) = build("cnn", "relu", 0), images(20)
     x[0], x[1] = 0.0, x[1] * 1e6
@@ -82,7 +100,7 @@ def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, std
 
 def test_the_scale_is_larger_where_relevance_is_smaller_and_keeps_the_noise_in_all():
     run = run_of(dataclasses.replace(CNN, **ADPPL))
-    scale = run.descent.optimizer.scale(run.descent.state)
+    scale = run.descent.optimizer.scale(run.descent.state)  # type: ignore[reportOptionalCall]
     assert scale.square().mean().item() == pytest.approx(1.0, rel=1e-4)
     assert scale.std().item() > 0.05
 

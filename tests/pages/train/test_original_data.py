@@ -1,0 +1,76 @@
+"""Data sets that are no images are offered where their files are, and a worker trains what a page starts."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dpcore.data.catalogue import DATASETS
+from dpcore.data.importing import import_folder
+from dpcore.data.originals import READERS
+from dpcore.papers.entry import setting_of
+from dpcore.runs import pool
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import BATCH
+from dpcore.training.events import Finished
+from dpcore.training.loop import train
+from pages.parts.papers.opening import fields_of
+from tests.data.original_files import WRITERS, small
+from tests.pages.train_page import opened, opened_at, press
+
+PAGES = Path(__file__).parents[3] / "pages"
+
+
+@pytest.fixture(params=READERS)
+def name(request, tmp_path, monkeypatch) -> str:
+    """One of the data sets, of a few examples, in a data root of its own."""
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setitem(BATCH, "full", 12)
+    for each in READERS:
+        monkeypatch.setitem(DATASETS, each, small(each))
+    (tmp_path / "given").mkdir()
+    WRITERS[request.param](tmp_path / "given")
+    import_folder(tmp_path / "given")
+    return request.param
+
+
+@pytest.mark.parametrize("page", ["accountants", "train"])
+def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
+    shown = opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1")
+    offered = shown.selectbox(key="dataset")
+    assert offered.value == name
+    titles = {DATASETS[each].title for each in READERS}
+    assert [each for each in offered.options if each in titles] == [DATASETS[name].title]
+    assert not shown.error
+
+
+@pytest.mark.parametrize("page", ["calibrate", "tradeoff"])
+def test_pages_that_only_account_stand_beside_it(name, page):
+    assert not opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1").error
+
+
+def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
+    with Store() as store:
+        monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
+        press(opened(dataset=name, batch="12", epochs="1"), "Start private run")
+        run = store.runs()[0]
+        assert (run.config.dataset, run.config.source, run.config.model) == (name, "full", name)
+        events = list(train(run.config))
+        assert isinstance(events[-1], Finished)
+        for event in events:
+            store.append(run.id, event)
+        store.end(run.id, Status.FINISHED, None)
+        page = opened(run.id, dataset=name, batch="12", epochs="1")
+        assert not page.error
+        assert DATASETS[name].title in str(page)
+
+
+def test_a_paper_opens_it_with_the_network_that_pages_start_from(name):
+    config = RunConfig(dataset=name, source="full", model=name, batch=12, sigma=1.0)
+    setting = setting_of(config)
+    assert setting
+    fields = fields_of(setting)
+    assert (fields["dataset"], fields["batch"], fields["sigma"]) == (name, "12", "1")
