@@ -13,10 +13,23 @@ import plotly.graph_objects as go
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, log_axis
 from dpcore.figures.labels import LINE, End, labelled
-from dpcore.figures.style import BAND, LENGTHS, LOOKS, NORMAL, REGION, Size, Style, drawn, hover_text, layout, style_of
+from dpcore.figures.style import (
+    BAND,
+    CERTIFIED_LOOK,
+    LENGTHS,
+    LOOKS,
+    NORMAL,
+    REGION,
+    Size,
+    Style,
+    drawn,
+    hover_text,
+    layout,
+    style_of,
+)
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest, short
 
@@ -30,12 +43,10 @@ LEAST = 1e-12  # what a logarithmic axis shows of less
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """The curves of a drawing, each with its last height and its name beside its end; two certified ones are a band."""
+    """The curves of a drawing, each with its last height and its name beside its end."""
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y)
-    traces = [_trace(each, style, lines, drawing) for each, style in zip(lines, styles, strict=True)]
-    _fill_the_band(lines, traces)
-    ends = [_end(each, style, _written(each, lines, drawing)) for each, style in zip(lines, styles, strict=True)]
+    ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
     height = max(HEIGHT, round(LINE * rows * len(ends) + 80))
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
@@ -43,7 +54,11 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
     if drawing.log_x:
         shape["xaxis"] |= {"type": "log"}
-    return drawn(traces, labelled(shape, [each for each in ends if each.text], bounds, size, log=drawing.log_y), size)
+    return drawn(
+        _traces(lines, drawing),
+        labelled(shape, [each for each in ends if each.text], bounds, size, log=drawing.log_y),
+        size,
+    )
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -55,7 +70,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     """
     seen = [(each, _last(each)) for each in lines]
     said = [
-        f"{each.name} ends at {_written(each, lines, drawing)(end[1])}, at {drawing.x} {nearest(end[0])}"
+        f"{each.name} ends at {_written(each, drawing)(end[1])}, at {drawing.x} {nearest(end[0])}"
         if end else f"{each.name} has no number"
         for each, end in seen
     ]  # fmt: skip
@@ -97,50 +112,48 @@ def map_alt(drawn_map: Map, cells: Cells) -> str:
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
-    """The look of each line: its accountant's, where it has one; a second line of it has another dash."""
+    """The look of each line: its accountant's, where it has one; a second line of it has another dash.
+
+    A lower bound looks as the line that it belongs to.
+    """
     free = cycle(OTHERS if any(each.accountant for each in lines) else (*LENGTHS, *OTHERS))
     used: Counter[str] = Counter()
-    styles = []
+    styles: list[Style] = []
     for each in lines:
         style = style_of(each.accountant) if each.accountant else Style(*next(free), "")
-        if again := used[each.accountant] if each.accountant not in ("", CERTIFIED) else 0:
-            place = [dash for _, dash, _ in LOOKS].index(style.dash)
-            _, dash, glyph = LOOKS[(place + again) % len(LOOKS)]
+        if each.lower and styles:
+            style = styles[-1]
+        elif again := used[each.accountant] if each.accountant else 0:
+            dashes = [CERTIFIED_LOOK, *LOOKS]
+            place = [dash for _, dash, _ in dashes].index(style.dash)
+            _, dash, glyph = dashes[(place + again) % len(dashes)]
             style = style._replace(dash=dash, glyph=glyph)
-        used[each.accountant] += 1
+        used[each.accountant] += not each.lower
         styles.append(style._replace(label=each.name))
     return styles
 
 
-def _written(line: Line, lines: Sequence[Line], drawing: Drawing) -> Callable[[float], str]:
+def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
     if drawing.y != "epsilon" or not line.accountant:
         return short
-    if line is _lower_of(lines):
+    if line.lower:
         return lambda value: f"≥ {at_least(value)}"
     return lambda value: marked(value, ACCOUNTANTS[line.accountant].kind)
 
 
-def _lower_of(lines: Sequence[Line]) -> Line | None:
-    """The lower one of two certified lines."""
-    certified = [each for each in lines if each.accountant == CERTIFIED]
-    return min(certified, key=lambda each: float(np.nansum(each.y))) if len(certified) == 2 else None
-
-
-def _trace(line: Line, style: Style, lines: Sequence[Line], drawing: Drawing) -> dict[str, Any]:
-    seen = np.where(np.isfinite(line.y), line.y, np.nan)
-    return trace_of(line.x, seen, style) | hover_text(seen, _written(line, lines, drawing))
-
-
-def _fill_the_band(lines: Sequence[Line], traces: list[dict[str, Any]]) -> None:
-    """Let the upper certified trace follow the lower one, and fill what lies between."""
-    lower = _lower_of(lines)
-    if lower is None:
-        return
-    low = next(place for place, each in enumerate(lines) if each is lower)
-    high = next(place for place, each in enumerate(lines) if each.accountant == CERTIFIED and each is not lower)
-    first, second = traces[low], traces[high] | {"fill": "tonexty", "fillcolor": BAND}
-    traces[:] = [first, second, *(each for place, each in enumerate(traces) if place not in (low, high))]
+def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
+    """A trace for each line; what lies between a line and its lower bound, which is drawn before it, is filled."""
+    traces: list[dict[str, Any]] = []
+    for line, style in zip(lines, styles_of(lines), strict=True):
+        seen = np.where(np.isfinite(line.y), line.y, np.nan)
+        own = trace_of(line.x, seen, style) | hover_text(seen, _written(line, drawing))
+        if line.lower and traces:
+            traces[-1] |= {"fill": "tonexty", "fillcolor": BAND}
+            traces.insert(-1, own)
+        else:
+            traces.append(own)
+    return traces
 
 
 def _last(line: Line) -> tuple[float, float] | None:

@@ -27,7 +27,7 @@ def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> 
 
 def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> tuple[Line, ...]:
     own = Line(name or ACCOUNTANTS[accountant].title, x, curve.epsilon, accountant)
-    return (own,) if curve.lower is None else (own, Line(LOWER, x, curve.lower, accountant))
+    return (own,) if curve.lower is None else (own, Line(LOWER, x, curve.lower, accountant, lower=True))
 
 
 def tradeoff_line(name: str, f: Tradeoff, accountant: str = "") -> Line:

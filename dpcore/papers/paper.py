@@ -17,6 +17,7 @@ class Line:
     x: FloatArray
     y: FloatArray
     accountant: str = ""  # whose colour and dash it takes; "" for any other
+    lower: bool = False  # whether it is a proven lower bound, of the line before it
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
 X = np.array([1.0, 10.0, 100.0])
 RDP = Line("Rényi DP", X, np.array([0.3, 0.6, 1.0312]), "rdp")
 CLT = Line("Central limit theorem", X, np.array([0.1, 0.2, 0.90049]), "gdp")
-LOWER = Line("Proven, at least", X, np.array([0.2, 0.5, 0.99961]), "pld")
+LOWER = Line("Proven, at least", X, np.array([0.2, 0.5, 0.99961]), "pld", lower=True)
 UPPER = Line("Proven, at most", X, np.array([0.21, 0.52, 1.00012]), "pld")
 PRINTED = Line("As printed", X, np.array([2.0, 3.0, 4.0]))
-FIGURE = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, LOWER, UPPER, PRINTED))
+FIGURE = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, UPPER, LOWER, PRINTED))
 PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", (Area("refuted", "Below."), Area("holds", "Above.")),
             lambda: CELLS, log_x=True, log_y=True)  # fmt: skip
 CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
@@ -38,16 +38,17 @@ def test_a_curve_has_its_accountants_colour_and_dash_and_its_own_name():
     lines = FIGURE.lines()
     figure: Any = drawing_figure(FIGURE, lines)
     looks = {trace.name: (trace.line.color, trace.line.dash) for trace in figure.data}
-    for each in lines[:3]:
+    for each in lines[:-1]:
         assert looks[each.name] == (style_of(each.accountant).color, style_of(each.accountant).dash)
     assert looks[PRINTED.name][0] not in {style_of(name).color for name in ("rdp", "gdp", "pld")}
 
 
 def test_two_curves_of_one_accountant_share_its_colour_and_differ_in_their_dash():
-    first, second, third = styles_of([CLT, CLT, RDP])
-    assert first.color == second.color != third.color
-    assert first.dash != second.dash
-    assert second.dash in [dash for _, dash, _ in LOOKS]
+    for twice in (CLT, UPPER):
+        first, second, third = styles_of([twice, twice, RDP])
+        assert first.color == second.color != third.color
+        assert first.dash != second.dash
+        assert second.dash in [dash for _, dash, _ in LOOKS]
 
 
 def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
@@ -57,7 +58,7 @@ def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
     }  # fmt: skip
 
 
-def test_what_lies_between_the_certified_curves_is_filled():
+def test_what_lies_between_a_curve_and_its_lower_bound_is_filled():
     figure: Any = drawing_figure(FIGURE, FIGURE.lines())
     filled = [place for place, trace in enumerate(figure.data) if trace.fill]
     assert [figure.data[place].name for place in filled] == [UPPER.name]

@@ -84,6 +84,7 @@ p.verdict {margin: 0}
 .verdicts.papers th small {display: block; font-weight: 400; opacity: .85}
 .verdicts.papers :is(th, td) {padding: .3rem .5rem; vertical-align: top}
 .verdicts.papers .ways a {display: inline-block; margin-right: .5em; padding: .1rem 0}
+@media (min-width: 641px) {.verdicts.papers tbody th {min-width: 13rem}}
 @media (min-width: 1200px) {.verdicts.papers tbody th {width: 32%} .verdicts.papers .ways {white-space: nowrap}}
 ul.areas {padding: 0; list-style: none}
 .areas i {display: inline-block; width: 1em; height: 1em; margin-right: .5em; vertical-align: -.1em}
