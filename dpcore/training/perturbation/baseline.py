@@ -22,7 +22,7 @@ def best(task: Task, problem: Problem) -> FloatArray:
     if is_exact(task):
         return minimiser(problem.rows, problem.labels, task.regulariser, TOLERANCE)[None]
     return descended(
-        replace(task, steps=LONG * task.steps),
+        replace(task, steps=LONG * task.steps, given_rate=min(task.rate, task.most_rate)),
         task.model.start(task.features)[None],
         lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels),
     )

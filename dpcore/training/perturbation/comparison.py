@@ -122,8 +122,12 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
             thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:
+        if len(epsilons) > 1:  # each alone, from the same draws: only those that fail are skipped
+            for epsilon in epsilons:
+                yield from _fitted(ground, method, (epsilon,), seeds)
+            return
         reason = f"{error}" if isinstance(error, RuntimeError) else OVERFLOW
-        yield from (Skipped(method.name, epsilon, reason) for epsilon in shown)
+        yield Skipped(method.name, shown[0], reason)
         return
     gaps = (losses - ground.least).reshape(-1, seeds).tolist()
     accuracies = task.model.accuracies(thetas, problem.test_rows, problem.test_labels).reshape(-1, seeds).tolist()

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import solve
 from scipy.special import expit
 
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.task import Task
 
 MOST_STEPS = 200  # of Newton's iteration: it needs about ten
+NOT_REACHED = "The minimiser is not reached; raise the regulariser."
 LEAST_FACTOR = 1e-12  # of a step of Newton's iteration
 Gradient = Callable[[FloatArray], FloatArray]  # of the mean loss under every vector: (S, p) to (S, p)
 
@@ -45,9 +45,12 @@ def minimiser(
         chance = expit(signed @ theta)
         hessian = (signed.T * (chance * (1 - chance) / len(rows))) @ signed
         hessian[np.diag_indices_from(hessian)] += curvature
-        step = solve(hessian, gradient, assume_a="pos")
+        try:
+            step = np.linalg.solve(hessian, gradient)
+        except np.linalg.LinAlgError as error:
+            raise RuntimeError(NOT_REACHED) from error
         factor = 1.0
         while np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > LEAST_FACTOR:
             factor /= 2
         theta, gradient = theta - factor * step, after
-    raise RuntimeError("The minimiser is not reached; raise the regulariser.")
+    raise RuntimeError(NOT_REACHED)

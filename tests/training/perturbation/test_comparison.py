@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.training.perturbation import events, noise
 from dpcore.training.perturbation.comparison import compare
-from dpcore.training.perturbation.events import Finished, Measured, Prepared
+from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.models.logistic import Logistic
 from dpcore.training.perturbation.request import Request
 
@@ -105,3 +105,26 @@ def test_one_method_at_one_epsilon_draws_what_it_draws_among_others() -> None:
     (one,) = [each for each in compare(alone) if isinstance(each, Measured)]
     last = [each for each in compare(replace(SMALL, seed=7)) if isinstance(each, Measured)][-1]
     assert one.gaps == pytest.approx(last.gaps[:2], rel=1e-6)
+
+
+def test_an_epsilon_at_which_learning_fails_is_skipped_and_the_others_are_shown() -> None:
+    # Without a regulariser, classes that can be told apart have no minimiser; a small epsilon brings a regulariser.
+    request = replace(SMALL, methods=("objective", "output"), regulariser=0.0, epsilons=(0.5, 1e6))
+    events_ = [each for each in compare(request) if isinstance(each, Measured | Skipped)]
+    assert [(each.method, each.epsilon, type(each)) for each in events_] == [
+        ("objective", 0.5, Measured),
+        ("objective", 1e6, Skipped),
+        ("output", 0.5, Measured),
+        ("output", 1e6, Measured),
+    ]
+    assert "raise the regulariser" in events_[1].reason  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("model", ["logistic", "mlp"])
+def test_a_step_size_that_makes_learning_diverge_leaves_the_rest_standing(model: str) -> None:
+    methods = ("output", "gradient", "bassily", "input")
+    request = replace(SMALL, model=model, methods=methods, rate=1e6, clip_norm=1e3, regulariser=0.1, steps=200)
+    skipped = [each for each in compare(request) if isinstance(each, Skipped)]
+    assert {each.method for each in skipped} <= {"output", "gradient", "input"}
+    assert all("lower the step size" in each.reason for each in skipped)
+    assert {each.method for each in compare(request) if isinstance(each, Measured)} >= {"bassily"}
