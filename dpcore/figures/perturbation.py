@@ -26,8 +26,9 @@ SHORT = {"bassily": "Single rows", "paper_input": "Paper's input"}  # labels, wh
 HEIGHT = 320
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
-KEPT = "epsilon, a proven bound"
+KEPT = "epsilon, proven"
 NOT_KEPT = "epsilon asked for, not kept"
+SHADES = {None: 0.1, True: 0.22, False: 0.04}  # opacity from the worst to the best seed, of methods picked out or not
 FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
@@ -83,7 +84,7 @@ def perturbation_figure(
         ends.append(_end(level.style, value, log))
     for spread in sorted((each for each in spreads if each.values), key=lambda each: each.method in picked):
         style, means = method_style(spread.method), _over_seeds(spread, log)[0]
-        traces += _traces(spread, style, log, faint=bool(picked) and spread.method not in picked)
+        traces += _traces(spread, style, log, spread.method in picked if picked else None)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(spreads, levels, log)
     shape = layout(KEPT if kept else NOT_KEPT, MEASURES[measure], height=height, right=RIGHT, size=size)
@@ -123,13 +124,13 @@ def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
     return {"type": "log", "range": [low - edge, high + edge], **told}
 
 
-def _traces(spread: Spread, style: Style, log: bool, *, faint: bool) -> list[dict[str, Any]]:
-    """The shade from the worst to the best seed, and the mean."""
+def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> list[dict[str, Any]]:
+    """The shade from the worst to the best seed, and the mean; `picked` is None where no method is picked out."""
     means, low, high = _over_seeds(spread, log)
     told = [f"{_written(each, log)}, from {_written(least, log)} to {_written(most, log)}"
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
-    mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if faint else 1.0}
+    mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
     shade: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
@@ -137,7 +138,7 @@ def _traces(spread: Spread, style: Style, log: bool, *, faint: bool) -> list[dic
         "y": [*high, *low[::-1]],
         "line": {"width": 0, "color": style.color},
         "fill": "toself",
-        "fillcolor": _transparent(style.color, 0.05 if faint else 0.18),
+        "fillcolor": _transparent(style.color, SHADES[picked]),
         "hoverinfo": "skip",
         "name": "",
     }

@@ -110,3 +110,8 @@ def test_a_number_that_is_not_finite_is_not_cut_to_the_range() -> None:
     assert np.isnan(Number("x", 0, 1).features([np.inf, -np.inf, np.nan])).all()
     assert np.isnan(Number("x", 0, 1, log=True).features(["inf", "many", ""])).all()
     assert Number("x", 0, 1).features(["7", "-7", "0.25"])[:, 0].tolist() == [1, -1, -0.5]
+
+
+@pytest.mark.parametrize("table", [each for each in TABLES.values() if each.names], ids=lambda table: table.name)
+def test_every_feature_that_has_a_name_has_one_of_its_own(table: Table):
+    assert len(table.names) == table.features == len(set(table.names))

@@ -76,7 +76,7 @@ def test_an_epsilon_that_is_not_kept_is_called_so():
     assert figure.layout.xaxis.title.text == NOT_KEPT
     assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
     kept: Any = perturbation_figure([OUTPUT], "accuracy")
-    assert kept.layout.xaxis.title.text == "epsilon, a proven bound"
+    assert kept.layout.xaxis.title.text == "epsilon, proven"
 
 
 def test_the_axis_reaches_over_all_epsilons_before_there_is_a_line():

@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from dpcore.runs.kinds import KINDS, Kind
+from dpcore.runs.pool import lose_dead
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.schema import VERSION
@@ -211,3 +213,12 @@ def test_the_runs_of_a_store_of_version_3_are_training_runs(home: Path) -> None:
     db = sqlite3.connect(home / FILE)
     assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
     db.close()
+
+
+def test_a_job_of_any_kind_is_lost_with_its_worker(store: Store, counting: Kind) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    job = store.submit(Counting(3), worker=worker_name(ended.pid))
+    lose_dead(store)
+    lost = store.run(job)
+    assert (lost.status, lost.error) == (Status.LOST, f"Its worker {worker_name(ended.pid)} died.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,11 @@ class Number:
     low: float
     high: float
     log: bool = False  # of 1 + the number, for columns that span powers of ten
-    count: ClassVar[int] = 1  # of features
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its feature."""
+        return (self.name,)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """(n, 1) in [-1, 1]; what is no number, or not a finite one, is NaN."""
@@ -38,9 +41,13 @@ class Category:
     words: tuple[str, ...]
 
     @property
-    def count(self) -> int:
-        """Features."""
-        return len(self.words)
+    def names(self) -> tuple[str, ...]:
+        """Of its features.
+
+        >>> Category("sex", ("Female", "Male")).names
+        ('sex: Female', 'sex: Male')
+        """
+        return tuple(f"{self.name}: {word}" for word in self.words)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """(n, words) of 0 and 1."""
@@ -56,9 +63,14 @@ class Ranges:
     starts: tuple[float, ...]
 
     @property
-    def count(self) -> int:
-        """Features."""
-        return len(self.starts) + 1
+    def names(self) -> tuple[str, ...]:
+        """Of its features.
+
+        >>> Ranges("age", (26, 33)).names
+        ('age below 26', 'age from 26', 'age from 33')
+        """
+        later = (f"{self.name} from {start:g}" for start in self.starts)
+        return (f"{self.name} below {self.starts[0]:g}", *later)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """(n, ranges) of 0 and 1; what is no number lies in none.
@@ -68,7 +80,7 @@ class Ranges:
         """
         numbers = np.array([_number(value) for value in values])
         place = np.where(np.isnan(numbers), -1, np.searchsorted(self.starts, numbers, side="right"))
-        return (place[:, None] == np.arange(self.count)[None, :]).astype(np.float64)
+        return (place[:, None] == np.arange(len(self.starts) + 1)[None, :]).astype(np.float64)
 
 
 Column = Number | Category | Ranges
@@ -86,6 +98,11 @@ def spaced(words: str) -> tuple[str, ...]:
 def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
     """The features (n, d) of a table that is given column by column."""
     return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])
+
+
+def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """A name for each feature of a table."""
+    return tuple(name for column in columns for name in column.names)
 
 
 def unit_rows(features: FloatArray, bound: float) -> FloatArray:

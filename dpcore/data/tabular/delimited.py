@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from dpcore.data.catalogue import data_root
-from dpcore.data.tabular.columns import Column, features_of
+from dpcore.data.tabular.columns import Column, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
 MOST = 1 << 30  # bytes that are read of one file
@@ -39,8 +39,9 @@ class Original:
 
     def table(self) -> Table:
         """The catalogue's entry."""
-        features = sum(column.count for column in self.columns)
-        return Table(self.name, self.title, self.classes, features, self.bound, self.origin, self.read, self.absent)
+        names = names_of(self.columns)
+        given = (self.name, self.title, self.classes, len(names), self.bound, self.origin)
+        return Table(*given, self.read, self.absent, names)
 
     def absent(self) -> str:
         """Why it cannot be read, as a sentence; empty where it can."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpcore.data.tabular.columns import Number, features_of
+from dpcore.data.tabular.columns import Number, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
 # Lowest and highest value as scikit-learn's descriptions print them (`load_breast_cancer().DESCR` and the like).
@@ -59,8 +59,7 @@ def _table(
         values, labels = _load(name)
         return Rows(features_of(columns, list(values.T)), labels)
 
-    names = tuple(column.name for column in columns)
-    return Table(name, title, classes, len(columns), bound, origin, read, _absent, names)
+    return Table(name, title, classes, len(columns), bound, origin, read, _absent, names_of(columns))
 
 
 def _load(name: str) -> tuple[np.ndarray, np.ndarray]:
