@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, log_axis
-from dpcore.figures.labels import LINE, End, labelled
+from dpcore.figures.labels import LINE, End, labelled, written
 from dpcore.figures.style import (
     BAND,
     CERTIFIED_LOOK,
@@ -29,7 +29,7 @@ from dpcore.figures.style import (
 )
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest, short
 
@@ -39,41 +39,45 @@ NAME = 28  # letters in a line of a label
 HEIGHT = 430
 WORD = 12  # letters in a line of a word on a map
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
+ERROR = "type II error"
+EARLY = 0.1  # of the x axis: where curves that meet at its end are told
+MEET = 1e-3  # of the y axis
 LEAST = 1e-12  # what a logarithmic axis shows of less
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """The curves of a drawing, each with its last height and its name beside its end."""
+    """The curves of a drawing, each with its last height and its name beside its end, where their ends lie apart."""
+    lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y)
     ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
+    ends = [each for each in ends if each.text]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
     height = max(HEIGHT, round(LINE * rows * len(ends) + 80))
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
-    if drawing.log_x:
-        shape["xaxis"] |= {"type": "log"}
-    return drawn(
-        _traces(lines, drawing),
-        labelled(shape, [each for each in ends if each.text], bounds, size, log=drawing.log_y),
-        size,
-    )
+    shape["xaxis"] |= {"type": "log"} if drawing.log_x else {}
+    if _meet(lines, drawing):
+        shape["annotations"] = _key(lines, styles, shape, size)
+    else:
+        shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
+    return drawn(_traces(lines, drawing), shape, size)
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
-    """The end of each curve, with its place on the x axis.
+    """The end of each curve with its place on the x axis; where all end in one point, a place before that.
 
     >>> one = Line("RDP", np.array([1.0, 100.0]), np.array([0.2, 1.0312]), "rdp")
     >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
     'Line chart of epsilon against epoch. RDP ends at ≤ 1.04, at epoch 100.'
     """
-    seen = [(each, _last(each)) for each in lines]
-    said = [
-        f"{each.name} ends at {_written(each, drawing)(end[1])}, at {drawing.x} {nearest(end[0])}"
-        if end else f"{each.name} has no number"
-        for each, end in seen
-    ]  # fmt: skip
+    meeting = _meet(lines, drawing)
+    said = []
+    for each in lines:
+        told = _at(each, EARLY) if meeting else _last(each)
+        where = f"{'is' if meeting else 'ends at'} {_written(each, drawing)(told[1])}" if told else "has no number"
+        said.append(f"{each.name} {where}, at {drawing.x} {nearest(told[0])}" if told else f"{each.name} {where}")
     return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(said)}."
 
 
@@ -135,6 +139,8 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
+    if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
+        return at_least
     if drawing.y != "epsilon" or not line.accountant:
         return short
     if line.lower:
@@ -167,6 +173,34 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
     if last is None:
         return End(style, 0.0, "", "")
     return End(style, max(last[1], LEAST), written(last[1]), "<br>".join(wrap(line.name, NAME)))
+
+
+def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
+    """Whether several curves end in one point, as trade-off functions do: then their ends say nothing."""
+    ends = [last for each in lines if (last := _last(each))]
+    low, high = _bounds(lines, log=False)
+    return drawing.y == ERROR or (
+        len(ends) > 1 and max(y for _, y in ends) - min(y for _, y in ends) < MEET * (high - low)
+    )
+
+
+def _at(line: Line, share: float) -> tuple[float, float] | None:
+    """The point of a curve at a share of its x axis."""
+    place = int(np.argmin(np.abs(line.x - share * line.x.max())))
+    return (float(line.x[place]), float(line.y[place])) if math.isfinite(line.y[place]) else None
+
+
+def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], size: Size) -> list[dict[str, Any]]:
+    """The names of the curves from the highest to the lowest, beside the plot."""
+    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+    order = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
+    notes, row = [], 0
+    for place in order:
+        name = wrap(lines[place].name, NAME)
+        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": 1 - row * size.scaled(LINE) / height, "yanchor": "top"}
+        notes.append(written(styles[place], "<br>".join(name), size) | at | {"yref": "paper"})
+        row += len(name) + 0.5
+    return notes
 
 
 def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:

@@ -1,6 +1,7 @@
 """The papers' figures: accountants keep their looks, bounds are rounded outwards, and no curve goes unnamed."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,19 @@ def test_the_alternative_text_has_the_end_of_every_curve():
     assert "Rényi DP ends at ≤ 1.04, at epoch 100" in told
     assert "Proven, at least ends at ≥ 0.999" in told
     assert "As printed ends at 4.00" in told
+
+
+def test_curves_that_end_in_one_point_are_named_from_the_highest_to_the_lowest_and_told_before_it():
+    x = np.linspace(0, 1, 101)
+    band = Line("Certified", x, (1 - x) * 0.80019, "pld")
+    figure = replace(FIGURE, x="type I error", y="type II error")
+    low = Line("One pair", x, (1 - x) * 0.5, "rdp")
+    drawn: Any = drawing_figure(figure, [low, band])
+    assert [note.name for note in drawn.layout.annotations] == ["Certified", "One pair"]
+    assert drawn.layout.annotations[0].y > drawn.layout.annotations[1].y
+    told = drawing_alt(figure, [low, band])
+    assert "One pair is 0.450, at type I error 0.1" in told
+    assert "Certified is 0.720, at type I error 0.1" in told  # rounded down: an attacker errs at least so often
 
 
 def test_a_curve_without_a_number_is_said_and_not_labelled():
