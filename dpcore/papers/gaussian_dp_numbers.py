@@ -27,8 +27,8 @@ TABLE_1 = (  # its rows
     replace(MNIST, sigma=0.55, epochs=68),
     replace(MNIST, sigma=0.5, epochs=100),
 )
-ADULT = Setting(n=29_305, batch=256, sigma=0.55, epochs=18)
-IMDB = Setting(n=25_000, batch=512, sigma=0.56, epochs=9, optimizer="adam")
+ADULT = Setting(n=29_305, batch=256, sigma=0.55, epochs=18, dataset="adult")
+IMDB = Setting(n=25_000, batch=512, sigma=0.56, epochs=9, optimizer="adam", dataset="imdb")
 # p = 1/80 exactly; 80 % of the 1,000,209 ratings are 800,167.
 MOVIELENS = Setting(n=800_160, batch=10_002, sigma=0.6, epochs=20, clip_norm=5.0, optimizer="adam", delta=1e-6)
 # Figure 4's caption (also PMC7695347): at these epochs epsilon is the same with less noise, counted by the CLT.

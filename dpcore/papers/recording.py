@@ -74,7 +74,7 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     for event in events:
         if isinstance(event, Finished):
             share = 1 - (behind.step if behind else 0) / event.step  # of the steps that were taken here
-            record(job, Seeded(_seed(job), event.accuracy, event.accepted), event.seconds / share)
+            record(job, Seeded(_seed(job), event.accuracy, event.accepted, event.rmse), event.seconds / share)
         elif clock() > deadline:
             events.close()
             return False

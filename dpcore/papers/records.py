@@ -24,6 +24,12 @@ class Seeded:
     seed: int
     accuracy: float  # on the test set, in [0, 1]
     accepted: int | None = None  # of simulated annealing: the steps that were accepted
+    rmse: float | None = None  # where the classes are numbers
+
+    @property
+    def score(self) -> float:
+        """What a paper prints of it: the error where the classes are numbers, else the accuracy in per cent."""
+        return 100 * self.accuracy if self.rmse is None else self.rmse
 
 
 @dataclass(frozen=True)
@@ -40,13 +46,13 @@ class Recorded:
 
     @property
     def mean(self) -> float:
-        """The mean test accuracy in per cent."""
-        return 100 * statistics.fmean(run.accuracy for run in self.runs)
+        """The mean test accuracy in per cent, or the mean error."""
+        return statistics.fmean(run.score for run in self.runs)
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation over seeds in percentage points; None for one seed."""
-        return 100 * statistics.stdev(run.accuracy for run in self.runs) if len(self.runs) > 1 else None
+        """The standard deviation over seeds, of accuracies in percentage points; None for one seed."""
+        return statistics.stdev(run.score for run in self.runs) if len(self.runs) > 1 else None
 
 
 def named(config: RunConfig) -> str:

@@ -40,6 +40,7 @@ class Evaluated:
     loss: float
     per_class: tuple[float, ...]  # accuracy of each class
     averaged_accuracy: float | None = None  # of the weights' moving average, where one is kept
+    rmse: float | None = None  # root mean square error of the expected class, where classes are numbers
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Finished:
     accuracy: float
     averaged_accuracy: float | None = None
     accepted: int | None = None  # of `sa`: steps accepted
+    rmse: float | None = None
 
 
 Event = Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished

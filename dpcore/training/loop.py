@@ -60,7 +60,7 @@ def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:
     last = run.evaluated(steps)
     yield last
     accepted = run.annealing.accepted if run.annealing else None
-    yield Finished(steps, times.elapsed(), last.accuracy, last.averaged_accuracy, accepted)
+    yield Finished(steps, times.elapsed(), last.accuracy, last.averaged_accuracy, accepted, last.rmse)
 
 
 def saved(run: TrainingRun, step: int, file: Path) -> Event:

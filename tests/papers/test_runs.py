@@ -38,12 +38,13 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say(paper: str, en
     assert (plan(config).mechanism is not None) == config.private
     assert config.source == "full"
     assert [name for name in idle(config) if name in config.chosen()] == []
-    assert 50 < entry.theirs < 100
+    assert (50 < entry.theirs < 100) == (config.dataset != "movielens")
     assert entry.because
 
 
 def test_where_a_claim_hangs_on_less_than_a_point_there_are_several_seeds_and_half_the_tolerance() -> None:
-    assert {(entry.seeds, entry.tolerance) for _, entry in TRAINED} == {(1, 1.0), (3, 0.5)}
+    accuracies = [entry for _, entry in TRAINED if entry.config.dataset != "movielens"]
+    assert {(entry.seeds, entry.tolerance) for entry in accuracies} == {(1, 1.0), (3, 0.5)}
     printed = [entry for entry in SA_DPSGD if entry.place == "Table 1" and entry.config.dataset == "mnist"]
     assert [entry.seeds for entry in printed if entry.config.epochs == 40] == [3, 3, 3, 3, 1]
 
@@ -52,6 +53,26 @@ def test_the_rows_of_table_1_spend_what_the_paper_prints() -> None:
     configs = [entry.config for entry in TABLE_1]
     found = [each.q * math.sqrt(plan(each).steps * math.expm1(each.sigma**-2)) for each in configs]
     assert found == pytest.approx(MUS_OF_TABLE_1, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("name", "mu", "steps", "theirs", "within"),
+    [  # arXiv 1911.11607, Tables 2 to 4: mu, the steps of its epochs, what is reached with privacy and without
+        ("adult", 2.03, 2061, [84.0, 84.5], 1.0),
+        ("imdb", 2.07, 440, [83.8, 84.7], 1.0),
+        ("movielens", 1.94, 1601, [0.915, 0.893], 0.01),
+    ],
+)
+def test_the_tables_beside_mnist_are_trained_with_their_own_networks_and_spend_their_mu(
+    name: str, mu: float, steps: int, theirs: list[float], within: float
+) -> None:
+    private, plain = (entry for entry in GAUSSIAN_DP if entry.config.dataset == name)
+    config = private.config
+    assert [private.theirs, plain.theirs] == theirs
+    assert [private.tolerance, plain.tolerance] == [within, within]
+    assert plan(config).steps == steps
+    assert config.q * math.sqrt(steps * math.expm1(config.sigma**-2)) == pytest.approx(mu, abs=0.01)
+    assert (config.model, plain.config.model, plain.config.private) == (name, name, False)
 
 
 def test_the_columns_of_paper_001_spend_epsilon_3_by_the_classic_conversion() -> None:
