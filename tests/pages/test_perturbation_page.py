@@ -153,9 +153,21 @@ def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything
     assert ("output" in private, "objective" in private) == (learner == "logistic", learner == "logistic")
     assert {"gradient", "input"} <= private
     assert "Not private for this model" in conditions or learner == "logistic"
-    assert "No guarantee" in rows["paper_input"]
+    assert "Not private: No guarantee" in rows["paper_input"]
     assert "proven upper bound" not in rows["paper_input"]
     assert "not convex" in rows["output"] or learner == "logistic"
+
+
+def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_method_private_elsewhere(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    def obstacles(method: object, task: object, epsilon: float) -> tuple[str, ...]:
+        return ("Nothing is convex.", "The noise is cut off.") if epsilon == 8 else ("Nothing is convex.",)
+
+    monkeypatch.setattr(type(METHODS["output"]), "obstacles", obstacles)
+    page = html(opened(methods=["output"]))
+    assert "Not private: Nothing is convex. The noise is cut off." in page
+    assert "Elsewhere all holds" not in page
 
 
 def test_the_time_is_told_from_the_last_comparison_of_these_data(store: Store):

@@ -1,6 +1,7 @@
 """Which conditions of which theorem hold for what the controls say, before anything is compared."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 
@@ -69,7 +70,7 @@ def conditions_table(request: Request, task: Task) -> str:
 
 def _row(request: Request, task: Task, name: str) -> str:
     method, fails = METHODS[name], failing(task, name, request.epsilons)
-    worth, verdict = _verdict(request, name, fails)
+    worth, verdict = _verdict(request, task, name, fails)
     kind = Kind.UPPER if worth is Worth.SOUND_AND_TIGHT else Kind.CLAIMED
     said = term(kind, f"conditions-{name}", WORDS[kind]) if method.takes_epsilon else "no epsilon"
     protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
@@ -80,26 +81,17 @@ def _row(request: Request, task: Task, name: str) -> str:
     )
 
 
-def _verdict(request: Request, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:
+def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:
     method = METHODS[name]
     if not method.takes_epsilon:
         return Worth.NOT_AVAILABLE, " ".join(fails)
     if not fails:
         return Worth.SOUND_AND_TIGHT, f"All conditions hold for this model. {method.note} {method.source}."
-    everywhere = all(len(at) == len(request.epsilons) for at in fails.values())
-    reasons = " ".join(fails)
-    if everywhere:
-        start = (
-            f"Not private for this model ({MODELS[request.model].title.lower()})" if _by_model(name) else "Not private"
-        )
-        return Worth.CLAIMS_LESS, f"{start}: {reasons}"
-    at = sorted({epsilon for each in fails.values() for epsilon in each})
-    return (
-        Worth.OUTSIDE,
-        f"Not private at epsilon {', '.join(f'{each:g}' for each in at)}: {reasons} Elsewhere all holds.",
-    )
-
-
-def _by_model(name: str) -> bool:
-    """Whether there is a model for which the method is private."""
-    return name != "paper_input"
+    at, reasons = sorted({epsilon for each in fails.values() for epsilon in each}), " ".join(fails)
+    if len(at) == len(request.epsilons):
+        others = (replace(task, model_name=each) for each in MODELS)
+        elsewhere = any(not failing(each, name, request.epsilons) for each in others)
+        model = f" for this model ({MODELS[request.model].title.lower()})" if elsewhere else ""
+        return Worth.CLAIMS_LESS, f"Not private{model}: {reasons}"
+    where = ", ".join(f"{each:g}" for each in at)
+    return Worth.OUTSIDE, f"Not private at epsilon {where}: {reasons} Elsewhere all holds."

@@ -23,7 +23,8 @@ def numbers(found: Results) -> None:
     """Mean accuracies as a table; every number behind it, and as CSV."""
     st.html(accuracy_table(found))
     st.caption(
-        f"Test accuracy, measured: mean over seeds, in percent. {NOT_KEPT}: the method does not keep this epsilon here."
+        f"Test accuracy, measured: mean over seeds, in percent. {NOT_KEPT}: the method does not keep this epsilon. "
+        "Each fit spends its epsilon anew; accuracies and gaps are exact figures of the data, which no epsilon covers."
     )
     numbers_table("All numbers of the comparison", "comparison_numbers", lambda: columns(found))
     csv_button("Download the comparison (CSV)", lambda: columns(found), f"perturbation-{found.run.id}.csv", "download")
