@@ -11,7 +11,7 @@ from dpcore.papers.paper import Quantity as Asked
 from pages.parts.controls.number import Quantity, number, show
 from pages.parts.results.table import scrolling
 
-BESIDE = 3  # fields in a row
+BESIDE = 2  # fields in a row
 
 
 def show_calculators(paper: Paper) -> None:
@@ -28,11 +28,12 @@ def show_calculators(paper: Paper) -> None:
 
 
 def _asked(paper: Paper, calculator: Calculator) -> dict[str, float]:
-    columns = st.columns(BESIDE, gap="medium")
     values = {}
-    for place, asked in enumerate(calculator.asks):
-        with columns[place % BESIDE]:
-            values[asked.name] = number(_quantity(f"{paper.id}_{asked.name}", asked))
+    for first in range(0, len(calculator.asks), BESIDE):  # row by row: on a narrow screen they stay in their order
+        beside = calculator.asks[first : first + BESIDE]
+        for column, asked in zip(st.columns(BESIDE, gap="medium"), beside, strict=False):
+            with column:
+                values[asked.name] = number(_quantity(f"{paper.id}_{asked.name}", asked))
     return values
 
 

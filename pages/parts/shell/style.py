@@ -89,7 +89,7 @@ p.verdict {margin: 0}
 ul.areas {padding: 0; list-style: none}
 .areas i {display: inline-block; width: 1em; height: 1em; margin-right: .5em; vertical-align: -.1em}
 .verdicts.findings :is(td, th) {font-weight: 400; vertical-align: top}
-.verdicts.findings th {min-width: 12rem}
+.verdicts.findings tbody th {min-width: 9rem}
 .paper-head h2 {font-size: 1.1rem; margin: 0; padding: 0}
 .remarks {margin: 0}
 .remarks li {margin-bottom: .3rem}
