@@ -18,6 +18,7 @@ from dpcore.data import cifar
 from dpcore.data.catalogue import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
+from dpcore.papers import PAPERS
 from dpcore.runs import pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -27,6 +28,8 @@ from dpcore.training.loop import train
 from dpcore.training.training_run import TrainingRun
 from tests.data.idx_folders import write
 from tests.pages.train_page import opened, press
+
+assert PAPERS  # loaded here, while CIFAR-10 has its own size: their runs are of that
 
 EACH = 20  # images in a batch
 

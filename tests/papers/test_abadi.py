@@ -7,7 +7,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpcore.papers import PAPERS
-from dpcore.papers.abadi_numbers import (
+from dpcore.papers.abadi.numbers import (
     LOG,
     MOST_EPOCHS,
     SETTING,
@@ -17,7 +17,7 @@ from dpcore.papers.abadi_numbers import (
     printed_strong,
     with_pca,
 )
-from dpcore.papers.abadi_runs import LEVELS
+from dpcore.papers.abadi.runs import LEVELS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden, reference

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.papers.free_rejections import Selection
+from dpcore.papers.sa_dpsgd.free_rejections import Selection
 
 CASES = [Selection(2.0, 6.0), Selection(2.0, 3.0, 10), Selection(20.0, 30.0, 10), Selection(1.23, 0.5, 1)]
 DRAWS = 400_000

@@ -12,7 +12,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from dpcore.papers import PAPERS
 from dpcore.papers.comparison import Outcome, certified_lower, compared
 from dpcore.papers.entry import Computed
-from dpcore.papers.gaussian_dp_numbers import (
+from dpcore.papers.gaussian_dp.numbers import (
     BOTTOM,
     EXPERIMENTS,
     ORDERS,

@@ -8,8 +8,8 @@ import pytest
 
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
-from dpcore.papers.input_perturbation_numbers import BREAST_CANCER, DRAWINGS, local_epsilon
-from dpcore.papers.noise_formulas import own_noise
+from dpcore.papers.input_perturbation.noise_formulas import own_noise
+from dpcore.papers.input_perturbation.numbers import BREAST_CANCER, DRAWINGS, local_epsilon
 from tests.reference import gaussian_delta
 
 PAPER = PAPERS["003"]

@@ -8,8 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.papers.noise_formulas import Learning, local_noise, own_noise, own_risk, slack
-from dpcore.papers.noise_table import CALCULATOR, COLUMNS, ROWS
+from dpcore.papers.input_perturbation.noise_formulas import Learning, local_noise, own_noise, own_risk, slack
+from dpcore.papers.input_perturbation.noise_table import CALCULATOR, COLUMNS, ROWS
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
 from tests.reference import gaussian_delta

@@ -8,8 +8,8 @@ import pytest
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.entry import Computed
-from dpcore.papers.pigdo_numbers import FIGURE_4, QUOTED
-from dpcore.papers.theorem_3 import Lambda, counterexamples
+from dpcore.papers.pigdo.numbers import FIGURE_4, QUOTED
+from dpcore.papers.pigdo.theorem_3 import Lambda, counterexamples
 from tests import golden
 from tests.reference import theorem_3
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from dpcore.papers import PAPERS
-from dpcore.papers.abadi_runs import RUNS as ABADI
+from dpcore.papers.abadi.runs import RUNS as ABADI
 from dpcore.papers.entry import Trained
-from dpcore.papers.gaussian_dp_runs import RUNS as GAUSSIAN_DP
-from dpcore.papers.pigdo_runs import RUNS as PIGDO
-from dpcore.papers.sa_dpsgd_runs import RUNS as SA_DPSGD
+from dpcore.papers.gaussian_dp.runs import RUNS as GAUSSIAN_DP
+from dpcore.papers.pigdo.runs import RUNS as PIGDO
+from dpcore.papers.sa_dpsgd.runs import RUNS as SA_DPSGD
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.training.combinations import idle
 from dpcore.training.plan import plan

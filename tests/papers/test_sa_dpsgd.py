@@ -10,7 +10,7 @@ from dp_accounting.rdp import RdpAccountant
 
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
-from dpcore.papers.sa_dpsgd_numbers import (
+from dpcore.papers.sa_dpsgd.numbers import (
     DRAWINGS,
     NAMES,
     acceptance,
@@ -23,7 +23,7 @@ from dpcore.papers.sa_dpsgd_numbers import (
     theorem_1,
     whole_epochs,
 )
-from dpcore.papers.sa_dpsgd_runs import TABLE_3
+from dpcore.papers.sa_dpsgd.runs import TABLE_3
 from tests import golden
 from tests.reference import log_moment
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from dpcore.papers import theorem_3
-from dpcore.papers.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
+from dpcore.papers.pigdo import theorem_3
+from dpcore.papers.pigdo.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
 from tests import golden
 from tests.reference import log_moment, one_step_delta
 from tests.reference import theorem_3 as printed_formula

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.papers.gaussian_dp_numbers import BOTTOM, TOP
+from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.calibration.same_epsilon import same_epsilon
 from dpcore.privacy.calibration.solve import Answer, verdict_on

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpcore.papers.theorem_3 import Lambda, conditions_hold, worst
+from dpcore.papers.pigdo.theorem_3 import Lambda, conditions_hold, worst
 from pages.parts.explain.lesson import EXAMPLES, Scene
 from pages.parts.explain.lessons import broken_proof, free_rejections
 

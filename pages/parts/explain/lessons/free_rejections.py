@@ -2,7 +2,7 @@
 
 import math
 
-from dpcore.papers.free_rejections import Selection
+from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.privacy.report.numbers import outward, percent
 from pages.parts.explain.lesson import EXAMPLES, Answer, Lesson, Question, Scene, Step
 

@@ -8,7 +8,7 @@ import numpy as np
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.theorem_3 import DELTA, claimed, drawn_as_moments
+from dpcore.papers.pigdo.theorem_3 import DELTA, claimed, drawn_as_moments
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import short

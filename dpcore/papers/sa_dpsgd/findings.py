@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from dpcore.papers.free_rejections import Selection
 from dpcore.papers.paper import Finding, Remark
-from dpcore.papers.sa_dpsgd_numbers import (
+from dpcore.papers.sa_dpsgd.free_rejections import Selection
+from dpcore.papers.sa_dpsgd.numbers import (
     BUDGET,
     DELTA,
     LIMITS,
@@ -20,7 +20,7 @@ from dpcore.papers.sa_dpsgd_numbers import (
     setting,
     whole_epochs,
 )
-from dpcore.papers.sa_dpsgd_runs import TABLE_3
+from dpcore.papers.sa_dpsgd.runs import TABLE_3
 from dpcore.privacy.report.numbers import outward, percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, as long as it takes

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.sa_dpsgd_runs import TABLE_3
+from dpcore.papers.sa_dpsgd.runs import TABLE_3
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.renyi import binomial_log_moments

@@ -1,9 +1,9 @@
 """Paper 001: SA-DPSGD, which keeps or drops each noisy step by simulated annealing."""
 
 from dpcore.papers.paper import Paper
-from dpcore.papers.sa_dpsgd_findings import FINDINGS, REMARKS
-from dpcore.papers.sa_dpsgd_numbers import DRAWINGS, ENTRIES, SETTINGS
-from dpcore.papers.sa_dpsgd_runs import RUNS, SWEEPS
+from dpcore.papers.sa_dpsgd.findings import FINDINGS, REMARKS
+from dpcore.papers.sa_dpsgd.numbers import DRAWINGS, ENTRIES, SETTINGS
+from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS
 
 PAPER = Paper(
     id="001",

@@ -1,8 +1,8 @@
 """Paper 003: input perturbation, and the other places of learning at which noise may be added."""
 
-from dpcore.papers.input_perturbation_findings import FINDINGS, REMARKS
-from dpcore.papers.input_perturbation_numbers import DRAWINGS, ENTRIES
-from dpcore.papers.noise_table import CALCULATOR
+from dpcore.papers.input_perturbation.findings import FINDINGS, REMARKS
+from dpcore.papers.input_perturbation.noise_table import CALCULATOR
+from dpcore.papers.input_perturbation.numbers import DRAWINGS, ENTRIES
 from dpcore.papers.paper import Paper
 
 PAPER = Paper(

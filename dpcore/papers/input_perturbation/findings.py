@@ -3,8 +3,8 @@
 import math
 from dataclasses import replace
 
-from dpcore.papers.input_perturbation_numbers import BREAST_CANCER, EPSILONS, local_epsilon
-from dpcore.papers.noise_formulas import gradient_noise, local_noise, own_noise
+from dpcore.papers.input_perturbation.noise_formulas import gradient_noise, local_noise, own_noise
+from dpcore.papers.input_perturbation.numbers import BREAST_CANCER, EPSILONS, local_epsilon
 from dpcore.papers.paper import Finding, Remark
 from dpcore.privacy.report.numbers import outward, plain, short
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.papers.noise_formulas import (
+from dpcore.papers.input_perturbation.noise_formulas import (
     LIPSCHITZ,
     NORM,
     Learning,

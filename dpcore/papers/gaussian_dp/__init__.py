@@ -3,8 +3,8 @@
 import math
 
 from dpcore.papers.comparison import certified_lower
-from dpcore.papers.gaussian_dp_figures import DRAWINGS
-from dpcore.papers.gaussian_dp_numbers import (
+from dpcore.papers.gaussian_dp.figures import DRAWINGS
+from dpcore.papers.gaussian_dp.numbers import (
     ADULT,
     EXPERIMENTS,
     IMDB,
@@ -18,7 +18,7 @@ from dpcore.papers.gaussian_dp_numbers import (
     of_tables,
     of_text,
 )
-from dpcore.papers.gaussian_dp_runs import RUNS
+from dpcore.papers.gaussian_dp.runs import RUNS
 from dpcore.papers.paper import Finding, Paper, Remark
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import sigma_for

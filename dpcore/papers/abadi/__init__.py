@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpcore.papers.abadi_numbers import (
+from dpcore.papers.abadi.numbers import (
     AFFORDED,
     CIFAR,
     CIFAR_SIGMA,
@@ -18,7 +18,7 @@ from dpcore.papers.abadi_numbers import (
     printed_strong,
     with_pca,
 )
-from dpcore.papers.abadi_runs import LEVELS, RUNS, SWEEPS
+from dpcore.papers.abadi.runs import LEVELS, RUNS, SWEEPS
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Finding, Line, Paper, Remark
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpcore.papers.entry import Setting
-from dpcore.papers.gaussian_dp_numbers import (
+from dpcore.papers.gaussian_dp.numbers import (
     BOTTOM,
     BOTTOM_LESS,
     EXPERIMENTS,

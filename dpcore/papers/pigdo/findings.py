@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 from dpcore.papers.paper import Finding, Remark
-from dpcore.papers.pigdo_numbers import MNIST, QUOTED, drawn_at_the_end, epsilon_at_the_end
-from dpcore.papers.theorem_3 import (
+from dpcore.papers.pigdo.numbers import MNIST, QUOTED, drawn_at_the_end, epsilon_at_the_end
+from dpcore.papers.pigdo.theorem_3 import (
     DELTA,
     Counterexample,
     Lambda,

@@ -1,10 +1,10 @@
 """Paper 000: perturbed iterative gradient descent (PIAdam and its kin), and its modified moments accountant."""
 
 from dpcore.papers.paper import Paper
-from dpcore.papers.pigdo_findings import FINDINGS, REMARKS
-from dpcore.papers.pigdo_numbers import ENTRIES, FIGURE_4, SETTINGS
-from dpcore.papers.pigdo_runs import RUNS, SWEEPS
-from dpcore.papers.theorem_3 import MAP
+from dpcore.papers.pigdo.findings import FINDINGS, REMARKS
+from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4, SETTINGS
+from dpcore.papers.pigdo.runs import RUNS, SWEEPS
+from dpcore.papers.pigdo.theorem_3 import MAP
 
 PAPER = Paper(
     id="000",

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.papers.entry import Computed
-from dpcore.papers.noise_formulas import (
+from dpcore.papers.input_perturbation.noise_formulas import (
     Learning,
     bassily_noise,
     gradient_noise,

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore import check
-from dpcore.papers.abadi_runs import LEVELS
+from dpcore.papers.abadi.runs import LEVELS
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.paper import Calculator, Quantity
 from dpcore.privacy import renyi

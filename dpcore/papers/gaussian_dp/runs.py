@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import POINTS, Setting, Trained, accuracy, without_privacy
-from dpcore.papers.gaussian_dp_numbers import ADULT, BOTTOM, BOTTOM_LESS, IMDB, MOVIELENS, TABLE_1
+from dpcore.papers.gaussian_dp.numbers import ADULT, BOTTOM, BOTTOM_LESS, IMDB, MOVIELENS, TABLE_1
 from dpcore.training.config import RunConfig
 
 NETWORK: dict[str, Any] = {"dataset": "mnist", "source": "full", "model": "cnn", "activation": "relu"}
