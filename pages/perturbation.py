@@ -2,15 +2,18 @@
 
 import streamlit as st
 
+from dpcore.privacy.report.cautions import delta_warning
 from dpcore.runs.kinds import PERTURBATION
 from pages.parts.perturbation import comparison
 from pages.parts.perturbation.before_and_after import before_and_after
-from pages.parts.perturbation.conditions import conditions_table, task_of
+from pages.parts.perturbation.conditions import conditions, examples_of, task_of
 from pages.parts.perturbation.panel import watch
 from pages.parts.perturbation.picture import chosen_place
 from pages.parts.perturbation.request_form import request_form
 from pages.parts.shell.layout import page_columns
 from pages.parts.train.run_store import run_store
+
+OF_SHOWN = "Which conditions held for what is shown above"
 
 left, right = page_columns("Where can the noise go?")
 
@@ -19,6 +22,8 @@ with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):
         asked = request_form()
+        if asked.request and (small := delta_warning(asked.request.delta, examples_of(asked.request))):
+            st.warning(small)
 with right:
     place = chosen_place()
     shown = comparison.shown(store) if store else None
@@ -32,11 +37,12 @@ with right:
         watch(store, shown, place.methods if place else ())
     elif asked.request:
         st.info("Nothing is compared yet: press Compare, and the methods are drawn here as they are done.")
-    if asked.request:
-        try:
-            task = task_of(asked.request)
-        except ValueError as error:
-            st.error(str(error))
-        else:
-            st.html(f"<h2 class=part>Which conditions hold</h2>{conditions_table(asked.request, task)}")
-            before_and_after(asked.request, task)
+    compared = comparison.request_of(shown)
+    try:
+        if compared and compared != asked.request:
+            st.html(conditions(OF_SHOWN, compared))
+        if asked.request:
+            st.html(conditions("Which conditions hold", asked.request))
+            before_and_after(asked.request, task_of(asked.request))
+    except ValueError as error:
+        st.error(str(error))

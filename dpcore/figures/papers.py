@@ -41,6 +41,7 @@ WORD = 12  # letters in a line of a word on a map
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
 ERROR = "type II error"
 EARLY = 0.1  # of the x axis: where curves that meet at its end are told
+FEW = 20  # points of a line, up to here each is marked
 MEET = 1e-3  # of the y axis
 LEAST = 1e-12  # what a logarithmic axis shows of less
 
@@ -57,7 +58,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
-    shape["xaxis"] |= {"type": "log"} if drawing.log_x else {}
+    shape["xaxis"] |= {"type": "log"} if drawing.log_x else _room(lines)
     if _meet(lines, drawing):
         shape["annotations"] = _key(lines, styles, shape, size)
     else:
@@ -137,6 +138,15 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
     return styles
 
 
+def _room(lines: Sequence[Line]) -> dict[str, Any]:
+    """The x axis of lines of which each point is marked: to the last x, also where nothing is known there."""
+    x = np.concatenate([each.x for each in lines] or [np.empty(0)])
+    if not 0 < x.size <= FEW:
+        return {}
+    room = 0.04 * float(x.max() - x.min()) or 0.04 * abs(float(x.max())) or 1.0
+    return {"range": [float(x.min()) - room, float(x.max()) + room]}
+
+
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
     """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
     if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
@@ -154,6 +164,8 @@ def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
     for line, style in zip(lines, styles_of(lines), strict=True):
         seen = np.where(np.isfinite(line.y), line.y, np.nan)
         own = trace_of(line.x, seen, style) | hover_text(seen, _written(line, drawing))
+        if len(line.x) <= FEW:  # a point alone is no line
+            own |= {"mode": "lines+markers"}
         if line.lower and traces:
             traces[-1] |= {"fill": "tonexty", "fillcolor": BAND}
             traces.insert(-1, own)

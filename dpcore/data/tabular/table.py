@@ -28,8 +28,8 @@ class Rows:
 class Table:
     """A table of the catalogue.
 
-    Ranges of columns and the bound of norms are public constants: they were taken from what is published about the
-    table, not from the rows of a comparison, and no budget is charged for them.
+    Ranges of columns and the bound of norms are constants: no comparison takes them from its rows. Some were chosen by
+    who had seen the table, and no budget covers that choice.
     """
 
     name: str  # the id in requests and on the command line

@@ -26,9 +26,9 @@ def _between() -> str:
     noises = [outward(local_noise(replace(BREAST_CANCER, epsilon=each)), math.ceil) for each in EPSILONS]
     told = ", ".join(f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True))
     return (
-        "What can be proven is local: noise drawn anew for each row protects the row, and all that is learnt from "
-        f"it. In the paper's range that is a standard deviation of {told} (delta {plain(BREAST_CANCER.delta)}), on "
-        "features of rows of norm at most 1."
+        "What can be proven is local: noise drawn anew for each row protects its features, and all that is learnt from "
+        "them; its label needs more. In the paper's range that is a standard deviation of "
+        f"{told} (delta {plain(BREAST_CANCER.delta)}), on features of rows of norm at most 1."
     )
 
 

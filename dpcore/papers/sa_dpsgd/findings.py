@@ -31,9 +31,9 @@ def _free() -> str:
     return (
         "No. A step that was kept is no fresh Gaussian: it was kept because it came out as it did. Take 0 without an "
         f"example and 1 with it, add noise of sigma = {MANY.sigma:g}, and keep what lies {MANY.distance:g} or more "
-        f"from the middle, with at most {MANY.limit} rejections in a row, as in Table 2. For {STEPS:,} accepted steps "
-        f"the paper's count charges epsilon {short(MANY.accepted_only(DELTA, STEPS))}, and at least "
-        f"{outward(MANY.epsilon_after(STEPS, DELTA), math.floor)} is proven."
+        f"from the middle, with at most {MANY.limit} rejections in a row, as in Table 2, each step judged alone. For "
+        f"{STEPS:,} accepted steps the paper's count charges epsilon {short(MANY.accepted_only(DELTA, STEPS))}, and at "
+        f"least {outward(MANY.epsilon_after(STEPS, DELTA), math.floor)} is proven."
     )
 
 

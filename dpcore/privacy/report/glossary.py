@@ -4,9 +4,10 @@ A word that is new on a page is an entry here and one call of `help_on`, or of `
 """
 
 import re
-from dataclasses import dataclass
 
 from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.perturbation_terms import PERTURBATION
+from dpcore.privacy.report.term import THIS_APP, Term
 from dpcore.privacy.types import Kind
 
 ABADI = "Abadi et al. 2016, arXiv:1607.00133"
@@ -15,19 +16,7 @@ DONG = "Dong, Roth and Su 2019, arXiv:1905.02383"
 KAIROUZ = "Kairouz, Oh and Viswanath 2015, arXiv:1311.0776"
 DWORK = "Dwork and Roth 2014, The algorithmic foundations of differential privacy"
 CARLINI = "Carlini et al. 2022, arXiv:2112.03570"
-THIS_APP = "a word of this app"
 ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
-
-
-@dataclass(frozen=True)
-class Term:
-    """A word, what it means in a few sentences, where they come from, and the heads of tables that stand for it."""
-
-    name: str
-    meaning: str
-    source: str
-    heads: tuple[str, ...] = ()
-
 
 GLOSSARY = {
     "epsilon": Term(
@@ -164,8 +153,8 @@ GLOSSARY = {
     ),
     "outcome": Term(
         "Verdict on a paper's number",
-        "Reproduced: ours is what is printed, as far as it is printed. Differs: it is not, and why is said. Refuted: "
-        "it is a promise of privacy, and epsilon is proven to be larger. Untrained: no run of it is on record.",
+        "Reproduced, if ours is what is printed, as far as it is printed. If it differs, why is said. A promise of "
+        "privacy is refuted if epsilon is proven to be larger. Untrained are those of which no run is on record.",
         THIS_APP,
     ),
     "ours": Term(
@@ -244,6 +233,7 @@ GLOSSARY = {
         "model can make them, whoever they are and whatever else they know.",
         "Nanayakkara et al. 2023, arXiv:2303.00738",
     ),
+    **PERTURBATION,
     Kind.UPPER: Term(
         WORDS[Kind.UPPER][:1].upper() + WORDS[Kind.UPPER][1:],
         "The exact value is not above this number: it may promise too little privacy, never too much. It carries ≤.",

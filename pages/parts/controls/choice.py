@@ -69,6 +69,7 @@ def choice_of(
     key: str,
     changed: Callable[[], None] | None = None,
     show_label: bool = True,
+    help: str | None = None,
 ) -> str:
     """One of a few options as buttons; the first is the default, the URL holds the others."""
     strange = unknown(key, options)
@@ -81,6 +82,7 @@ def choice_of(
         key=key,
         on_change=changed,
         label_visibility="visible" if show_label else "collapsed",
+        help=help,
         bind="query-params",
         persist_state="session",
     )

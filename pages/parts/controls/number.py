@@ -67,6 +67,15 @@ def number(quantity: Quantity, *, label: bool = True) -> float:
     return read(quantity, text)
 
 
+def at_fault(quantity: Quantity) -> bool:
+    """Whether the text in the quantity's field is none of its values."""
+    try:
+        read(quantity, st.session_state[quantity.key])
+    except ValueError:
+        return True
+    return False
+
+
 def read(quantity: Quantity, text: str) -> float:
     """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
 

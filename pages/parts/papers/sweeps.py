@@ -22,10 +22,11 @@ def value_of(sweep: Sweep, config: RunConfig) -> str:
 
 
 def recorded_lines(paper: Paper, sweep: Sweep) -> tuple[Line, ...]:
-    """The mean accuracy against the setting, for the runs that have been recorded; nothing where there are none."""
-    found = [(getattr(config, sweep.setting), record.mean) for config, record in _records(paper, sweep) if record]
-    numbers = [each for each in found if isinstance(each[0], int | float)]
-    return (Line("Recorded here", *np.array(numbers, dtype=float).T),) if numbers else ()
+    """The mean accuracy against the setting, NaN where no run has been recorded; nothing where none has."""
+    runs = [(getattr(config, sweep.setting), record) for config, record in _records(paper, sweep)]
+    found = [(value, record.mean if record else np.nan) for value, record in runs if isinstance(value, int | float)]
+    known = any(np.isfinite(mean) for _, mean in found)
+    return (Line("Recorded here", *np.array(found, dtype=float).T),) if known else ()
 
 
 def sweep_table(paper: Paper, sweep: Sweep) -> str:

@@ -139,8 +139,9 @@ def row_table(request: Request, task: Task, public: Public, epsilon: float) -> s
     )  # fmt: skip
     top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
     labelled = f"<p class=promise>{_flips(epsilon)} Features are scaled to −1 … 1 by public constants.</p>"
-    body = f"<table class=verdicts><thead><tr><th scope=col>Feature</th>{top}</tr></thead><tbody>{rows}</tbody></table>"
-    return labelled + scrolling("A row before and after", body)
+    thead = f"<thead><tr><th scope=col>Feature</th>{top}</tr></thead>"
+    table = f"<table class='verdicts features'>{thead}<tbody>{rows}</tbody></table>"
+    return labelled + scrolling("A row before and after", table)
 
 
 def _flips(epsilon: float) -> str:

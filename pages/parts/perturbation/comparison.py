@@ -86,6 +86,14 @@ def shown(store: Store) -> Run | None:
     return run
 
 
+def request_of(run: Run | None) -> Request | None:
+    """What was compared; None for nothing, and for a comparison of another version, of which its panel speaks."""
+    try:
+        return run.request if run else None
+    except (ValueError, TypeError):
+        return None
+
+
 def _mine() -> set[str]:
     return st.session_state.setdefault(STARTED, set())
 

@@ -23,6 +23,7 @@ from dpcore.training.perturbation.task import Task
 from pages.parts.explain.terms import head, linked, term
 from pages.parts.results.table import drawn_line, scrolling, sign
 
+HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
     methods.Kind.CENTRAL: "from whoever sees the model",
     methods.Kind.LOCAL: "from those who learn, too",
@@ -50,6 +51,14 @@ def task_of(request: Request) -> Task:
     return Task(request.model, *sizes(request.dataset, request.classes), *settings)
 
 
+def examples_of(request: Request) -> int | None:
+    """Rows to learn from; None where the data make no problem, which is said elsewhere."""
+    try:
+        return task_of(request).examples
+    except ValueError:
+        return None
+
+
 def failing(task: Task, method: str, epsilons: Sequence[float]) -> dict[str, tuple[float, ...]]:
     """Each sentence on what fails for the method, with the epsilons that it fails at; empty where all holds."""
     found: dict[str, tuple[float, ...]] = {}
@@ -59,20 +68,24 @@ def failing(task: Task, method: str, epsilons: Sequence[float]) -> dict[str, tup
     return found
 
 
-def conditions_table(request: Request, task: Task) -> str:
-    """An HTML table: each method, who is protected, what kind of number its epsilon is, and which condition fails."""
-    heads = "".join(f"<th scope=col>{head(each, 'conditions')}</th>" for each in ("Kind", "Verdict"))
-    first = "<th scope=col>Method</th><th scope=col>Every row is protected</th>"
-    rows = "".join(_row(request, task, name) for name in request.methods)
-    table = f"<table class=verdicts><thead><tr>{first}{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return scrolling("Conditions", table)
+def conditions(title: str, request: Request) -> str:
+    """A title, and an HTML table: each method, who is protected, what kind of number its epsilon is, and what fails.
+
+    Errors: ValueError, as a sentence, where the data make no problem.
+    """
+    task, where = task_of(request), title.lower().replace(" ", "-")
+    heads = "".join(f"<th scope=col>{head(each, where)}</th>" for each in HEADS)
+    rows = "".join(_row(request, task, name, where) for name in request.methods)
+    head_row = f"<thead><tr><th scope=col>Method</th>{heads}</tr></thead>"
+    table = scrolling(title, f"<table class=verdicts>{head_row}<tbody>{rows}</tbody></table>")
+    return f"<h2 class=part>{title}</h2>{table}"
 
 
-def _row(request: Request, task: Task, name: str) -> str:
+def _row(request: Request, task: Task, name: str, where: str) -> str:
     method, fails = METHODS[name], failing(task, name, request.epsilons)
     worth, verdict = _verdict(request, task, name, fails)
     kind = Kind.UPPER if worth is Worth.SOUND_AND_TIGHT else Kind.CLAIMED
-    said = term(kind, f"conditions-{name}", WORDS[kind]) if method.takes_epsilon else "no epsilon"
+    said = term(kind, f"{where}-{name}", WORDS[kind]) if method.takes_epsilon else "no epsilon"
     protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
     return (
         f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(method.title)}</th>"

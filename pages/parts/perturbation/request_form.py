@@ -14,37 +14,37 @@ from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import EPSILONS, MOST_SEEDS, MOST_STEPS, Request
 from pages.parts.controls.choice import choice_by_title, choice_of
 from pages.parts.controls.faults import say_unknown, unknown
-from pages.parts.controls.mechanism import DELTA
-from pages.parts.controls.number import Quantity, number
+from pages.parts.controls.mechanism import DELTA, open_on
+from pages.parts.controls.number import Quantity, at_fault, number
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
 
 DEFAULT = Request()
-TESTED = "How often each method learns at each epsilon, every time with noise of its own."
 SEEDS = Quantity(
     "fits", "Seeds", str(DEFAULT.seeds), 1, MOST_SEEDS, lambda seeds: check.whole(1, MOST_SEEDS, seeds=seeds),
-    "quicker", "steadier means", help=TESTED, whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
+    "quicker", "steadier means", help=help_on("fits"), whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
 )  # fmt: skip
 STEPS = Quantity(
     "descent", "Steps T of descent", str(DEFAULT.steps), 1, 1000,
     lambda steps: check.whole(1, MOST_STEPS, steps=steps), "less noise", "nearer the minimum",
-    help="Full steps of gradient descent, over all rows: what output, gradient and input perturbation learn by.",
+    help=help_on("descent"),
     whole=True, name="steps",
 )  # fmt: skip
 RATE = Quantity(
     "stride", "Step size", "1", 0.01, 100, lambda rate: check.in_range(0, 1e6, ends="(]", rate=rate),
-    "smaller", "larger", help="Of gradient descent, fixed beforehand and the same in every step.", name="rate",
+    "smaller", "larger", name="rate",
 )  # fmt: skip
 REGULARISER = Quantity(
     "ridge", "Regulariser", str(DEFAULT.regulariser), 1e-4, 1,
     lambda ridge: check.in_range(0, 1e3, regulariser=ridge), "nearer the data", "less noise",
-    help="Δ: the objective has (Δ / 2) |θ|² beside the loss, which makes it strongly convex whatever the rows are.",
+    help=help_on("regulariser"),
     name="regulariser",
 )  # fmt: skip
 CLIP = Quantity(
     "longest", "Clipping norm G", str(DEFAULT.clip_norm), 0.01, 10,
     lambda norm: check.in_range(1e-6, 1e6, clip_norm=norm), "less noise", "truer gradients",
-    help="Of each row's gradient, where the loss itself does not bound it.", name="clip_norm",
+    help=help_on("row_norm"), name="clip_norm",
 )  # fmt: skip
+OPEN = "descent_open"  # set once a value behind the expander was at fault
 SIZES = ("largest proven", "own")
 CHOSEN = [format(each, "g") for each in EPSILONS]
 
@@ -68,12 +68,14 @@ def request_form() -> Asked:
     epsilons = _several("Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
     delta = number(DELTA)
     seeds = int(number(SEEDS))
-    with st.expander("Descent, step size, regulariser"):
+    with st.expander("Descent, step size, regulariser", expanded=OPEN in st.session_state):
         steps = int(number(STEPS))
-        own = choice_of(st, "Step size", SIZES, "stride_by") == "own"
+        own = choice_of(st, "Step size", SIZES, "stride_by", help=help_on("step_size")) == "own"
         rate = number(RATE, label=False) if own else None
         regulariser = number(REGULARISER)
         clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else number(CLIP)
+        drawn = [STEPS, REGULARISER, *([RATE] if own else []), *([CLIP] if MODELS[model].lipschitz is None else [])]
+        open_on(any(at_fault(each) for each in drawn), OPEN)
     if absent := table.absent():
         return Asked(None, absent, table)
     if not methods or not epsilons:

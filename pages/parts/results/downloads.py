@@ -49,7 +49,7 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
     """The chart's data and the accountants' sources."""
     steps = curves[CERTIFIED].steps
     at = {"epoch": epochs_at(mechanism, steps), "step": steps}
-    numbers_table(NUMBERS, "table", lambda: at | _by_title(curves))
+    numbers_table(NUMBERS, "curve_numbers", lambda: at | _by_title(curves))
     sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
     if sources.open:
         for each in ACCOUNTANTS.values():

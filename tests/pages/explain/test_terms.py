@@ -11,6 +11,7 @@ from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import GLOSSARY
 from dpcore.runs.store import Store
+from dpcore.training.perturbation.methods import METHODS
 from pages.parts.controls.presets import PRESETS
 from pages.parts.explain.terms import head, legend, term
 from tests.pages.test_every_page import PAGES, ROOT, address_of, opened
@@ -18,7 +19,8 @@ from tests.pages.train_page import opened_at
 
 PLAIN = ("Number", "All pairs by", "CLT", "(", "No pair")  # heads of columns that are curves, or say nothing
 PLAIN += ("Where", "Theirs", "Open it in", "It claims", "What holds")
-PRINTED = re.compile(r"class='verdicts (papers|findings)'")  # tables with a paper's own words as rows
+PLAIN += ("Method", "Feature", "before", "handed over", "cut to its range", "nearest public row", "ε =")
+PRINTED = re.compile(r"class='verdicts (papers|findings|features)'")  # tables with the words of a paper or a data set
 HEADS = (r"<th scope=\w+[^>]*>(.*?)</th>", r"<th scope=col[^>]*>(.*?)</th>")
 HELPED = ("markdown", "caption", "selectbox", "button", "button_group", "text_input", "toggle", "checkbox")
 
@@ -41,7 +43,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
         with Store(tmp_path_factory.mktemp("store")) as store:
             patch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
             variants: list[dict[str, str]] = [{}, {"sampling": "q", "length": "steps"}]
-            variants += [{"target": target} for target in ("advantage", "mu")] + [{"acceptance": "sa"}]
+            variants += [{"target": target} for target in ("advantage", "mu")] + [
+                {"acceptance": "sa"},
+                {"stride_by": "own", "learner": "mlp"},
+            ]
             return {f"{Path(page.file).stem} {query}": opened(page, query) for page in PAGES for query in variants}
 
 
@@ -69,7 +74,8 @@ def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
 
 
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
-    names = {each.title for each in ACCOUNTANTS.values()} | {style_of(name).label for name in ACCOUNTANTS}
+    names = {each.title for each in (*ACCOUNTANTS.values(), *METHODS.values())}
+    names |= {style_of(name).label for name in ACCOUNTANTS}
     heads = {
         text for page in pages.values() for each in page.get("html")
         for text in re.findall(HEADS[bool(PRINTED.search(each.proto.body))], each.proto.body)

@@ -1,5 +1,6 @@
 """The noise that each method really draws, against the formula, and the formula against sixty digits."""
 
+import dataclasses
 from collections.abc import Callable
 
 import mpmath
@@ -168,3 +169,13 @@ def test_a_long_run_needs_no_more_noise_on_its_parameters_than_the_minimiser() -
     task = task_for(PROBLEM, steps=10_000)
     assert OutputPerturbation().sensitivity(task) == pytest.approx(2 / (60 * 0.01), rel=1e-6)
     assert bassily.DRAWN > 0
+
+
+def test_a_feature_of_0_is_handed_over_with_no_more_digits_than_one_that_cancels() -> None:
+    rows = np.zeros((1000, 3))
+    rows[:, 2] = 1 / 3.5
+    labels = np.where(np.arange(1000) % 2, 1.0, -1.0)
+    problem = dataclasses.replace(PROBLEM, rows=rows, labels=labels)
+    task = task_for(problem)
+    handed, _ = LocalInputPerturbation().perturbed(task, problem, 8.0, streams(1)[0])
+    assert np.array_equal(handed, handed.astype(np.float32))

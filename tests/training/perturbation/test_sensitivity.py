@@ -1,5 +1,6 @@
 """How far replacing one row moves what noise is added to: never beyond the bound, and near it for a hostile pair."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -111,3 +112,15 @@ def test_the_minimiser_with_a_random_linear_term_keeps_epsilon_and_delta_in_one_
     noise = method.noise(task, epsilon)
     assert 0 < delta(noise) <= task.delta
     assert delta(noise / 3) > task.delta  # one axis has half of the sensitivity that two have
+
+
+@pytest.mark.parametrize("given_rate", [1.8e-3, 7.99, 8.01])
+def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err(
+    given_rate: float,
+) -> None:
+    task = task_for(random_problem(), given_rate=given_rate, regulariser=6.4e-11, steps=9_110)
+    with mpmath.workdps(60):
+        rate, smooth, convex = (mpmath.mpf(each) for each in (task.rate, task.smoothness, task.regulariser))
+        factor = max(abs(1 - rate * convex), abs(1 - rate * smooth))
+        exact = task.sensitivity * rate * (factor**task.steps - 1) / (factor - 1)
+        assert abs(OutputPerturbation().sensitivity(task) / exact - 1) < 1e-10

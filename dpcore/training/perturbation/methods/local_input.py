@@ -53,8 +53,13 @@ class LocalInputPerturbation(Method):
         return min((ceil(kept / (1 + kept) * DIGITS) + 1) / DIGITS, 0.5)  # one more than rounding may take
 
     def perturbed(self, task: Task, problem: Problem, epsilon: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
-        """The rows and labels that are handed over."""
-        rows = problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
+        """The rows and labels that are handed over: rows with the digits of float32.
+
+        The last digits of a float64 tell values apart that the noise is to hide: 0 leaves those of the noise as they
+        are, while a sum that cancels has zeros there.
+        """
+        drawn = problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
+        rows = drawn.astype(np.float32).astype(np.float64)
         flipped = draws.uniforms(task.examples) < self.flips(epsilon)
         return rows, np.where(flipped, -problem.labels, problem.labels)
 

@@ -1,6 +1,7 @@
 """Output perturbation: learn without noise, and add it to the parameters."""
 
 from collections.abc import Sequence
+from math import expm1, log1p
 from typing import final
 
 import numpy as np
@@ -35,8 +36,9 @@ class OutputPerturbation(Method):
 
     def sensitivity(self, task: Task) -> float:
         """How far replacing one row can move theta_T."""
-        factor = max(abs(1 - task.rate * task.regulariser), abs(1 - task.rate * task.smoothness))
-        rounds = task.steps if factor == 1 else (factor**task.steps - 1) / (factor - 1)
+        # the factor less 1: itself it would lose the digits of what is small beside 1
+        excess = max(-task.rate * task.regulariser, task.rate * task.smoothness - 2)
+        rounds = expm1(task.steps * log1p(excess)) / excess if excess else task.steps
         return task.sensitivity * task.rate * rounds
 
     def noise(self, task: Task, epsilon: float) -> float:
