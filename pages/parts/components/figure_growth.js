@@ -120,7 +120,10 @@ export function spread(layout, plot) {
   for (const { name, share, group, tall } of beside(layout, notes)) {
     const range = layout[name]?.range ?? plot._fullLayout?.[name]?.range;
     const gap = (LINE * tall) / ((layout.height - t - b) * share);
-    if (range) apart(group, range, (range[1] - range[0]) * gap, layout[name]?.type === "log");
+    if (!range) continue;
+    const lines = Math.max(...group.map((each) => each.text.split("<br>").length));
+    const step = (range[1] - range[0]) * gap; // a second line reaches further down than a line alone
+    apart(group, [range[0] + (step * (lines - 1)) / (2 * lines), range[1]], step, layout[name]?.type === "log");
   }
   notes.forEach((each) => delete each.at);
   return { ...layout, annotations: notes };
