@@ -8,6 +8,7 @@ from pages.parts.papers import computed
 from pages.parts.papers.calculators import show_calculators
 from pages.parts.papers.choices import chosen_outcomes, chosen_paper
 from pages.parts.papers.entries_table import numbers_download, show_numbers
+from pages.parts.papers.experiments import show_experiments
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.head import show_findings, show_head, show_remarks
 from pages.parts.papers.opening import open_link
@@ -38,6 +39,7 @@ with right:
             show_numbers(found)
     with rest:
         show_trainings(paper)
+        show_experiments(paper)
         show_calculators(paper)
         show_remarks(paper)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from dpcore.papers.entry import Computed, Entry, Setting, Trained
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.training.config import RunConfig
+from dpcore.training.perturbation.request import Request
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,15 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """A figure that compares places of the noise: its values are not printed, but the comparison can be made here."""
+
+    place: str  # "Figure 4 (a, d)"
+    title: str  # what is compared
+    request: Request
+
+
+@dataclass(frozen=True)
 class Paper:
     """What one of the five papers says that can be computed or trained here."""
 
@@ -139,6 +149,7 @@ class Paper:
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
+    experiments: tuple[Experiment, ...] = ()
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Remark, ...] = ()
 

@@ -1,7 +1,6 @@
 """The page of perturbation: what is asked, compared, shown, said apart, and kept."""
 
 import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -16,10 +15,7 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from pages.parts.perturbation.picture import choose_pressed
 from pages.parts.perturbation.places import PLACES
-from pages.parts.shell.menu import PAGES
 from tests.pages.perturbation_page import REQUEST, WHY, events_of, opened, recorded, texts
-from tests.pages.test_every_page import ROOT
-from tests.pages.train_page import opened_at
 
 
 def charts(page: AppTest) -> list[dict]:
@@ -282,30 +278,3 @@ def test_measured_results_without_noise_stand_alone(store: Store):
     assert not charts(page)
     assert "Without noise" in html(page)
     assert WHY not in html(page)
-
-
-def test_what_this_page_leaves_in_the_session_breaks_no_other_page(store: Store):
-    page = opened()
-    left = {each.key: each.value for each in (*page.selectbox, *page.text_input) if each.key}
-    assert left["table"] == "breast_cancer"
-    for each in PAGES:
-        assert not opened_at(ROOT / each.file, session=left).exception
-
-
-def test_the_conditions_of_what_is_shown_stand_there_where_the_controls_say_something_else(store: Store):
-    run = recorded(store, request=replace(REQUEST, model="mlp"))
-    page = opened(comparison=run, learner="logistic")
-    titles = re.findall("<h2 class=part>(.*?)</h2>", html(page))
-    assert titles[:2] == ["Which conditions held for what is shown above", "Which conditions hold"]
-
-
-def test_a_fault_behind_the_expander_opens_it(store: Store):
-    page = opened(ridge="nan", learner="mlp", longest="0")
-    (expander,) = [each for each in page.expander if each.label.startswith("Descent")]
-    assert expander.proto.expanded
-    assert "regulariser" in texts(page, "error")
-
-
-def test_a_delta_of_one_over_n_is_warned_about_before_comparing(store: Store):
-    assert "is not below 1/n" in texts(opened(table="iris", delta="0.5"), "warning")
-    assert "is not below 1/n" not in texts(opened(table="iris"), "warning")

@@ -67,3 +67,11 @@ def test_each_gap_is_named_at_an_equation_or_a_place_of_the_paper() -> None:
     for each in PAPER.remarks:
         assert each.place.split()[0] in ("Equation", "Equations", "Algorithm", "Section", "Table")
         assert each.text.endswith(".")
+
+
+def test_every_experiment_is_a_comparison_of_the_papers_data_in_its_range_of_epsilon():
+    tables = [(each.request.dataset, each.request.model) for each in PAPER.experiments]
+    assert len({*tables}) == len(tables) == 9
+    assert {table for table, model in tables if model == "mlp"} == {"kddcup99", "adult", "bank"}
+    for each in PAPER.experiments:
+        assert (each.request.epsilons[0], each.request.epsilons[-1]) == (0.01, 0.25)

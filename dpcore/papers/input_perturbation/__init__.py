@@ -1,5 +1,6 @@
 """Paper 003: input perturbation, and the other places of learning at which noise may be added."""
 
+from dpcore.papers.input_perturbation.experiments import EXPERIMENTS
 from dpcore.papers.input_perturbation.findings import FINDINGS, REMARKS
 from dpcore.papers.input_perturbation.noise_table import CALCULATOR
 from dpcore.papers.input_perturbation.numbers import DRAWINGS, ENTRIES
@@ -15,6 +16,7 @@ PAPER = Paper(
     entries=ENTRIES,
     drawings=DRAWINGS,
     calculators=(CALCULATOR,),
+    experiments=EXPERIMENTS,
     findings=FINDINGS,
     remarks=REMARKS,
 )

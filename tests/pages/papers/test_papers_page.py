@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.pages.papers.dummy import (
     PLANE,
     REFUTED,
     REPRODUCED,
+    ROOT,
     SETTING,
     TRAINED,
     UNTRAINED,
@@ -33,6 +35,7 @@ from tests.pages.papers.dummy import (
     rows,
     written,
 )
+from tests.pages.train_page import opened_at
 
 __all__ = ["dummy"]
 OPENED = {"paper": PAPER.id}
@@ -190,3 +193,14 @@ def test_what_is_accounted_for_is_computed_once_and_accuracies_are_looked_up_eac
 
 def test_a_setting_is_told_in_one_line():
     assert told(DECAYING) == "sigma 8, exponential noise, batch 300 of 30,000, 3 epochs, delta 1e-6"
+
+
+def test_each_experiment_opens_its_comparison(store: Store):
+    page = opened_in_the_app(paper="003")
+    links = {each.proto.label: each.proto.query_string for each in page.get("page_link")}
+    assert "table=breast_cancer&learner=logistic" in links["Figure 4 (a, d): Breast Cancer, logistic regression"]
+    for query in links.values():
+        fields = {name: value if len(value) > 1 else value[0] for name, value in parse_qs(query).items()}
+        comparison = opened_at(ROOT / "pages" / "perturbation.py", **fields)
+        assert comparison.selectbox(key="table").value == fields["table"]
+        assert [*comparison.button_group(key="epsilons").value] == fields["epsilons"]
