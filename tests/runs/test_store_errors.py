@@ -63,7 +63,7 @@ def test_a_newer_schema_is_refused_and_left_as_it_is(home: Path) -> None:
     db.execute("PRAGMA user_version = 7")
     db.close()
     left = path.read_bytes()
-    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 3 or less, but it has 7"):
+    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 4 or less, but it has 7"):
         Store(home)
     assert path.read_bytes() == left
 
@@ -75,7 +75,7 @@ def test_another_programs_database_is_refused_and_left_as_it_is(home: Path) -> N
     db.commit()
     db.close()
     left = (home / FILE).read_bytes()
-    with pytest.raises(StoreError, match="to have schema version 3 or less, but it has 0"):
+    with pytest.raises(StoreError, match="to have schema version 4 or less, but it has 0"):
         Store(home)
     assert (home / FILE).read_bytes() == left
 

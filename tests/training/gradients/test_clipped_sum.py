@@ -44,7 +44,7 @@ def test_norms_and_clipped_sums_equal_a_loop_over_examples(make, shape, kind, cl
     torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=1e-6)
     clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
     total = found.total if scale is None else found.total / scale
-    torch.testing.assert_close(total, clipped.sum(0), rtol=1e-4, atol=3e-5 * clip_norm)
+    torch.testing.assert_close(total, clipped.sum(0), rtol=1e-4, atol=1e-4 * clip_norm)  # sums of eleven may cancel
     assert found.clipped.tolist() == (factors < 1).any(1).tolist()
     torch.testing.assert_close(found.losses, F.cross_entropy(module(x), y, reduction="none").detach())
 
@@ -164,7 +164,7 @@ def test_norms_and_clipped_sums_equal_opacus(make, shape):
     found = engine_on(BookKeeping, module).clipped_sum(x, y, Flat(clip_norm))
     torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=1e-6)
     clipped = (rows * (clip_norm / norms).clamp(max=1)[:, None]).sum(0)
-    torch.testing.assert_close(found.total, clipped, rtol=1e-4, atol=2e-5 * clip_norm)
+    torch.testing.assert_close(found.total, clipped, rtol=1e-4, atol=1e-4 * clip_norm)
 
 
 def test_the_chunk_size_does_not_matter():

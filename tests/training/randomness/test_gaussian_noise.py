@@ -61,17 +61,20 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
         assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
 
 
-def test_noise_is_drawn_in_one_place_only():
+WEIGHTS = "perturbation/models/mlp.py"  # where a network starts: public, and no noise
+DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "box_muller", "random_words")}
+DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
+DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "gradient", "local_input", "objective", "output")}
+DRAWING |= {"perturbation/methods/paper_input.py", "perturbation/task.py"}
+
+
+def test_noise_is_drawn_in_known_places_only():
     folder = Path(noise_module.__file__).parents[1]
     of_torch_or_numpy = re.compile(r"\bnormal_\(|\brandn|\.normal\(|standard_normal|torch\.normal")
     drawing = re.compile(r"\b(add_)?normals\(|\.random_\(")
-    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
-    assert [name for name, text in texts.items() if of_torch_or_numpy.search(text)] == []
-    assert {name for name, text in texts.items() if drawing.search(text)} == {
-        "gaussian_noise.py",
-        "box_muller.py",
-        "random_words.py",
-    }
+    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    assert [name for name, text in texts.items() if of_torch_or_numpy.search(text)] == [WEIGHTS]
+    assert {name for name, text in texts.items() if drawing.search(text) and name != WEIGHTS} == DRAWING
 
 
 def test_it_is_added_to_what_is_there():
