@@ -7,9 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.figures.style import NORMAL, PRESENT
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
+from tests.pages.perturbation_page import recorded
 from tests.pages.test_every_page import opened
 
 BUTTON = "present_button"
@@ -61,7 +63,8 @@ def figures(page: AppTest) -> list[dict]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
 def test_every_chart_has_large_text_in_it(store: Store, page):
-    drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"}))
+    compared = {"comparison": recorded(store, status=Status.FINISHED)}
+    drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
     assert drawn
     assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}
-    assert {each["layout"]["font"]["size"] for each in figures(opened(page, {}))} == {NORMAL.text}
+    assert {each["layout"]["font"]["size"] for each in figures(opened(page, compared))} == {NORMAL.text}
