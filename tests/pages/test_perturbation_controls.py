@@ -35,3 +35,11 @@ def test_a_fault_behind_the_expander_opens_it(store: Store):
 def test_a_delta_of_one_over_n_is_warned_about_before_comparing(store: Store):
     assert "is not below 1/n" in texts(opened(table="iris", delta="0.5"), "warning")
     assert "is not below 1/n" not in texts(opened(table="iris"), "warning")
+
+
+def test_a_comparison_of_another_session_is_cancelled_only_after_a_question(store: Store):
+    run = recorded(store, [])
+    page = opened(comparison=run)
+    assert "Another session began this comparison." in texts(page, "markdown")
+    page.button(key=f"cancel_{run}").click().run()
+    assert store.run(run).cancelling

@@ -53,6 +53,11 @@ def begin(store: Store, request: Request) -> None:
         st.session_state[PROBLEM] = str(error)
 
 
+def begun_here(run: str) -> bool:
+    """Whether this session began the comparison."""
+    return run in _mine()
+
+
 def cancel(store: Store, run: str) -> None:
     """Ask the comparison to stop."""
     try:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.data.tabular import TABLES
+from dpcore.privacy.report.numbers import plain
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from pages.parts.perturbation.charts import charts
-from pages.parts.perturbation.comparison import cancel
+from pages.parts.perturbation.comparison import begun_here, cancel
 from pages.parts.perturbation.numbers import numbers
 from pages.parts.perturbation.results import Results, results
 from pages.parts.train.run_history import duration
@@ -47,9 +48,8 @@ def described(found: Results) -> str:
     first, second = table.pair(request.classes)
     rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
     seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
-    return (
-        f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title} · {seeds} · δ = {request.delta:g}"
-    )
+    what = f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title}"
+    return f"{what} · {seeds} · δ = {plain(request.delta)}"
 
 
 def _status(store: Store, found: Results) -> None:
@@ -58,6 +58,9 @@ def _status(store: Store, found: Results) -> None:
         bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
         bar.progress(min(found.done / found.total, 1.0), text=_progress(found))
         stopping = run.cancelling and run.status is Status.RUNNING
+        if not begun_here(run.id):  # another session may wait for it: ask first
+            button = button.popover("Cancel", disabled=stopping, width="stretch")
+            button.markdown("Another session began this comparison.")
         asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
         button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
     elif run.status is Status.FINISHED:
