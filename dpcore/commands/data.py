@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from dpcore.commands import Parser
-from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing
+from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing, remedy
 from dpcore.data.download import download
 from dpcore.data.importing import has_data_sets, import_folder
 from dpcore.data.tabular import ORIGINALS, TABLES
@@ -61,7 +61,7 @@ def _full(name: str) -> str:
         return f"in {dataset.debian_folder}" if absent else "here"
     if len(absent) < len(dataset.files) or "is missing" not in absent[0]:
         return f"damaged: {absent[0]}"
-    return f"missing: 'data import DIR' makes it of {dataset.arrays.originals}" if dataset.arrays else "missing"
+    return f"missing: {remedy(dataset)}"
 
 
 def _download(arguments: argparse.Namespace) -> int:

@@ -25,16 +25,18 @@ WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) -
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(prog="python -m dpcore papers", description="What the papers print, recomputed, and what holds.")
-    made.add_argument("--paper", metavar="ID", help=f"one of {', '.join(PAPERS)} (default: all of them)")
+    known = f"one of {', '.join(PAPERS)}; may be given more than once (default: all of them)"
+    made.add_argument("--paper", metavar="ID", action="append", help=known)
     made.add_argument("--json", action="store_true", help="print one JSON list")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every number of the papers with ours; exit status 0."""
-    if arguments.paper is not None:
-        check.one_of(PAPERS, paper=arguments.paper)
-    papers = [PAPERS[name] for name in ([arguments.paper] if arguments.paper else PAPERS)]
+    asked = list(dict.fromkeys(arguments.paper or PAPERS))
+    for name in asked:
+        check.one_of(PAPERS, paper=name)
+    papers = [PAPERS[name] for name in asked]
     if arguments.json:
         print(json.dumps([_object(each) for paper in papers for each in comparisons(paper)], allow_nan=False))
     else:

@@ -11,6 +11,7 @@ SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the 
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 
 
+IMPORT = "'python -m dpcore data import DIR'"
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
 
 
@@ -229,6 +230,19 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
             least = "at least " if isinstance(file, CifarFile) else ""
             faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
+
+
+def remedy(dataset: Dataset) -> str:
+    """How the full set comes to this machine, as a clause."""
+    if dataset.arrays:
+        return f"{IMPORT} makes it of {dataset.arrays.originals}"
+    return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
+
+
+def absent_of(examples: int) -> list[Dataset]:
+    """The data sets whose full set has so many training examples, and is not here."""
+    every = (each for each in DATASETS.values() if each.examples("full") == examples)
+    return [each for each in every if "full" not in available(each.name)]
 
 
 def in_debian_folder(dataset: Dataset) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpcore.data.catalogue import Dataset, in_debian_folder, missing, raw_folder
+from dpcore.data.catalogue import IMPORT, Dataset, in_debian_folder, missing, raw_folder, remedy
 from dpcore.data.importing import install
 
 SILENCE = 10.0  # seconds without an answer after which a mirror counts as unreachable
@@ -25,7 +25,7 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
         say(f"{dataset.title}: already here.")
         return True
     if dataset.arrays:
-        say(f"{dataset.title}: not downloaded; 'data import DIR' makes it of {dataset.arrays.originals}.")
+        say(f"{dataset.title}: not downloaded; {remedy(dataset)}.")
         return False
     for name, fetch in sources_of(dataset):
         say(f"{dataset.title}: trying {name} ...")
@@ -37,7 +37,7 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
         else:
             say(f"{dataset.title}: checked, now in {target}.")
             return True
-    rest = "the bundled sample works without it" if dataset.sampled else "'data import DIR' takes it from files"
+    rest = "the bundled sample works without it" if dataset.sampled else f"{IMPORT} takes it from files"
     say(f"{dataset.title}: could not be downloaded; {rest}.")
     return False
 

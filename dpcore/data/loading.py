@@ -18,6 +18,7 @@ from dpcore.data.catalogue import (
     in_debian_folder,
     missing,
     raw_folder,
+    remedy,
     sample_path,
 )
 
@@ -63,13 +64,7 @@ def load(name: str, source: str) -> Split:
         return split_of(dataset, raw_folder(dataset))
     if in_debian_folder(dataset) and dataset.debian_folder:
         return split_of(dataset, dataset.debian_folder)
-    raise ValueError(f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; {_remedy(dataset)}.")
-
-
-def _remedy(dataset: Dataset) -> str:
-    if dataset.arrays:
-        return f"'python -m dpcore data import DIR' makes it of {dataset.arrays.originals}"
-    return "run 'python -m dpcore data download' or 'data import DIR'"
+    raise ValueError(f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; {remedy(dataset)}.")
 
 
 def split_of(dataset: Dataset, folder: Path) -> Split:

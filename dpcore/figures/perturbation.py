@@ -80,7 +80,7 @@ def perturbation_figure(
     traces, ends = [], []
     for level in levels:
         value = level.value if log else 100 * level.value
-        traces.append(line([across[0], across[-1]], [value] * 2, level.style, hovertemplate=_hover(log)))
+        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate=_hover(log)))
         ends.append(_end(level.style, value, log))
     for spread in sorted((each for each in spreads if each.values), key=lambda each: each.method in picked):
         style, means = method_style(spread.method), _over_seeds(spread, log)[0]
@@ -117,11 +117,17 @@ def perturbation_alt(
 def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
     """A logarithmic axis over these epsilons, with the powers of ten in words that need no exponent."""
     low, high = math.log10(across[0]), math.log10(across[-1])
-    edge = 0.03 * max(high - low, 1)
     powers = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
     ticks = powers if len(powers) > 1 else sorted({across[0], across[-1]})
     told = {"tickvals": ticks, "ticktext": [f"{each:g}" for each in ticks]}
-    return {"type": "log", "range": [low - edge, high + edge], **told}
+    return {"type": "log", "range": [math.log10(each) for each in _span(across)], **told}
+
+
+def _span(across: Sequence[float]) -> list[float]:
+    """The ends of the axis over these epsilons; with room beside a single one, where a level can be drawn."""
+    low, high = math.log10(across[0]), math.log10(across[-1])
+    edge = 0.03 * max(high - low, 1)
+    return [10 ** (low - edge), 10 ** (high + edge)]
 
 
 def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> list[dict[str, Any]]:

@@ -145,7 +145,7 @@ def test_without_a_network_the_download_ends_with_a_plain_sentence(root, tiny, c
     monkeypatch.setattr("torchvision.datasets.CIFAR10", unreachable)
     assert main(["data", "download", "--dataset", "cifar10"]) == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "CIFAR-10: could not be downloaded; 'data import DIR' takes it from files."
+    assert last == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from files."
 
 
 def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(root, tiny, tmp_path, capsys, monkeypatch):

@@ -69,10 +69,8 @@ def test_an_adult_file_of_another_length_is_a_table_only(given, capsys):
     assert available("adult") == ()
     assert main(["data", "status"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert (
-        "Adult: no sample is bundled; full set missing: 'data import DIR' makes it of adult.data and adult.test"
-        in lines
-    )
+    how = "'python -m dpcore data import DIR' makes it of adult.data and adult.test"
+    assert f"Adult: no sample is bundled; full set missing: {how}" in lines
     assert "Adult (table): here" in lines
 
 
@@ -233,7 +231,7 @@ def test_without_its_files_a_sentence_says_which_to_bring(name, capsys):
 @pytest.mark.parametrize("name", ["imdb", "movielens"])
 def test_nothing_is_downloaded(name, capsys):
     assert main(["data", "download", "--dataset", name]) == 1
-    assert "not downloaded; 'data import DIR' makes it of" in capsys.readouterr().out
+    assert "not downloaded; 'python -m dpcore data import DIR' makes it of" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("private", [True, False])

@@ -108,7 +108,7 @@ def test_a_number_that_is_none_is_a_sentence_and_no_figure(given, root) -> None:
 def test_a_table_that_is_not_here_is_a_sentence_and_others_still_work(name, capsys) -> None:
     assert main(["perturb", "--dataset", name]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "'data import DIR' brings it" in line
+    assert "'python -m dpcore data import DIR' brings it" in line
     assert main(["perturb", "--dataset", "iris", "--method", "output", "--epsilon", "1", "--seeds", "1"]) == 0
 
 
@@ -158,4 +158,4 @@ def test_a_table_that_cannot_be_fetched_is_said(monkeypatch, capsys) -> None:
     assert main(["data", "download", "--dataset", "adult"]) == 1
     assert "no route to host" in capsys.readouterr().out
     assert main(["data", "download", "--dataset", "bank"]) == 1
-    assert "'data import DIR' takes bank-additional-full.csv" in capsys.readouterr().out
+    assert "'python -m dpcore data import DIR' takes bank-additional-full.csv" in capsys.readouterr().out

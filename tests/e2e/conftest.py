@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.server import Server, serving
+from tests.e2e.server import PATIENCE, Server, serving
 from tests.pages.perturbation_page import recorded as compared
 from tests.pages.train_page import CONFIG, recorded
 
@@ -28,8 +28,9 @@ def browser() -> Iterator[object]:
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser
@@ -63,6 +64,6 @@ def shown_here(app: Server, runs: list[str]) -> str:
 def page(browser, app: Server):
     """A tab of its own, without a cookie or a memory of the last one."""
     context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()

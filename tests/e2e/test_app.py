@@ -19,8 +19,6 @@ LABEL = ".st-key-epsilon_chart .annotation-text"
 SLIDER = ".st-key-sigma_slider input[type=range]"
 RUNNING = 180_000  # ms that a short training run may take on a busy machine
 
-expect.set_options(timeout=30_000)
-
 
 def opened(page: Page, url: str) -> Page:
     page.goto(url)

@@ -10,7 +10,7 @@ from functools import lru_cache
 import pytest
 
 from pages.parts.shell.menu import PAGES
-from tests.e2e.server import ROOT, STILL, Server, serving
+from tests.e2e.server import PATIENCE, ROOT, STILL, Server, serving
 
 pytest.importorskip("playwright")
 from axe_playwright_python.base import AXE_SCRIPT
@@ -36,9 +36,12 @@ CASES = [
     for size in SIZES
     for theme in THEMES
 ]
-PATIENCE = 60_000
 HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
     .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
+SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
+    .some(each => each.scrollHeight > each.clientHeight && getComputedStyle(each).overflowY !== "visible")"""
+TO_THE_TOP = """() => document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")
+    .forEach(each => each.scrollTo(0, 0))"""
 FILLED = """() => [...document.querySelectorAll("[data-testid=stDataFrame]")]
     .every(each => each.querySelector("[role=gridcell]"))"""
 BROKEN = """async () => {
@@ -97,8 +100,12 @@ def open_everything(page: Page) -> None:
     page.mouse.move(0, 0)  # what the pointer rests on has other colours
     size = page.viewport_size
     assert size
-    page.set_viewport_size({"width": size["width"], "height": page.evaluate(HEIGHT) + 20})
-    settled(page)  # what stuck to the window's edge is back in its place
+    for _ in range(3):  # what is drawn anew for a larger window may be higher than before
+        page.set_viewport_size({"width": size["width"], "height": page.evaluate(HEIGHT) + 20})
+        settled(page)
+        if not page.evaluate(SCROLLS):
+            break
+    page.evaluate(TO_THE_TOP)  # what stuck to the window's edge is back in its place
 
 
 @pytest.mark.parametrize(("state", "size", "theme"), CASES)

@@ -10,8 +10,6 @@ from tests.e2e.server import Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-expect.set_options(timeout=120_000)
-
 ANSWER = "h2"
 CHANGED = "([path, old]) => { const e = document.querySelector(path); return e && e.textContent !== old }"
 TARGET = ".st-key-target_epsilon_slider input[type=range]"

@@ -10,14 +10,13 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.server import STILL, Server
+from tests.e2e.server import PATIENCE, STILL, Server
 from tests.e2e.test_watching import signs_of_life
 from tests.pages.train_page import CONFIG, recorded
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-SOON = 60_000  # ms: on a busy machine
 BURNERS, LONGEST = 3, 240  # processes that keep the cores busy, and seconds until they end by themselves
 BURN = f"import time\nend = time.monotonic() + {LONGEST}\nwhile time.monotonic() < end: pass"
 DRAWN = """() => {
@@ -51,14 +50,14 @@ def test_a_run_of_another_tab_is_cancelled_only_after_a_question(page: Page, app
             page.goto(f"{app.url}/train?run={run}")
             question = page.get_by_role("dialog")
             pressed(page, "Cancel")
-            expect(question).to_contain_text("was not started in this tab", timeout=SOON)
+            expect(question).to_contain_text("was not started in this tab")
             question.get_by_role("button", name="Let it run").click()
-            expect(question).to_have_count(0, timeout=SOON)
+            expect(question).to_have_count(0)
             assert not store.run(run).cancelling
             pressed(page, "Cancel")
             question.get_by_role("button", name="Cancel this run").click()
-            expect(page.get_by_role("button", name="Cancelling…")).to_be_disabled(timeout=SOON)
-            expect(question).to_have_count(0, timeout=SOON)
+            expect(page.get_by_role("button", name="Cancelling…")).to_be_disabled()
+            expect(question).to_have_count(0)
             assert store.run(run).cancelling
         store.end(run, Status.CANCELLED)
 
@@ -67,11 +66,11 @@ def test_no_chart_stays_blank_after_resume_on_a_busy_machine(page: Page, app: Se
     with Store(app.home) as store:
         run = recorded(store, replace(CONFIG, model="mlp", epochs=40.0), 40, Status.CANCELLED)
         page.goto(f"{app.url}/train?run={run}")
-        page.wait_for_function(DRAWN, timeout=SOON)
+        page.wait_for_function(DRAWN, timeout=PATIENCE)
         with busy():
             pressed(page, "Resume")
-            page.wait_for_url(lambda url: "run=" in url and run not in url, timeout=SOON)
+            page.wait_for_url(lambda url: "run=" in url and run not in url, timeout=PATIENCE)
             (rest,) = (each.id for each in store.runs() if each.id in page.url)
-            expect(page.locator(f".st-key-progress_{rest}")).to_be_visible(timeout=SOON)
-            page.wait_for_function(DRAWN, timeout=2 * SOON)
+            expect(page.locator(f".st-key-progress_{rest}")).to_be_visible()
+            page.wait_for_function(DRAWN, timeout=2 * PATIENCE)
         store.cancel(rest)

@@ -14,8 +14,6 @@ from playwright.sync_api import Locator, Page, expect
 TIMES = (5, pytest.param(20, marks=pytest.mark.slow))
 SEED = 7
 
-expect.set_options(timeout=30_000)
-
 
 def sigma(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Noise multiplier sigma, exact")

@@ -8,14 +8,13 @@ import pytest
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.shell.menu import PAGES
-from tests.e2e.server import STILL, Server
+from tests.e2e.server import PATIENCE, STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.test_layout import settled
 
-PATIENCE = 60_000
 MOST = 300  # times that Tab is pressed on one page
 QUICK = ("", "train")  # the others under CI, or with --slow
 ADDRESSES = [
@@ -85,7 +84,7 @@ def test_tab_reaches_every_control_in_order_and_one_sees_where_one_is(
 
 def tabbed_to(page: Page, wanted: Locator) -> None:
     """Press Tab until this has the focus."""
-    expect(wanted).to_be_enabled(timeout=PATIENCE)
+    expect(wanted).to_be_enabled()
     for _ in range(MOST):
         if wanted.evaluate("e => e === document.activeElement"):
             return
@@ -111,16 +110,16 @@ def test_the_journey_from_sigma_to_a_run_and_its_end_needs_no_mouse(page: Page, 
     slider = page.get_by_role("slider", name=re.compile("sigma"))
     tabbed_to(page, slider)
     page.keyboard.press("ArrowRight")
-    expect(page).to_have_url(re.compile(r"sigma="), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"sigma="))
     page.wait_for_selector(STILL, timeout=PATIENCE)
     tabbed_to(page, page.locator(".st-key-train button"))
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"run=\w+"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"run=\w+"))
     run = parse_qs(urlsplit(page.url).query)["run"][0]
     cancel = page.locator(f".st-key-cancel_{run} button")
     tabbed_to(page, cancel)
     page.keyboard.press("Enter")
-    expect(cancel).to_have_count(0, timeout=PATIENCE)
+    expect(cancel).to_have_count(0)
     with Store(app.home) as store:
         assert store.run(run).cancelling
 
@@ -135,11 +134,11 @@ def test_a_dialog_keeps_the_focus_closes_with_escape_and_gives_it_back(page: Pag
     tabbed_to(page, cancel)
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog")
-    expect(dialog).to_be_visible(timeout=PATIENCE)
+    expect(dialog).to_be_visible()
     expect(dialog.get_by_role("button", name="Let it run")).to_be_visible()
     for _ in range(8):  # around, more than once
         page.keyboard.press("Tab")
         assert dialog.evaluate("e => e.contains(document.activeElement) || document.activeElement === document.body")
     page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0, timeout=PATIENCE)
-    expect(cancel).to_be_focused(timeout=PATIENCE)
+    expect(dialog).to_have_count(0)
+    expect(cancel).to_be_focused()

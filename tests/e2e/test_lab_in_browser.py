@@ -13,7 +13,6 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
 TRAINING = 240_000  # ms that a short run and its start may take on a busy machine
-PATIENCE = 60_000
 SETTLED = 2_500  # ms after which the field has what the slider was moved to
 CHART = ".st-key-epsilon_chart"
 LABELS = f"{CHART} .annotation-text"
@@ -25,7 +24,7 @@ SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 def opened(page: Page, app: Server, address: str, width: int, height: int) -> Page:
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{app.url}/{address}")
-    expect(page.locator(LABELS).first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(LABELS).first).to_be_visible()
     return page
 
 
@@ -55,7 +54,7 @@ def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, ap
     expect(field).not_to_have_value("1.23")
     first = field.input_value()
     train = page.locator(".st-key-train button")
-    expect(train).to_be_enabled(timeout=PATIENCE)
+    expect(train).to_be_enabled()
     assert re.search(r"epsilon ≤ [\d.]+", train.inner_text())
     for each in (train, field, page.locator(CHART), page.get_by_role("combobox", name=re.compile("Optimizer"))):
         assert inside(page, each)
@@ -64,7 +63,7 @@ def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, ap
     expect(page.locator(LABELS).filter(has_text="% private")).to_be_visible(timeout=TRAINING)  # it has begun to learn
     slide(page, "End")  # the third: the run's curves stay as a ghost
     ghost = page.locator(LABELS).filter(has_text=f"sigma {first}")
-    expect(ghost.first).to_be_visible(timeout=PATIENCE)
+    expect(ghost.first).to_be_visible()
     expect(page.get_by_text("epsilon is certified to lie between")).to_be_visible()
     told = page.locator("figure.odds figcaption")
     expect(told).to_contain_text("of 100")
@@ -75,8 +74,8 @@ def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, ap
     try:
         other = with_link.new_page()
         other.goto(page.url)
-        expect(other.get_by_role("textbox", name=SIGMA)).to_have_value(field.input_value(), timeout=PATIENCE)
-        expect(other.locator(LABELS).filter(has_text=f"sigma {first}").first).to_be_visible(timeout=PATIENCE)
+        expect(other.get_by_role("textbox", name=SIGMA)).to_have_value(field.input_value())
+        expect(other.locator(LABELS).filter(has_text=f"sigma {first}").first).to_be_visible()
     finally:
         with_link.close()
     with Store(app.home) as store:
@@ -130,7 +129,7 @@ def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: S
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto(f"{app.url}/train")
     start = page.get_by_role("button", name="Start private run")
-    expect(start).to_be_enabled(timeout=PATIENCE)
+    expect(start).to_be_enabled()
     page.locator(".st-key-form summary").first.click()
     runs = page.get_by_role("textbox", name="Runs, exact")
     expect(runs).to_be_visible()
@@ -148,7 +147,7 @@ def test_a_step_is_shown_slowly_and_stands_still_where_that_is_asked_for(browser
         page = opened(context.new_page(), app, f"?run={run}", 1366, 768)
         page.get_by_text("Show a step").click()
         stages = page.locator(".step-shown > li")
-        expect(stages).to_have_count(4, timeout=PATIENCE)
+        expect(stages).to_have_count(4)
         assert stages.nth(3).evaluate("e => getComputedStyle(e).animationName") == "none"
         expect(stages.nth(1)).to_contain_text("One gradient an example")
     finally:

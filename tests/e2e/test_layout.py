@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.shell.menu import PAGES
-from tests.e2e.server import STILL, Server
+from tests.e2e.server import PATIENCE, STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
@@ -23,7 +23,6 @@ CASES = [  # those that are not quick under CI, or with --slow
     for theme in THEMES
 ]
 SHORTEST = 100  # pixels of a slider that a hand can still set
-PATIENCE = 60_000
 HAS_CONTROLS = {page.address: page.has_controls for page in PAGES}
 DRAWN = ".js-plotly-plot .main-svg, [data-testid=stAlert]"
 OUTSIDE = """() => {
@@ -38,8 +37,8 @@ SLIDERS = "() => [...document.querySelectorAll('input[type=range]')].map(e => e.
 
 def settled(page: Page) -> None:
     """Wait until the script has run and the charts are drawn."""
-    expect(page.locator("h1")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(DRAWN).first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(DRAWN).first).to_be_visible()
     page.wait_for_selector(STILL, timeout=PATIENCE)
 
 
@@ -75,7 +74,7 @@ def test_a_row_of_the_table_tells_what_its_numbers_are_on_a_narrow_screen(page: 
     page.set_viewport_size({"width": 420, "height": 900})
     page.goto(app.url)
     cell = page.locator("table.verdicts td[data-label=Epsilon]").first
-    expect(cell).to_be_visible(timeout=PATIENCE)
+    expect(cell).to_be_visible()
     told = cell.evaluate("e => getComputedStyle(e, '::before').content")
     assert "Epsilon" in told or "data-label" in told
 

@@ -11,7 +11,6 @@ from tests.e2e.server import STILL, Server, serving
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-expect.set_options(timeout=60_000)
 PAPER = "004"
 ROWS = "[aria-label=Numbers] tbody tr"
 

@@ -11,7 +11,6 @@ from tests.e2e.server import STILL, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-PATIENCE = 120_000
 FEW = "methods=none&methods=output&methods=gradient&epsilons=0.5&epsilons=8&fits=50"
 
 
@@ -27,7 +26,6 @@ def pressed(page: Page, name: str) -> None:
 
 
 def test_the_journey_from_a_place_to_a_comparison_its_end_and_a_reload(page: Page, app: Server):
-    expect.set_options(timeout=PATIENCE)
     page.goto(f"{app.url}/perturbation?table=iris&{FEW}&descent=100000")
     place = page.get_by_role("button", name="each gradient")
     pressed(page, "each gradient")

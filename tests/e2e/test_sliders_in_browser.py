@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.e2e.server import STILL, Server
+from tests.e2e.server import PATIENCE, STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
@@ -23,14 +23,12 @@ WATCH = """path => {
     look();
 }"""
 CHARTS = [("", "epsilon_chart"), pytest.param("tradeoff", "attack_chart", marks=pytest.mark.slow)]
-PATIENCE = 30_000
-expect.set_options(timeout=PATIENCE)
 
 
 def opened(page: Page, app: Server, query: str = "sigma=2") -> Locator:
     """The slider of sigma on a page that stands still."""
     page.goto(f"{app.url}/tradeoff?{query}")
-    expect(page.locator(LINE)).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(LINE)).to_be_attached()
     page.wait_for_selector(STILL)
     return page.locator(SLIDER)
 
@@ -228,7 +226,7 @@ def test_every_slider_stands_beside_its_field_on_a_projector(page: Page, app: Se
 
 def test_a_finger_on_the_slider_sets_it(browser, app: Server):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     slider = opened(page, app)
     slider.scroll_into_view_if_needed()

@@ -19,8 +19,6 @@ CLICK = """([name, clicks, pause]) => {
 QUICK = {(2, 0), (5, 120)}  # clicks, and the pause between them; the others under CI, or with --slow
 SETTLED = 2_500  # ms after which nothing that was clicked is still under way
 
-expect.set_options(timeout=30_000)
-
 
 def ids(app: Server) -> set[str]:
     with Store(app.home) as store:

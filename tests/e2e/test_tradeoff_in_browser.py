@@ -10,8 +10,6 @@ from tests.e2e.server import STILL, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
-expect.set_options(timeout=30_000)
-
 CELL = "table.attack td.own"
 SLIDER = ".st-key-sigma_slider input[type=range]"
 DRAWN = ".st-key-{} .scatterlayer .trace:last-child path.js-line"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pages.parts.explain.lessons import LESSONS
-from tests.e2e.server import STILL, Server
-from tests.e2e.test_layout import PATIENCE, SIZES, THEMES, settled
+from tests.e2e.server import PATIENCE, STILL, Server
+from tests.e2e.test_layout import SIZES, THEMES, settled
 
 pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe
@@ -14,7 +14,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.test_axe import HEIGHT
 
-expect.set_options(timeout=30_000)
 OPEN = "[popover]:popover-open"
 QUICK = [(SIZES[0], "dark")]
 CASES = [

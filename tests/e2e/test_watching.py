@@ -13,7 +13,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.plan import plan
-from tests.e2e.server import STILL, Server, serving
+from tests.e2e.server import PATIENCE, STILL, Server, serving
 from tests.pages.train_page import CLASSES, CONFIG, recorded
 
 pytest.importorskip("playwright")
@@ -21,9 +21,6 @@ from playwright.sync_api import Page, expect
 
 ACCURACY, LOSS = ".st-key-accuracy_chart", ".st-key-loss_chart"
 POINTS = "path => document.querySelector(`${path} .live-plot`)?.data?.[0]?.x?.length ?? 0"
-SOON = 60_000  # ms: on a busy machine
-
-expect.set_options(timeout=30_000)
 
 
 @pytest.fixture
@@ -73,7 +70,7 @@ def opened(page: Page, app: Server, run: str) -> Page:
 
 
 def wait_for_points(page: Page, count: int) -> None:
-    page.wait_for_function(f"count => ({POINTS})('{ACCURACY}') === count", arg=count, timeout=SOON)
+    page.wait_for_function(f"count => ({POINTS})('{ACCURACY}') === count", arg=count, timeout=PATIENCE)
 
 
 def points(page: Page, path: str = ACCURACY) -> list[float]:
@@ -115,8 +112,8 @@ def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server
     strip, fan = ".st-key-decisions_chart", ".st-key-norms_chart"
     with signs_of_life(store, run):
         page.goto(f"{app.url}/train?run={run}")
-        expect(page.locator(f"{strip} .main-svg").first).to_be_visible(timeout=SOON)
-        expect(page.locator(f"{fan} .main-svg").first).to_be_visible(timeout=SOON)
+        expect(page.locator(f"{strip} .main-svg").first).to_be_visible()
+        expect(page.locator(f"{fan} .main-svg").first).to_be_visible()
         page.wait_for_selector(STILL)
         page.wait_for_timeout(1500)
         before = len(talked)
@@ -126,7 +123,7 @@ def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server
             )
         expect(page.locator(".st-key-accepted_figures dd").first).to_have_text("3 / 2")
         expect(page.locator(".st-key-accepted_figures dd").last).to_have_text(re.compile(r"[\d.]+"))
-        page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2", timeout=SOON)
+        page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2", timeout=PATIENCE)
         shown = page.evaluate(f"() => document.querySelector('{strip} .live-plot').data.map(each => each.y)")
         assert shown == [[1, 1, 0, 0, 1], [0, 0, -1, -1, 0]]
         assert len(talked) == before

@@ -49,7 +49,16 @@ def test_every_line_is_named_with_its_last_mean_and_a_level_runs_throughout():
     assert said["Output"].endswith("Output 96.0 %")
     assert said["Without noise"].endswith("Without noise 96.0 %")
     level = named(figure, "Without noise")
-    assert (list(level.x), list(level.y)) == ([0.01, 8.0], [96.0, 96.0])
+    assert np.allclose(np.log10(level.x), figure.layout.xaxis.range)
+    assert list(level.y) == [96.0, 96.0]
+
+
+def test_a_level_is_seen_beside_a_single_epsilon():
+    figure: Any = perturbation_figure(
+        [OUTPUT._replace(epsilons=[1.0], values=[[0.8, 0.9]])], "accuracy", levels=[LEVEL]
+    )
+    low, high = named(figure, "Without noise").x
+    assert low < 1 < high
 
 
 def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpcore.data.catalogue import data_root
+from dpcore.data.catalogue import IMPORT, data_root
 from dpcore.data.tabular.columns import Column, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
@@ -48,7 +48,7 @@ class Original:
         missing = [each for each in self.files if place_of(folder_of_tables(), each) is None]
         fetch = f"'python -m dpcore data download --dataset {self.name}' or " if self.openml else ""
         place = f"Expected {missing[0]} in {folder_of_tables()}; " if missing else ""
-        return f"{place}{fetch}'data import DIR' brings it." if missing else ""
+        return f"{place}{fetch}{IMPORT} brings it." if missing else ""
 
     def read(self) -> Rows:
         """The table as it lies in the data root."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from dpcore.data.catalogue import IMPORT
 from dpcore.data.download import one_line
 from dpcore.data.tabular.delimited import Original, folder_of_tables, place_of
 
@@ -39,7 +40,7 @@ def download_table(original: Original, say: Callable[[str], None]) -> bool:
         say(f"{original.title}: already here.")
         return True
     if original.openml is None:
-        say(f"{original.title}: not at openml.org; 'data import DIR' takes {original.files[0]}.")
+        say(f"{original.title}: not at openml.org; {IMPORT} takes {original.files[0]}.")
         return False
     say(f"{original.title}: trying openml.org by scikit-learn ...")
     try:
@@ -49,7 +50,7 @@ def download_table(original: Original, say: Callable[[str], None]) -> bool:
             install_tables(Path(scratch), found_in(Path(scratch), [original]))
     except Exception as error:  # scikit-learn lets through whatever the network, its cache or a parser raise
         say(f"{original.title}: not from openml.org: {one_line(error)}")
-        say(f"{original.title}: could not be downloaded; 'data import DIR' takes it from files.")
+        say(f"{original.title}: could not be downloaded; {IMPORT} takes it from files.")
         return False
     say(f"{original.title}: checked, now in {folder_of_tables()}.")
     return True

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.catalogue import DATASETS, available, remedy
 from dpcore.papers import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
@@ -67,35 +67,43 @@ def _start(training: Training, name: str) -> None:
     if problem := st.session_state.pop(run_picker.PROBLEM, None):
         st.error(problem)
     here = config.source in available(config.dataset)
+    started = st.session_state.get(STARTED, {}).get(name, [])
+    waiting = sum(run.active for run in past if run.id in started)
     took = seconds_for(config, list(past)) or training.seconds
     st.button(
         "Run it now" + (f" · {duration(took * seeds)}" if took and here else ""),
         key="run_now",
         type="primary",
         icon=":material/play_arrow:",
-        disabled=store is None or not here,
+        disabled=store is None or not here or waiting > 0,
         on_click=_run,
         args=(store, with_seeds(config, seeds), name),
     )
     st.caption(f"{described(config)}: {_runs(seeds)}." if here else missing(config))
-    if ids := st.session_state.get(STARTED, {}).get(name):
-        menu.link(menu.page_at("train").file, f"Watch {_runs(len(ids))} on the training page", {"run": ids})
+    if waiting:
+        st.caption(f"{_runs(waiting).capitalize()} of it that this page started {_are(waiting)} under way.")
+    if started:
+        menu.link(menu.page_at("train").file, f"Watch {_runs(len(started))} on the training page", {"run": started})
 
 
 def missing(config: RunConfig) -> str:
     """Why a run cannot be trained here, and what to do about it."""
-    return (
-        f":material/info: {DATASETS[config.dataset].title} in full is not on this machine: "
-        "`python -m dpcore data download` fetches it, `python -m dpcore data import DIR` takes its files from a folder."
-    )
+    dataset = DATASETS[config.dataset]
+    return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
-    """Queue the runs, and remember which they are. As a callback."""
-    before = {run.id for run in store.runs()}
+    """Queue the runs, and remember which they are. As a callback; a click while they are under way does nothing."""
+    every, started = {run.id: run for run in store.runs()}, st.session_state.setdefault(STARTED, {})
+    if any(every[run].active for run in started.get(name, []) if run in every):
+        return
     run_picker.start(store, configs)
-    if new := [run for run in run_picker.shown_runs() if run not in before]:
-        st.session_state.setdefault(STARTED, {})[name] = new
+    if new := [run for run in run_picker.shown_runs() if run not in every]:
+        started[name] = new
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _runs(count: int) -> str:

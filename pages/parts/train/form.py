@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from dpcore import check
+from dpcore.data.catalogue import absent_of, remedy
 from dpcore.figures import schedule_figure
 from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
@@ -237,7 +238,8 @@ def _config(form: Form, chosen: Chosen, epochs: float | None) -> RunConfig:
     """What would be trained; ValueError says in a sentence why it cannot be."""
     n, batch = form.data.n, round(form.q * form.data.n)
     if not form.data.here:
-        raise ValueError(f"There are no data of {n:,} examples here to train on: choose a data set.")
+        absent = "".join(f" {each.title} in full has so many: {remedy(each)}." for each in absent_of(n)[:1])
+        raise ValueError(f"There are no data of {n:,} examples here to train on: choose a data set.{absent}")
     if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
         raise ValueError(
             f"q = {form.q:.4g} of {n:,} examples is no whole batch: training takes one, so choose a batch."

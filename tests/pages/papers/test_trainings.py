@@ -10,6 +10,7 @@ from dpcore.papers.paper import Paper
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from pages.parts.papers import trainings
+from pages.parts.train import run_picker
 from tests.pages.papers.dummy import CONFIG, OTHER, PAPER, dummy, opened, opened_in_the_app
 
 __all__ = ["dummy"]
@@ -28,6 +29,20 @@ def test_it_starts_several_runs_with_secret_seeds(store: Store, dummy: Paper):
     run(page)
     assert [each.config for each in store.runs()] == [CONFIG] * 3
     assert len({each.id for each in store.runs()}) == 3
+
+
+def test_pressed_again_while_its_runs_are_under_way_it_starts_no_others(
+    store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(run_picker, "AGAIN", 0)  # no click of it counts as that of an impatient reader
+    page = run(opened(paper=PAPER.id))
+    assert page.button(key=RUN).disabled
+    assert any(each.value.startswith("3 runs of it that this page started are under way") for each in page.caption)
+    for each in store.runs():
+        store.cancel(each.id)
+    assert not page.run().button(key=RUN).disabled
+    run(page)
+    assert len(store.runs()) == 6
 
 
 def test_how_many_runs_there_are_is_a_choice(store: Store, dummy: Paper):
