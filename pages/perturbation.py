@@ -7,6 +7,7 @@ from dpcore.runs.kinds import PERTURBATION
 from pages.parts.perturbation import comparison
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import conditions, examples_of, task_of
+from pages.parts.perturbation.earlier import earlier_comparisons
 from pages.parts.perturbation.panel import watch
 from pages.parts.perturbation.picture import chosen_place
 from pages.parts.perturbation.request_form import request_form
@@ -27,6 +28,7 @@ with left:
 with right:
     place = chosen_place()
     shown = comparison.shown(store) if store else None
+    earlier_comparisons(past, shown)
 with left, start:
     comparison.compare_button(asked, store, past)
 

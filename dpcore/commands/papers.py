@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, finite
-from dpcore.papers import PAPERS, Comparison, Paper, comparisons
+from dpcore.papers import PAPERS, Comparison, Outcome, Paper, comparisons
 
 COLUMNS = {  # of the text: the head, its width, and whether it holds numbers
     "place": (22, False),
@@ -68,7 +68,8 @@ def _table(paper: Paper) -> str:
         entry = each.entry
         lines += _row(entry.place, entry.quantity, entry.printed, each.ours_text, each.lower_text, str(each.outcome))
         indent = " " * (COLUMNS["place"][0] + len(GAP))
-        lines += textwrap.wrap(each.why, WIDTH, initial_indent=indent, subsequent_indent=indent)
+        why = "" if each.outcome is Outcome.UNTRAINED else each.why  # its name says it
+        lines += textwrap.wrap(why, WIDTH, initial_indent=indent, subsequent_indent=indent)
     return "\n".join(lines)
 
 

@@ -70,8 +70,16 @@ def test_the_table_shows_numbers_as_printed_bounds_on_the_safe_side_and_why_belo
     first = next(line.split() for line in lines if line.startswith("Table 1"))
     assert first == ["Table", "1", "epsilon", "4.38", "4.378", "4.377", "reproduced"]
     assert lines[3].strip() == "Neumann's."
-    assert "95.0 %" in lines[-2]
-    assert lines[-2].endswith("untrained")
+    assert "95.0 %" in lines[-1]
+    assert lines[-1].endswith("untrained")
+
+
+@pytest.mark.usefixtures("dummy")
+def test_several_papers_are_printed_in_the_order_asked_for_each_once(capsys) -> None:
+    found = listed(capsys, "--paper", "004", "--paper", "900", "--paper=004")
+    assert list(dict.fromkeys(each["paper"] for each in found)) == ["004", "900"]
+    assert sum(each["paper"] == "900" for each in found) == 4
+    assert main(["papers", "--paper", "900", "--paper", "404"]) == 2
 
 
 @pytest.mark.usefixtures("dummy")

@@ -112,10 +112,11 @@ PICTURES = """
   padding: .35rem .6rem; border-bottom: RULE; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums
 }
 .measures :is(thead, tbody) th:first-child {text-align: left; white-space: normal; min-width: 9rem}
-.pictures :is(th, td) {padding: .25rem .4rem; text-align: center; font-size: .85rem; font-weight: 400}
+.pictures {table-layout: fixed; width: 100%; min-width: 36rem}
+.pictures :is(th, td) {padding: .25rem .2rem; text-align: center; font-size: .85rem; font-weight: 400}
 .pictures tbody th {text-align: left}
 .pictures figure {margin: 0}
-.pictures img {image-rendering: pixelated; display: block; margin: 0 auto}
+.pictures img {image-rendering: pixelated; display: block; margin: 0 auto; max-width: 100%; height: auto}
 """
 RUNS = """
 .run-key {font-size: .9rem; line-height: 1.5}

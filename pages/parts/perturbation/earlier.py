@@ -1,0 +1,49 @@
+"""The comparisons that were made on this machine before: any of them can be looked at again."""
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.data.tabular import TABLES
+from dpcore.runs.record import Run, Status
+from dpcore.training.perturbation.models import MODELS
+from pages.parts.perturbation.comparison import SHOWN, request_of
+
+RECENT = 50  # comparisons to choose from
+KEY = "comparison_chosen"
+
+
+def earlier_comparisons(past: Sequence[Run], shown: Run | None) -> None:
+    """Draw the choice of another comparison, where there is one."""
+    known = {run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)}
+    if not known or (shown and list(known) == [shown.id]):
+        return
+    st.session_state[KEY] = shown.id if shown and shown.id in known else None
+    st.selectbox(
+        "Comparison shown",
+        list(known),
+        format_func=lambda run: line_of(known[run]),
+        key=KEY,
+        placeholder="Choose one that was made before",
+        on_change=_choose,
+    )
+
+
+def line_of(run: Run) -> str:
+    """What was compared, in a line that tells it from the others."""
+    request = run.request
+    data = TABLES[request.dataset].title
+    pair = f" ({' or '.join(request.classes)})" if request.classes else ""
+    count = len(request.methods)
+    methods = f"{count} methods" if count > 1 else "one method"
+    low, high = min(request.epsilons), max(request.epsilons)
+    epsilons = f"epsilon {low:g} to {high:g}" if high > low else f"epsilon {low:g}"
+    made = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+    ended = "" if run.status is Status.FINISHED else f", {run.status}"
+    return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} ({made}{ended})"
+
+
+def _choose() -> None:
+    if chosen := st.session_state.get(KEY):
+        st.session_state[SHOWN] = chosen
