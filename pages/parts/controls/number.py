@@ -13,6 +13,7 @@ from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.slider import LONGEST, moved_to, slider
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import place_of
 from pages.parts.controls.url_state import keep, recall
 
@@ -113,6 +114,7 @@ def _slider(quantity: Quantity, text: str) -> None:
     slider(quantity.label, [show(stop) for stop in stops], show(value), ends, field=quantity.key, key=key, moved=moved)
 
 
+@whole
 def _follow(key: str, slider_key: str) -> None:
     """Give the field what the slider was moved to.
 

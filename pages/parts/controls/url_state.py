@@ -14,6 +14,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.components.history import LEAVING
+from pages.parts.controls.callbacks import whole
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
@@ -64,6 +65,7 @@ def keep(key: str, value: object) -> None:
     st.session_state[f"{key}_kept"] = value
 
 
+@whole
 def put(key: str, value: object, default: object) -> None:
     """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
     st.session_state[key] = value

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import put, restoring
 from pages.parts.explain.lesson import Lesson, Question, Scene
@@ -31,6 +32,7 @@ def lesson_panel() -> None:
     _write_address()
 
 
+@whole
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
     scene = LESSONS[name].scene(step)
@@ -41,12 +43,14 @@ def go_to(name: str, step: int) -> None:
         put(key, value, FIELDS.get(key, value))
 
 
+@whole
 def start_over() -> None:
     """Set every control to what it is where nothing was chosen. As a callback."""
     for key, value in _fields(HOME).items():
         put(key, value, FIELDS.get(key, value))
 
 
+@whole
 def close(*, restore: bool = False) -> None:
     """End the lesson, with or without the visitor's own settings coming back. As a callback."""
     own = st.session_state.pop(OWN, {})

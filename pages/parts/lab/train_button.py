@@ -9,6 +9,7 @@ from dpcore.privacy.report.kinds import marked
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.controls.callbacks import whole
 from pages.parts.results import cache
 from pages.parts.train import run_picker
 from pages.parts.train.form import Form, baseline_of
@@ -62,5 +63,6 @@ def _beside(form: Form, past: Sequence[Run]) -> bool:
     )
 
 
+@whole
 def _chosen() -> None:
     st.session_state[BESIDE_CHOSEN] = True

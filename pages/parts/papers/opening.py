@@ -16,6 +16,7 @@ from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from pages.parts.calibrate.question import load
 from pages.parts.components.setting_links import clicked_link
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.controls.number import show
 from pages.parts.shell import menu
@@ -80,6 +81,7 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     return {name: text for name, text in fields.items() if name not in NO_CONTROL}
 
 
+@whole
 def open_link() -> None:
     """Set the controls to what the clicked link says, and ask for its page. As a callback."""
     address = urlsplit(clicked_link())

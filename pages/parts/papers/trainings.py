@@ -12,6 +12,7 @@ from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.progress.seed_summary import with_seeds
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import choice_by_title
 from pages.parts.controls.number import number
 from pages.parts.papers.choices import names_of
@@ -92,6 +93,7 @@ def missing(config: RunConfig) -> str:
     return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
+@whole
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
     """Queue the runs, and remember which they are. As a callback; a click while they are under way does nothing."""
     every, started = {run.id: run for run in store.runs()}, st.session_state.setdefault(STARTED, {})

@@ -8,6 +8,7 @@ from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.perturbation.request_form import Asked
@@ -39,6 +40,7 @@ def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> No
         st.caption("These data have not been compared here yet: how long that takes is not known.")
 
 
+@whole
 def begin(store: Store, request: Request) -> None:
     """Queue a comparison and show it; the second click of a double click does nothing."""
     try:
@@ -58,6 +60,7 @@ def begun_here(run: str) -> bool:
     return run in _mine()
 
 
+@whole
 def cancel(store: Store, run: str) -> None:
     """Ask the comparison to stop."""
     try:

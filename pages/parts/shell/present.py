@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.figures.style import NORMAL, PRESENT, Size
 from pages.parts.components.present_button import present_button
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.url_state import restoring
 
 NAME = "present"  # in the session, and in the address
@@ -31,5 +32,6 @@ def present_control() -> None:
         present_button(presenting(), key="present_button", pressed=_turn)
 
 
+@whole
 def _turn() -> None:
     st.session_state[NAME] = not presenting()

@@ -10,6 +10,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.train.run_choices import choices
@@ -27,7 +28,7 @@ LINES = "run_lines"  # what the widget says of each run; it is another widget on
 STARTED = "runs_started"  # ids of the runs that were started here
 ASKED = "cancel_asked"  # the run that is to be cancelled, and its store, until the reader has said yes or no
 UNSAID = "cancel_unsaid"  # set until the page has drawn that question
-AGAIN = 1.5  # seconds without a click, from when a run is on the page to when the same button starts another one
+AGAIN = 3.0  # seconds without a click, from when a run is on the page to when the same button starts another one
 
 
 class Submitted(NamedTuple):
@@ -44,6 +45,7 @@ class Lines(NamedTuple):
     statuses: dict[str, Status]
 
 
+@whole
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
     """Queue the runs and put them on the charts, beside the others if they trained on the same data.
 
@@ -83,6 +85,7 @@ def shown_runs() -> list[str]:
     return list(st.session_state.get(SHOWN, []))
 
 
+@whole
 def go_on(store: Store, run: str) -> None:
     """Queue the rest of a run that ended early, and show it in its place."""
     try:
@@ -94,6 +97,7 @@ def go_on(store: Store, run: str) -> None:
     _show([new if each == run else each for each in shown_runs() or [run]])
 
 
+@whole
 def cancel(store: Store, run: str) -> None:
     """Ask the run to stop, at once where it was started here; else the reader is asked first."""
     try:
@@ -109,6 +113,7 @@ def _mine() -> set[str]:
     return st.session_state.setdefault(STARTED, set())
 
 
+@whole
 def _answer(store: Store, run: str, yes: bool) -> None:
     st.session_state.pop(ASKED, None)
     if yes:
@@ -189,6 +194,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     return shown_runs()
 
 
+@whole
 def _chosen(key: str) -> None:
     """Take on what the widget says, unless the runs were changed meanwhile: then it is not the one that is drawn."""
     if key == f"shown_{st.session_state.get(DRAWN, 0)}":
