@@ -1,5 +1,7 @@
 """Long checks are marked slow: they run with --slow, and always under CI, where a skipped test fails the run.
 
+So is all that is tested in a browser, but for what is marked as a journey: a reader's way through each page.
+
 Checks marked cuda run where there is CUDA; they alone may be skipped under CI, whose machine has none.
 
 Hypothesis draws anew in every run, and keeps what failed in .hypothesis until it passes; what it has ever found stands
@@ -50,7 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     skip = pytest.mark.skip(reason="long; run with --slow")
     for item in items:
-        if item.get_closest_marker("slow"):
+        long = IN_A_BROWSER in item.path.parents and not item.get_closest_marker("journey")
+        if long or item.get_closest_marker("slow"):
             item.add_marker(skip)
 
 

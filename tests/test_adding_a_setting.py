@@ -142,6 +142,7 @@ def test_what_is_idle_or_out_of_range_is_one_line_and_status_2(options: list[str
     assert sentence in line
 
 
+@pytest.mark.slow
 def test_train_heeds_and_records_it(grown: Path) -> None:
     assert json.loads(python(grown, "-c", RATES).stdout) == [0.5, 0.4, pytest.approx(0.3), 0.25, 0.25]
     trained = dpcore(grown, *QUICK, *DECAY, "--lr-floor", "0.25", "--json")
@@ -150,6 +151,7 @@ def test_train_heeds_and_records_it(grown: Path) -> None:
     assert (shown["status"], shown["settings"]["lr_floor"]) == ("finished", 0.25)
 
 
+@pytest.mark.slow
 def test_the_page_offers_it_where_it_changes_something(grown: Path) -> None:
     found = json.loads(python(grown, "-c", PAGE).stdout)
     label = "Least learning rate"

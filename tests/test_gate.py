@@ -27,6 +27,7 @@ def ran(folder: Path, text: str, *words: str, ci: bool) -> subprocess.CompletedP
 
 @pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("text", "status"), [(SKIPPED, 1), (NEEDS_CUDA, 0)], ids=["any", "on cuda"])
+@pytest.mark.slow
 def test_under_ci_only_tests_that_need_cuda_may_be_skipped(
     text: str, status: int, processes: str, tmp_path: Path
 ) -> None:

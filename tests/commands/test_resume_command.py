@@ -43,6 +43,7 @@ def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list
 
 
 @pytest.mark.parametrize("status", [Status.CANCELLED, Status.FAILED])
+@pytest.mark.slow
 def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(status, capsys):
     *_, whole = train(CONFIG)
     with Store() as store:

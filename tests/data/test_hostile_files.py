@@ -66,6 +66,7 @@ def test_an_archive_whose_header_is_9_gib_long_is_refused_by_name(tmp_path: Path
     assert "unpacks to more than" in imported(path)
 
 
+@pytest.mark.slow
 def test_a_plain_file_that_is_far_too_long_is_refused_by_name(tmp_path: Path) -> None:
     images = tmp_path / "train-images-idx3-ubyte"
     images.touch()

@@ -62,6 +62,7 @@ def start(page: Page, button: str = "Start private run") -> None:
     page.wait_for_url(re.compile(r"run="))
 
 
+@pytest.mark.journey
 def test_a_key_on_the_sigma_slider_redraws_the_curve_and_its_address_shows_the_same(page: Page, app: Server):
     opened(page, app.url)
     before = labels(page)
@@ -130,6 +131,7 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(browser, tmp_p
         page.close()
 
 
+@pytest.mark.journey
 def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     opened(page, app.url + "/?sigma=3&batch=128")
     labels(page)
@@ -147,7 +149,6 @@ def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     page.wait_for_url(re.compile(r"run="))
 
 
-@pytest.mark.slow
 def test_a_page_runs_alone(browser, tmp_path: Path):
     with serving(tmp_path, "pages/accountants.py") as server:
         page = browser.new_page()
@@ -156,7 +157,6 @@ def test_a_page_runs_alone(browser, tmp_path: Path):
         page.close()
 
 
-@pytest.mark.slow
 def test_training_streams_survives_a_reload_and_can_be_cancelled(page: Page, app: Server):
     opened(page, app.url + "/train?epochs=8")
     start(page)

@@ -24,19 +24,12 @@ THEMES = ("light", "dark")
 LESSON, PRESENT = "?lesson=clipping", "train?present=1"
 EVERY = [(page.address, size, theme) for page in PAGES for size in SIZES for theme in THEMES]
 EVERY += [(LESSON, SIZES[0], "light"), (PRESENT, SIZES[1], "dark"), (PRESENT, SIZES[2], "light")]
-QUICK = {  # the others under CI, or with --slow
-    ("", SIZES[2], "light"),
-    ("train", SIZES[0], "dark"),
-    ("tradeoff", SIZES[1], "light"),
-    ("calibrate", SIZES[2], "dark"),
-    (LESSON, SIZES[0], "light"),
-}
+JOURNEYS = {("", SIZES[2], "light"), ("train", SIZES[0], "dark")}
 CASES = [
-    pytest.param(
-        *case, marks=[] if case in QUICK else pytest.mark.slow, id="-".join(map(str, (*case[:1], *case[1], case[2])))
-    )
-    for case in EVERY
-]
+    pytest.param(state, size, theme, marks=pytest.mark.journey if (state, size, theme) in JOURNEYS else [],
+                 id=f"{state}-{size[0]}-{theme}")
+    for state, size, theme in EVERY
+]  # fmt: skip
 HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
     .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
 SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
@@ -91,10 +84,10 @@ def broken(browser, address: str, size: tuple[int, int], theme: str) -> Found:
 def open_everything(page: Page) -> None:
     """Open every expander, and let the page be as high as what it shows: axe passes over what is out of sight."""
     shut = page.locator("details:not([open]) > summary:visible")
-    for _ in range(5):  # an answer that was under way may shut one again, and one may hold another
+    for _ in range(3 * shut.count()):  # an answer that was under way may shut one again
         if not shut.count():
             break
-        shut.evaluate_all("all => all.forEach(each => each.click())")
+        shut.first.click()
         page.wait_for_timeout(300)  # opening one draws the page anew
         page.wait_for_selector(STILL)
     expect(shut).to_have_count(0)

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 from tests.e2e.test_layout import settled
 
 ADDRESSES = ("", "?against=delta", "tradeoff", "tradeoff?axes=log-log", "tradeoff?view=steps", "calibrate", "train")
-QUICK = {("", "light"), ("", "dark"), ("tradeoff", "dark"), ("calibrate", "light"), ("train", "light")}  # each page
-CHARTS = [pytest.param("", "epsilon_chart", marks=pytest.mark.slow), ("tradeoff", "attack_chart")]
+JOURNEYS = {("", "dark")}
+CHARTS = [("", "epsilon_chart"), ("tradeoff", "attack_chart")]
 LEAST = 14  # pixels of text
 CONTRAST = 7.0
 TEXTS = """() => {
@@ -51,7 +51,7 @@ COVERED = """name => {
 @pytest.mark.parametrize(
     ("address", "theme"),
     [
-        pytest.param(address, theme, marks=[] if (address, theme) in QUICK else pytest.mark.slow)
+        pytest.param(address, theme, marks=pytest.mark.journey if (address, theme) in JOURNEYS else [])
         for address in ADDRESSES
         for theme in ("light", "dark")
     ],
@@ -87,7 +87,7 @@ def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, 
     assert saved(page, "attack_chart", "PNG").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("address", ["", pytest.param("tradeoff", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("address", ["", "tradeoff"])
 def test_no_toolbar_covers_a_label(page: Page, app: Server, address: str):
     page.goto(f"{app.url}/{address}")
     settled(page)

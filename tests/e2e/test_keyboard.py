@@ -16,9 +16,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.test_layout import settled
 
 MOST = 300  # times that Tab is pressed on one page
-QUICK = ("", "train")  # the others under CI, or with --slow
+JOURNEYS = ("",)
 ADDRESSES = [
-    pytest.param(address, marks=[] if address in QUICK else pytest.mark.slow)
+    pytest.param(address, marks=pytest.mark.journey if address in JOURNEYS else [])
     for address in (*(page.address for page in PAGES), "?lesson=clipping")
 ]
 STILL_STYLES = "*, *::before, *::after {transition: none !important; animation: none !important}"

@@ -47,6 +47,7 @@ def slide(page: Page, key: str) -> None:
     page.wait_for_timeout(SETTLED)
 
 
+@pytest.mark.journey
 def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, app: Server, browser):
     opened(page, app, "", 1366, 768)
     field = page.get_by_role("textbox", name=SIGMA)
@@ -84,9 +85,7 @@ def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, ap
                 store.cancel(run.id)
 
 
-@pytest.mark.parametrize(
-    ("width", "height"), [(1024, 768), *[pytest.param(*size, marks=pytest.mark.slow) for size in LARGER_AND_LEAST]]
-)
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), *LARGER_AND_LEAST])
 def test_sigma_the_button_and_the_chart_share_the_screen(page: Page, app: Server, width: int, height: int):
     opened(page, app, "", width, height)
     chart = page.locator(CHART).bounding_box()
@@ -102,7 +101,7 @@ def test_what_a_first_visitor_needs_is_above_the_fold(page: Page, app: Server):
         assert inside(page, page.locator(f".st-key-{key}")), key
 
 
-@pytest.mark.parametrize(("width", "height"), [pytest.param(800, 900, marks=pytest.mark.slow), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [(800, 900), (390, 844)])
 def test_below_900_pixels_the_chart_stays_in_sight_while_the_controls_scroll(
     page: Page, app: Server, width: int, height: int
 ):

@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 
 SIZES = ((1366, 768), (1024, 768), (390, 844))
 THEMES = ("light", "dark")
-QUICK = {(page, SIZES[0], "light") for page in PAGES} | {(PAGES[0], SIZES[0], "dark"), (PAGES[0], SIZES[-1], "light")}
-CASES = [  # those that are not quick under CI, or with --slow
-    pytest.param((page, size, theme), marks=[] if (page, size, theme) in QUICK else pytest.mark.slow)
+JOURNEYS = {(PAGES[0], SIZES[-1], "light"), (PAGES[1], SIZES[0], "light")}
+CASES = [
+    pytest.param((page, size, theme), marks=pytest.mark.journey if (page, size, theme) in JOURNEYS else [])
     for page in PAGES
     for size in SIZES
     for theme in THEMES

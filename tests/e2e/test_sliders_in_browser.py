@@ -22,7 +22,7 @@ WATCH = """path => {
     };
     look();
 }"""
-CHARTS = [("", "epsilon_chart"), pytest.param("tradeoff", "attack_chart", marks=pytest.mark.slow)]
+CHARTS = [("", "epsilon_chart"), ("tradeoff", "attack_chart")]
 
 
 def opened(page: Page, app: Server, query: str = "sigma=2") -> Locator:
@@ -190,6 +190,7 @@ def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server,
     assert plot.evaluate("svg => svg === window.first")
 
 
+@pytest.mark.journey
 def test_the_keys_of_a_slider_move_it(page: Page, app: Server):
     slider = opened(page, app)
     for key, value in (("ArrowLeft", "1.9"), ("ArrowUp", "2"), ("PageUp", "3.8"), ("Home", "0.3"), ("End", "100")):

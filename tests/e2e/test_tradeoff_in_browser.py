@@ -68,6 +68,7 @@ def test_a_figure_of_the_paper_is_one_click_and_a_link(page: Page, app: Server):
     expect(shared.get_by_role("textbox", name="Noise multiplier sigma, exact")).to_have_value("1.1")
 
 
+@pytest.mark.journey
 def test_the_curves_can_be_downloaded(page: Page, app: Server):
     opened(page, app.url + "/tradeoff?sigma=2&pairs=moments")
     with page.expect_download() as waiting:
@@ -77,7 +78,7 @@ def test_the_curves_can_be_downloaded(page: Page, app: Server):
     assert {"Certified, at least", "Certified, at most", "CLT's G_mu"} <= {row["curve"] for row in rows}
 
 
-@pytest.mark.parametrize("path", ["/", pytest.param("/tradeoff", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("path", ["/", "/tradeoff"])
 def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server, path: str):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, app.url + path)

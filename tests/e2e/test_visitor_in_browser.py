@@ -15,12 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.test_axe import HEIGHT
 
 OPEN = "[popover]:popover-open"
-QUICK = [(SIZES[0], "dark")]
-CASES = [
-    pytest.param(size, theme, marks=[] if (size, theme) in QUICK else pytest.mark.slow, id=f"{size[0]}-{theme}")
-    for size in SIZES
-    for theme in THEMES
-]
+CASES = [pytest.param(size, theme, id=f"{size[0]}-{theme}") for size in SIZES for theme in THEMES]
 
 
 def opened(page: Page, url: str) -> Page:
@@ -38,6 +33,7 @@ def epsilon_word(page: Page) -> Locator:
     return page.locator(".on-screen .term button").first
 
 
+@pytest.mark.journey
 def test_a_word_explains_itself_by_keyboard(page: Page, app: Server):
     opened(page, app.url)
     epsilon_word(page).focus()

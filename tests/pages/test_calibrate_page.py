@@ -216,6 +216,7 @@ def test_the_same_epsilon_takes_less_noise_as_in_paper_004():
 
 
 @pytest.mark.parametrize("sigma", ["0.04", "0.01"])
+@pytest.mark.slow
 def test_a_sigma_too_small_to_certify_leaves_the_page_alive(sigma: str):
     page = opened(sigma=sigma)
     assert sentences(page) == []

@@ -35,6 +35,7 @@ def large(page: AppTest) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
+@pytest.mark.slow
 def test_the_address_opens_any_page_in_it(store: Store, page):
     assert large(opened(page, {"present": "1"}))
     assert not large(opened(page, {}))

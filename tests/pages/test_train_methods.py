@@ -48,6 +48,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
     ],
     ids=lambda settings: "-".join(settings),
 )
+@pytest.mark.slow
 def test_every_option_of_the_address_is_started(store: Store, settings: dict[str, Any]):
     rate = f"rate_{settings.get('schedule')}"
     query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}

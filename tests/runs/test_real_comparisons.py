@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -14,6 +16,7 @@ Eventually = Callable[..., None]
 SHORT = Request(methods=("none", "output"), epsilons=(0.5, 8.0), seeds=3, seed=1)
 
 
+@pytest.mark.slow
 def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_is_cancelled(
     store: Store,
     pool: Pool,  # noqa: F811

@@ -75,6 +75,7 @@ def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventu
     eventually(lambda: not processes(store.home))
 
 
+@pytest.mark.slow
 def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
     store: Store, eventually: Eventually
 ) -> None:

@@ -224,6 +224,7 @@ def test_a_sum_is_cut_as_it_was_where_memory_had_run_short(tmp_path):
     assert resumed.engine.chunk == 8
 
 
+@pytest.mark.slow
 def test_a_full_disk_fails_no_run_which_says_so_and_saves_again_at_the_next_time(tmp_path, monkeypatch):
     config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"
     *_, whole = train(config, ticking(1.0), tmp_path / "other.pt")

@@ -69,6 +69,7 @@ def assert_same_but_for_rounding(static: torch.Tensor, ordinary: torch.Tensor, c
     ("optimizer", "clipping"),
     [*((name, "flat") for name in OPTIMIZERS), ("pi_adam", "auto_s"), ("pi_adam", "per_layer")],
 )
+@pytest.mark.slow
 def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(optimizer, clipping, played, monkeypatch):
     monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
     config = dataclasses.replace(CHANGING, optimizer=optimizer, clipping=clipping, device=played)

@@ -44,6 +44,7 @@ def test_there_is_one_for_every_combination(dataset, model, optimizer, private):
     assert defaults(dataset, model, optimizer, "full").examples == FULL.get(dataset, 60_000)
 
 
+@pytest.mark.slow
 def test_a_private_run_on_the_bundled_digits_gets_above_eighty_percent_for_a_small_epsilon():
     config = defaults("mnist", "cnn", "sgd")
     assert accuracy(config) > 0.8

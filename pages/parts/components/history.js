@@ -9,7 +9,7 @@ let back; // when the reader went back or forward: what an earlier run of anothe
 export default function ({ data }) {
   leaving = data.leaving;
   if (MARK in window.history) return;
-  window.history[MARK] = true;
+  window.history[MARK] = { leaves }; // for components that speak without being asked
   const push = window.history.pushState.bind(window.history);
   const replace = (state, title, url) => window.history.replaceState(state, title, url);
   window.history.pushState = (state, title, url) => {
@@ -31,6 +31,11 @@ export default function ({ data }) {
     back = performance.now();
   });
   document.addEventListener("click", note, true);
+}
+
+/* Whether a page is being left: what one of its parts asks of Python now would bring the reader back to it. */
+function leaves() {
+  return Boolean(left) && performance.now() - left.at < PATIENCE;
 }
 
 function note(event) {

@@ -1,5 +1,5 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
-import { mounted } from "./mounted.js";
+import { leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
@@ -124,7 +124,7 @@ class Chart {
     const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
     if (!ended.length || !this.data.tells) return;
     ended.forEach((run) => reported.add(run));
-    this.tell("ended", ended.join(" "));
+    if (!leaving()) this.tell("ended", ended.join(" "));
   }
 
   fill() {

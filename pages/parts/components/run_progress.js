@@ -1,5 +1,5 @@
 /* How far a run is, from its events. See run_progress.py for what `data` holds. */
-import { mounted } from "./mounted.js";
+import { leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
 class Progress {
@@ -19,7 +19,7 @@ class Progress {
 
   show({ data, setTriggerValue }) {
     this.data = data;
-    this.tell = (news) => setTriggerValue("changed", news);
+    this.tell = (news) => leaving() || setTriggerValue("changed", news);
     this.reported = "";
     this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
     this.following.attend(data.active ? [data] : []);

@@ -28,7 +28,7 @@ LINES = "run_lines"  # what the widget says of each run; it is another widget on
 STARTED = "runs_started"  # ids of the runs that were started here
 ASKED = "cancel_asked"  # the run that is to be cancelled, and its store, until the reader has said yes or no
 UNSAID = "cancel_unsaid"  # set until the page has drawn that question
-AGAIN = 3.0  # seconds without a click, from when a run is on the page to when the same button starts another one
+AGAIN = 5.0  # seconds without a click, from when a run is on the page to when the same button starts another one
 
 
 class Submitted(NamedTuple):

@@ -89,6 +89,7 @@ def test_exactly_one_answer_is_right_and_each_is_answered_to(lesson: Lesson):
 
 
 @each_lesson
+@pytest.mark.slow
 def test_a_text_is_one_or_a_few_sentences_and_says_what_the_page_shows(lesson: Lesson):
     for number, step in enumerate(lesson.steps, 1):
         text = step.look(step.scene)

@@ -50,11 +50,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
             return {f"{Path(page.file).stem} {query}": opened(page, query) for page in PAGES for query in variants}
 
 
+@pytest.mark.slow
 def test_every_entry_of_the_glossary_stands_on_some_page(pages: dict[str, AppTest]):
     told = " ".join(unescape(shown(page)) for page in pages.values())
     assert [name for name, entry in GLOSSARY.items() if entry.meaning not in told] == []
 
 
+@pytest.mark.slow
 def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, AppTest], store: Store):
     preset = address_of(PRESETS["Moments accountant, MNIST"])
     more = [opened_at(ROOT / page.file, session={"sources": True}, **preset) for page in PAGES]

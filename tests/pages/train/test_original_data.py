@@ -48,6 +48,7 @@ def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
 
 
 @pytest.mark.parametrize("page", ["calibrate", "tradeoff"])
+@pytest.mark.slow
 def test_pages_that_only_account_stand_beside_it(name, page):
     assert not opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1").error
 

@@ -134,6 +134,7 @@ def check_box(generator: np.random.Generator, settings: int) -> None:
         assert narrow(curve.lower[inside], curve.epsilon[inside]), where
 
 
+@pytest.mark.slow
 def test_the_band_is_narrow_and_monotone_at_random_settings() -> None:
     check_box(np.random.default_rng(0), 150)
 

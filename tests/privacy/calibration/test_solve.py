@@ -104,6 +104,7 @@ def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> N
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
     name=st.sampled_from(CHEAP),
 )
+@pytest.mark.slow
 def test_no_answer_overshoots_over_the_whole_box(
     target: EpsilonTarget, q: float, sigma: float, steps: int, name: str
 ) -> None:

@@ -65,6 +65,7 @@ def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
+@pytest.mark.slow
 def test_no_lower_bound_of_one_mesh_crosses_an_upper_bound_of_another(add: bool) -> None:
     generator = np.random.default_rng(17)
     for _ in range(25):

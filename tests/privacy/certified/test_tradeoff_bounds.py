@@ -153,6 +153,7 @@ def test_a_schedule_of_many_levels_is_merged_and_still_a_band(monkeypatch: pytes
     assert np.all(coarse.upper.beta(ALPHA) >= fine.lower.beta(ALPHA))
 
 
+@pytest.mark.slow
 def test_the_mesh_is_not_refined_for_a_gap_that_merging_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     meshes, real = [], band_module._bounds_on
     monkeypatch.setattr(

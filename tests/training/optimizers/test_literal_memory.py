@@ -41,6 +41,7 @@ def mebibytes(*arguments: int) -> float:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is on Linux only")
 
 
+@pytest.mark.slow
 def test_the_literal_step_of_the_large_network_stays_below_a_gigabyte():
     assert 64 < mebibytes(100) < 953  # 10^9 bytes; the gradients of 100 examples at once alone take 303 MiB
 

@@ -81,6 +81,7 @@ def test_a_new_setting_at_its_default_changes_no_stream(config):
     assert not {*state(later(config, dummy=0.5))[1:]} & {*state(config)[1:]}
 
 
+@pytest.mark.slow
 def test_a_new_setting_at_its_default_leaves_checkpoints_valid(tmp_path):
     config, file = dataclasses.replace(SMALL, epochs=1.0), tmp_path / "run.pt"
     events = train(config, ticking(1.0), file)
