@@ -136,6 +136,7 @@ def test_help_and_documentation_have_it(grown: Path) -> None:
         ([*DECAY, "--lr-floor", "low"], "--lr-floor"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_idle_or_out_of_range_is_one_line_and_status_2(options: list[str], sentence: str, grown: Path) -> None:
     done = dpcore(grown, *QUICK, "--lr-floor", "0.25", *options, status=2)
     (line,) = done.stderr.splitlines()

@@ -62,7 +62,6 @@ def start(page: Page, button: str = "Start private run") -> None:
     page.wait_for_url(re.compile(r"run="))
 
 
-@pytest.mark.journey
 def test_a_key_on_the_sigma_slider_redraws_the_curve_and_its_address_shows_the_same(page: Page, app: Server):
     opened(page, app.url)
     before = labels(page)

@@ -24,7 +24,7 @@ THEMES = ("light", "dark")
 LESSON, PRESENT = "?lesson=clipping", "train?present=1"
 EVERY = [(page.address, size, theme) for page in PAGES for size in SIZES for theme in THEMES]
 EVERY += [(LESSON, SIZES[0], "light"), (PRESENT, SIZES[1], "dark"), (PRESENT, SIZES[2], "light")]
-JOURNEYS = {("", SIZES[2], "light"), ("train", SIZES[0], "dark")}
+JOURNEYS = {("train", SIZES[0], "dark")}
 CASES = [
     pytest.param(state, size, theme, marks=pytest.mark.journey if (state, size, theme) in JOURNEYS else [],
                  id=f"{state}-{size[0]}-{theme}")

@@ -155,6 +155,7 @@ def test_a_bad_target_is_a_sentence_and_the_rest_of_the_page_stays(query: dict[s
         ({"target": "advantage", "target_advantage": "1e-9"}, "lower the steps or raise advantage."),
     ],
 )
+@pytest.mark.slow
 def test_a_target_out_of_reach_says_the_way_out_and_the_rest_of_the_page_stays(query: dict[str, str], way_out: str):
     page = opened(**FAST, **query)
     assert way_out in sentences(page)[0]

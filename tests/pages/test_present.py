@@ -63,6 +63,7 @@ def figures(page: AppTest) -> list[dict]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
+@pytest.mark.slow
 def test_every_chart_has_large_text_in_it(store: Store, page):
     compared = {"comparison": recorded(store, status=Status.FINISHED)}
     drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"} | compared))

@@ -89,6 +89,7 @@ def test_without_selection_it_is_the_gaussian_mechanism() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.slow
 def test_the_share_on_the_right_side_agrees_with_simulation(case: Selection) -> None:
     drawn = released(case, 1, np.random.default_rng(3))
     assert float(np.mean(drawn > 0.5)) == pytest.approx(case.right_side, abs=5 * 0.5 / math.sqrt(DRAWS))

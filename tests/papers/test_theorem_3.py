@@ -67,6 +67,7 @@ def test_the_worst_come_first_and_each_promises_less_than_is_proven() -> None:
     + [each for each in counterexamples(Lambda.OWN) if (each.sigma, each.steps) == (1.0, 100)],
     ids=str,
 )
+@pytest.mark.slow
 def test_an_independent_accountant_refutes_them_too(each: theorem_3.Counterexample) -> None:
     lower, upper = peer_bounds(each.q, each.sigma, each.steps, mesh=1e-4)
     assert each.claimed < lower <= upper

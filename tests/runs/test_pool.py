@@ -194,6 +194,7 @@ def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back
         eventually(lambda: store.run(run).status is Status.RUNNING and store.run(run).worker != first)
 
 
+@pytest.mark.slow
 def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
     with _pool(store, "endless", slots=2):
         runs = [store.submit(RunConfig()) for _ in range(3)]
@@ -220,6 +221,7 @@ def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eve
         assert sorted(lags)[len(lags) // 2] < 0.2
 
 
+@pytest.mark.slow
 def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store: Store, eventually: Eventually) -> None:
     with _pool(store, "no_such_function") as pool:
         eventually(lambda: pool.trouble)

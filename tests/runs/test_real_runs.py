@@ -58,6 +58,7 @@ def test_data_that_is_not_here_fails_the_run_with_a_sentence(store: Store, pool:
     assert "ValueError: Expected" in (store.run(run).error or "")
 
 
+@pytest.mark.slow
 def test_a_run_of_the_command_line_can_be_cancelled_from_elsewhere(store: Store, eventually: Eventually) -> None:
     words = ["train", "--source", "sample", "--batch", "256", "--epochs", "1000"]
     environment = {**os.environ, "DPCORE_HOME": str(store.home), "OMP_NUM_THREADS": "1"}

@@ -55,6 +55,7 @@ def _server(home: Path, train: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+@pytest.mark.slow
 def test_a_standby_ends_with_its_server(store: Store, eventually: Eventually) -> None:
     with _server(store.home, "quick") as server:
         eventually(lambda: processes(store.home))

@@ -98,6 +98,7 @@ def test_the_sentence_stands_until_the_answer_does_not(here, target: str):
 
 
 @pytest.mark.parametrize("solved", ["steps", "batch", "q"])
+@pytest.mark.slow
 def test_every_quantity_can_be_solved_again(here, solved: str):
     here()
     app = taken(opened(**ASKED, solve=solved), "pages/train.py")

@@ -61,6 +61,7 @@ def shows(page: AppTest, scene: Scene) -> None:
 
 
 @each_lesson
+@pytest.mark.slow
 def test_it_runs_from_the_first_step_to_the_last_and_back(lesson: Lesson):
     assert 3 <= len(lesson.steps) <= 5
     page = press(opened(), f"open_{lesson.name}")

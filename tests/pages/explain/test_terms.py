@@ -68,6 +68,7 @@ def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, App
     assert [each for each in texts if re.search(r"arXiv[: ]\d", links.sub("", each))] == []
 
 
+@pytest.mark.slow
 def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
     for page in pages.values():
         html = " ".join(each.proto.body for each in page.get("html"))

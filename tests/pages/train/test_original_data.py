@@ -53,6 +53,7 @@ def test_pages_that_only_account_stand_beside_it(name, page):
     assert not opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1").error
 
 
+@pytest.mark.slow
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))

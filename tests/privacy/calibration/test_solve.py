@@ -146,6 +146,7 @@ def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> No
     sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
 )
+@pytest.mark.slow
 def test_no_certified_answer_overshoots_over_the_whole_box(
     target: EpsilonTarget, q: float, sigma: float, steps: int
 ) -> None:

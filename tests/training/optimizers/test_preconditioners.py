@@ -108,6 +108,7 @@ def allot_at_random(run) -> None:
 
 
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
+@pytest.mark.slow
 def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(name):
     config = dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1)
     noise, scale = noise_of(config, 23, allot_at_random if name == "adppl" else lambda run: None)
