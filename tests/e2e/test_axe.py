@@ -24,12 +24,7 @@ THEMES = ("light", "dark")
 LESSON, PRESENT = "?lesson=clipping", "train?present=1"
 EVERY = [(page.address, size, theme) for page in PAGES for size in SIZES for theme in THEMES]
 EVERY += [(LESSON, SIZES[0], "light"), (PRESENT, SIZES[1], "dark"), (PRESENT, SIZES[2], "light")]
-JOURNEYS = {("train", SIZES[0], "dark")}
-CASES = [
-    pytest.param(state, size, theme, marks=pytest.mark.journey if (state, size, theme) in JOURNEYS else [],
-                 id=f"{state}-{size[0]}-{theme}")
-    for state, size, theme in EVERY
-]  # fmt: skip
+CASES = [pytest.param(*case, id=f"{case[0]}-{case[1][0]}-{case[2]}") for case in EVERY]
 HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
     .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
 SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]

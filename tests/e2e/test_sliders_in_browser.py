@@ -190,7 +190,6 @@ def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server,
     assert plot.evaluate("svg => svg === window.first")
 
 
-@pytest.mark.journey
 def test_the_keys_of_a_slider_move_it(page: Page, app: Server):
     slider = opened(page, app)
     for key, value in (("ArrowLeft", "1.9"), ("ArrowUp", "2"), ("PageUp", "3.8"), ("Home", "0.3"), ("End", "100")):

@@ -36,6 +36,7 @@ def weights(run: TrainingRun, steps: range) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_path):
     config = dataclasses.replace(CNN if "pca" not in METHODS[method] else SMALL, **METHODS[method])
     whole = run_of(config)

@@ -76,6 +76,7 @@ def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
         assert len({*names}) == len(names)
 
 
+@pytest.mark.slow
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     names = {each.title for each in (*ACCOUNTANTS.values(), *METHODS.values())}
     names |= {style_of(name).label for name in ACCOUNTANTS}
@@ -89,6 +90,7 @@ def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     assert {each for each in plain if lines.sub("", each) not in names and not each.startswith(PLAIN)} == set()
 
 
+@pytest.mark.slow
 def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]):
     helps = {(page, each.value): each.help for page in pages for each in pages[page].markdown if each.help}
     assert helps
@@ -96,6 +98,7 @@ def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]
     assert {key: text for key, text in helps.items() if not text.startswith(starts)} == {}
 
 
+@pytest.mark.slow
 def test_no_two_explanations_of_a_page_share_their_target(pages: dict[str, AppTest]):
     for page in pages.values():
         html = " ".join(each.proto.body for each in page.get("html"))
