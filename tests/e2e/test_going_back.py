@@ -50,6 +50,17 @@ def entries(page: Page) -> int:
     return page.evaluate("history.length")
 
 
+def test_it_is_known_that_a_page_is_being_left_until_the_next_one_is_there(page: Page, app: Server):
+    opened(page, app.url + "/tradeoff", "tradeoff")
+    assert not page.evaluate("history.onePerPage.leaves()")
+    assert page.evaluate("""() => {
+        [...document.querySelectorAll("a[href]")].find(each => each.innerText.trim() === "Calibrate").click();
+        return history.onePerPage.leaves();
+    }""")
+    at(page, "calibrate")
+    assert not page.evaluate("history.onePerPage.leaves()")
+
+
 def test_a_change_of_page_is_one_entry_and_a_change_of_settings_none(page: Page, app: Server):
     opened(page, app.url + "/tradeoff?sigma=3&batch=128&accountants=rdp&view=delta", "tradeoff")
     before = entries(page)
