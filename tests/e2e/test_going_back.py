@@ -54,7 +54,7 @@ def test_it_is_known_that_a_page_is_being_left_until_the_next_one_is_there(page:
     opened(page, app.url + "/tradeoff", "tradeoff")
     assert not page.evaluate("history.onePerPage.leaves()")
     assert page.evaluate("""() => {
-        [...document.querySelectorAll("a[href]")].find(each => each.innerText.trim() === "Calibrate").click();
+        document.querySelector("a[href$='/calibrate']").click();
         return history.onePerPage.leaves();
     }""")
     at(page, "calibrate")
