@@ -218,3 +218,32 @@ def test_over_the_slider_box_it_is_a_narrow_band(log_q: float, log_sigma: float,
     assert np.all(gap >= -1e-15)
     assert np.max(gap[1:]) < 1e-2  # at alpha = 0 an epsilon beyond the floats may be needed
     assert np.all(np.isfinite(band.lower.beta(ALPHA)))
+
+
+KNOWN, DELTAS = np.array([0.5, 1.0, 2.0, 3.0]), np.array([0.4, 0.25, 0.1, 0.02])
+
+
+def test_one_directions_delta_is_the_chord_in_e_to_the_epsilon_between_its_pairs():
+    for place in range(3):
+        for share in (0.0, 0.2, 0.7, 1.0):
+            powers = np.exp(KNOWN[place : place + 2])
+            epsilon = np.log(powers[0] + share * (powers[1] - powers[0]))
+            chord = DELTAS[place] + share * (DELTAS[place + 1] - DELTAS[place])
+            assert band_module._one_way(np.array([epsilon]), KNOWN, DELTAS) == pytest.approx(chord, rel=1e-12)
+
+
+def test_one_directions_delta_is_1_below_its_first_pair_and_stays_after_its_last():
+    found = band_module._one_way(np.array([0.1, 0.4999, 3.0, 9.0]), KNOWN, DELTAS)
+    assert found == pytest.approx(np.array([1.0, 1.0, 0.02, 0.02]), rel=1e-12)
+
+
+def test_of_two_pairs_at_one_epsilon_the_second_counts():
+    twice = np.array([0.5, 0.5, 3.0])
+    assert band_module._one_way(np.array([0.5]), twice, np.array([0.4, 0.3, 0.1])).tolist() == [0.3]
+
+
+def test_one_release_with_too_little_noise_is_enough_for_nothing_to_be_certified():
+    mixed = Mechanism((Release(0.1, 0.9 * lattice.SMALLEST_SIGMA, 1), Release(0.1, 1.0, 10)))
+    band = tradeoff_bounds(mixed)
+    assert band.empty
+    assert f"sigma={0.9 * lattice.SMALLEST_SIGMA:g} is below {lattice.SMALLEST_SIGMA:g}" in band.note
