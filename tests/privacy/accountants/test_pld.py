@@ -179,3 +179,10 @@ def test_a_lattice_too_coarse_for_the_floats_promises_nothing_and_says_why():
 def test_pairs_at_one_epsilon_are_no_hindrance_to_a_trade_off_function():
     found = tradeoff_bounds(Mechanism.constant(1e-90, 0.0501, 10**9))
     assert found.lower.beta([0.1]) <= 0.9 <= found.upper.beta([0.1]) + 1e-9
+
+
+def test_one_release_with_too_little_noise_is_enough_for_no_bound() -> None:
+    mixed = Mechanism((Release(0.1, 0.045, 1), Release(0.1, 1.0, 10)))
+    curve = PLD.curve(mixed, [mixed.steps], 1e-5)
+    assert list(curve.epsilon) == [np.inf]
+    assert curve.note == "sigma=0.045 is below 0.05, where one step already tells all."
