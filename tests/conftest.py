@@ -1,6 +1,6 @@
 """Long checks are marked slow: they run with --slow, and always under CI, where a skipped test fails the run.
 
-So is all that is tested in a browser, but for what is marked as a journey: a reader's way through each page.
+So is all that is tested in a browser, but for what is marked as a journey: a reader's way through a page.
 
 Checks marked cuda run where there is CUDA; they alone may be skipped under CI, whose machine has none.
 

@@ -47,3 +47,15 @@ def test_under_ci_the_same_examples_are_drawn_every_time(tmp_path: Path) -> None
     assert first == second
     assert len(first) > 50
     assert ran(tmp_path, DRAWN, ci=False).stdout.splitlines()[:-1] != first
+
+
+@pytest.mark.slow
+def test_in_a_browser_journeys_run_everywhere_and_the_rest_as_the_long_tests(tmp_path: Path) -> None:
+    (tmp_path / "e2e").mkdir()
+    fails = "def test_it():\n    assert False\n"
+    (tmp_path / "e2e" / "test_browser.py").write_text(fails)
+    assert ran(tmp_path, "", ci=False).returncode == 0
+    assert ran(tmp_path, "", "--slow", ci=False).returncode == 1
+    assert ran(tmp_path, "", ci=True).returncode == 1
+    (tmp_path / "e2e" / "test_browser.py").write_text("import pytest\n\n@pytest.mark.journey\n" + fails)
+    assert ran(tmp_path, "", ci=False).returncode == 1

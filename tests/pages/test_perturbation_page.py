@@ -239,24 +239,6 @@ def test_an_address_that_names_no_comparison_is_said(store: Store):
         assert "comparison" not in page.query_params
 
 
-def test_comparisons_that_were_made_before_can_be_looked_at_again(store: Store):
-    first = recorded(store, status=Status.FINISHED)
-    page = opened(comparison=first)
-    assert not any(each.key == "comparison_chosen" for each in page.selectbox)  # there is no other
-    second = recorded(store, status=Status.CANCELLED, request=replace(REQUEST, epsilons=(8.0,)))
-    page = opened()
-    choice = page.selectbox(key="comparison_chosen")
-    assert choice.value is None
-    assert "epsilon 8 (" in choice.options[0]
-    assert choice.options[0].endswith(", cancelled)")
-    assert "4 methods, epsilon 0.1 to 1 (" in choice.options[1]
-    for chosen in (second, first):
-        page.selectbox(key="comparison_chosen").set_value(chosen).run()
-        assert not page.exception
-        assert chosen in page.query_params["comparison"]
-    assert "Measured here in" in texts(page, "caption")
-
-
 def test_controls_that_have_moved_on_from_what_is_shown_are_said_to(store: Store):
     run = recorded(store, status=Status.FINISHED)
     assert "compare again" in texts(opened(comparison=run), "caption")

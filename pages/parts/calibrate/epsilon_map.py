@@ -26,6 +26,7 @@ from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.moved_fields import Values, moved_setting, values_shown
 from pages.parts.controls.number import show
@@ -208,6 +209,7 @@ def joined(parts: list[Grid]) -> Grid:
     )
 
 
+@whole
 def clicked() -> None:
     """Load the cell that was clicked into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)

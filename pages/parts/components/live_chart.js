@@ -122,9 +122,9 @@ class Chart {
     if (this.said.textContent !== (sentence ?? "")) this.said.textContent = sentence ?? "";
     if (all.length && all.every((each) => each.failing)) this.fail("no answer");
     const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
-    if (!ended.length || !this.data.tells) return;
+    if (!ended.length || !this.data.tells || leaving()) return;
     ended.forEach((run) => reported.add(run));
-    if (!leaving()) this.tell("ended", ended.join(" "));
+    this.tell("ended", ended.join(" "));
   }
 
   fill() {

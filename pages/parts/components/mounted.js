@@ -1,7 +1,7 @@
 /* A component whose parts stand in the page as long as Streamlit shows them. */
 
 /* Whether the reader is on the way to another page, from which a part that speaks now would call him back. */
-export const leaving = () => window.history.onePerPage?.leaves() ?? false;
+export const leaving = () => window.history.onePerPage?.leaves?.() ?? false;
 
 /* What Streamlit calls: one `Part` for each element that it gives, shown anew with new data, closed when it goes. */
 export function mounted(Part) {

@@ -19,7 +19,7 @@ class Progress {
 
   show({ data, setTriggerValue }) {
     this.data = data;
-    this.tell = (news) => leaving() || setTriggerValue("changed", news);
+    this.tell = (news) => setTriggerValue("changed", news);
     this.reported = "";
     this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
     this.following.attend(data.active ? [data] : []);
@@ -55,7 +55,7 @@ class Progress {
     const same = state.status === data.state.status && state.cancelling === data.state.cancelling;
     const over = !["queued", "running"].includes(state.status); // its end follows behind its last event
     const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : state.status;
-    if (!news || news === this.reported) return;
+    if (!news || news === this.reported || leaving()) return;
     this.reported = news;
     this.tell(news);
   }

@@ -18,6 +18,7 @@ from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import presets
+from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import choice, choice_by_title, choice_of
 from pages.parts.controls.faults import or_said
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
@@ -167,6 +168,11 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
         raise ValueError(on_schedule(str(error))) from None
 
 
+@whole
+def _apply_preset() -> None:
+    presets.apply(st.session_state["preset"])
+
+
 def preset_choice() -> None:
     """Draw the choice of settings to start from; after the fields, so that what the URL says is known."""
     texts = {quantity.key: st.session_state.get(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
@@ -175,7 +181,7 @@ def preset_choice() -> None:
     matches = presets.CUSTOM if custom else presets.current(texts | _schedule_texts(), chosen)
     st.session_state["preset"] = matches
     options = [presets.CUSTOM, *presets.PRESETS]
-    st.selectbox("Start from", options, key="preset", on_change=lambda: presets.apply(st.session_state["preset"]))
+    st.selectbox("Start from", options, key="preset", on_change=_apply_preset)
     if matches in presets.PRESETS:
         st.caption(f"Source: {linked(presets.PRESETS[matches].source)}.")
 

@@ -76,7 +76,7 @@ def _start(training: Training, name: str) -> None:
         key="run_now",
         type="primary",
         icon=":material/play_arrow:",
-        disabled=store is None or not here or waiting > 0,
+        disabled=store is None or not here,
         on_click=_run,
         args=(store, with_seeds(config, seeds), name),
     )

@@ -60,6 +60,6 @@ def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_random() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60, 120))  # many and short: one setting may take a minute
+@pytest.mark.parametrize("seed", range(60, 120))  # many and short: one setting may take minutes
 def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_settings(seed: int) -> None:
     check_band(np.random.default_rng(1000 + seed), 5)
