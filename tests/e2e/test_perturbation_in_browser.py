@@ -1,17 +1,26 @@
 """A comparison as a reader makes one: a place, Compare, Cancel, compare again, and all of it there after a reload."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.server import STILL, Server
+from tests.e2e.server import STILL, Server, serving
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
 FEW = "methods=none&methods=output&methods=gradient&epsilons=0.5&epsilons=8&fits=50"
+
+
+@pytest.fixture
+def app(browser: object, tmp_path: Path) -> Iterator[Server]:
+    """A server of its own: a comparison waits in the queue behind the runs that other tests have started."""
+    with serving(tmp_path) as server:
+        yield server
 
 
 def compared(page: Page) -> str:
