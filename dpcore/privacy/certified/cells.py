@@ -82,6 +82,7 @@ def height_of(q: float, sigma: float, x: float) -> float:
 
 
 def ratio_at(q: float, y: FloatArray) -> FloatArray:
+    """The ratio w at losses of these heights; negative below the bound, where nothing lies."""
     return np.exp(y) if q == 1 else (1 - q) / q * np.expm1(y)
 
 
@@ -126,6 +127,7 @@ class Beyond(NamedTuple):
 
 
 def cut_above(q: float, sigma: float, height: float) -> Beyond:
+    """What lies above this height, which is that of the last node."""
     end, ratio = float(position_at(q, sigma, np.array([height]))[0]), float(ratio_at(q, np.array([height]))[0])
     mass = float(ndtr(-end / sigma))
     return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))

@@ -32,8 +32,8 @@ class Tail(NamedTuple):
 class ComposedLoss:
     """The loss of many steps: start + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
 
-    `error` bounds what rounding, wrapping around and the mass left out can change in the mass of any range of nodes;
-    `misplaced` bounds how far a node lies from where it is said to be.
+    `error` bounds what rounding, wrapping around and the mass left out can change in any divergence, and in the power
+    of any test at its type I error; `misplaced` bounds how far a node lies from where it is said to be.
     """
 
     start: float
@@ -74,8 +74,8 @@ class ComposedLoss:
         return Tail(loss, np.maximum(mass, 0.0), np.maximum(other, 0.0))
 
 
-def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMoments) -> ComposedLoss:
-    """The law of (L,) counts of the losses, which have a common mesh and are dominated by those of the moments.
+def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, moments: LogMoments) -> ComposedLoss:
+    """The law of (L,) counts of the losses of steps at (L,) rates; on one mesh, dominated by those of the moments.
 
     Errors: RuntimeError if the lattice would be too long.
     """
@@ -88,7 +88,7 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMomen
         raise RuntimeError(f"A lattice of {nodes} nodes for all steps together is too long.")
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, 0.0, period) for loss in losses]
-    mass, error = _masses(spectra, counts, period)
+    mass, error = _masses(spectra, counts, q, period)
     origin = float(counts @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
     shift = int(np.floor((low - origin) / mesh))
     log_finite = float(counts @ finite)  # what is left is infinite
@@ -102,8 +102,12 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, moments: LogMomen
     )
 
 
-def _masses(spectra: Sequence[Spectrum], counts: IntArray, period: int) -> tuple[FloatArray, float]:
-    """Probabilities on the circle (period,), and the error of the sum over any arc of it."""
+def _masses(spectra: Sequence[Spectrum], counts: IntArray, q: FloatArray, period: int) -> tuple[FloatArray, float]:
+    """Probabilities on the circle (period,), and the error of any divergence of them.
+
+    What the transforms err is charged for any arc. What the masses of one step err may change an arc by more than is
+    charged, but no divergence, and so no test (README.md, section 6).
+    """
     excess = np.stack([each.excess for each in spectra])  # (L, period // 2 + 1)
     log_size = np.stack([log_one_plus(each) for each in excess])
     kept = np.flatnonzero(counts @ log_size > -log_moments.CUT)
@@ -115,9 +119,9 @@ def _masses(spectra: Sequence[Spectrum], counts: IntArray, period: int) -> tuple
     arc = np.full(excess.shape[1], 1.0)
     arc[1:] = 2 / (period * np.sin(pi / period * np.arange(1, arc.size)))
     rest = np.array([each.rest for each in spectra])
-    # The same charge for each factor as under a tilt, and what the masses of one step may err beside its fullest node.
+    # The same charge for each factor as under a tilt.
     each = rounding.factor_error(len(rest), period) * rest[:, None] * np.exp(-log_size[:, kept])
     rounded = np.abs(transform[kept]) * (counts @ each + rounding.product_error(len(rest), kept.size)) @ arc[kept]
     inverse = rounding.inverse_error(period) * np.sqrt(period * float(mass @ mass))  # by Cauchy and Schwarz
-    masses = rounding.MASS * float(counts @ rest)
-    return mass, float(rounded + np.exp(-log_moments.CUT) * arc.sum() + inverse + masses)
+    steps = float(counts @ rounding.step_error(q, rest))  # replaced one after another, they add up
+    return mass, float(rounded + np.exp(-log_moments.CUT) * arc.sum() + inverse + steps)

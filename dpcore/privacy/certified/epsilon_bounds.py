@@ -34,7 +34,7 @@ WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where
 WORTH_REFINING = 1e-2  # an epsilon below is not worth a finer mesh,
 WORTH_TELLING = 1e-4  # and one below that not worth a word
 FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step to begin with, at most
-CROSSED = 1e-9  # of epsilon: bounds that cross by more prove an error
+CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
 
 
 class EpsilonBounds(NamedTuple):

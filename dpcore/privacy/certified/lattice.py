@@ -85,6 +85,7 @@ def full_mesh(composition: Composition, delta: FloatArray) -> float:
 
 
 def lattice_of(composition: Composition, delta: FloatArray, mesh: float) -> Lattice:
+    """The laws of each kind of step on this mesh, with their log-moments at the orders that may matter."""
     each = [step_laws(q, sigma, mesh, _tail(composition, delta)) for q, sigma in composition.kinds]
     orders = _orders(composition, delta)
     reaching = np.array([_reach(law.remove, q) for law, (q, _) in zip(each, composition.kinds, strict=True)])

@@ -6,9 +6,13 @@ standard library errs by one or a few of it, relative to its result.
 
 from math import log2
 
+import numpy as np
+
+from dpcore.privacy.types import FloatArray
+
 UNIT = 2.0**-53
 POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies
-MASS = 2.0**-44  # of delta, for each step: the masses of one step
+MASS = 2.0**-44  # of delta, for each step; without a tilt of what `step_error` says: the masses of one step
 ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta, and what is reserved
 RESERVED = 1e-15  # of delta, part of that and of every other margin: for noise that no generator returns
 LEVEL = 8  # units, of each level of a fast transform
@@ -27,6 +31,14 @@ def factor_error(kinds: int, period: int) -> float:
     imaginary part is a sum over the kinds of steps.
     """
     return (LEVEL * log2(period) + ANGLE * (kinds + ANGLES)) * UNIT
+
+
+def step_error(q: FloatArray, rest: FloatArray) -> FloatArray:
+    """Error of any divergence of one step without a tilt, of (L,) rates and masses outside the fullest node; (L,).
+
+    A step tells q U, and U errs by some units. The fullest node takes what the others leave, and their errors with it.
+    """
+    return MASS * np.maximum(q, rest)
 
 
 def product_error(kinds: int, frequencies: int) -> float:

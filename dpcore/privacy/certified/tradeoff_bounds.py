@@ -93,9 +93,10 @@ def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
     """The band on one mesh."""
     lattice = lattice_of(above, LEAST_DELTA, mesh)
     other = lattice if below is above else lattice_of(below, LEAST_DELTA, mesh)
-    remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], lattice.remove)
-    add = composed_loss([each.add for each in lattice.laws], above.counts[0], lattice.add)
-    lower = composed_loss([each.dominated for each in other.laws], below.counts[0], other.dominated)
+    q, q_below = (np.array([q for q, _ in composition.kinds]) for composition in (above, below))
+    remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], q, lattice.remove)
+    add = composed_loss([each.add for each in lattice.laws], above.counts[0], q, lattice.add)
+    lower = composed_loss([each.dominated for each in other.laws], below.counts[0], q_below, other.dominated)
     epsilon, delta = _thinned(*remove.pairs())
     pairs = Pairs(epsilon, np.maximum(delta, _one_way(epsilon, *add.pairs())))
     alpha, power = lower.tests()

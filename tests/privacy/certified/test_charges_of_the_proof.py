@@ -23,6 +23,7 @@ from tests.privacy.certified.test_compose import ORDERS, moments_of
 ONE = LossLaw(-0.4, 0.2, np.array([0.03, 0.2, 0.5, 0.17, 0.1]) * (1 - 1e-3), 1e-3)
 TWO = LossLaw(-0.6, 0.2, np.array([0.1, 0.1, 0.3, 0.0, 0.4, 0.1]) * (1 - 2e-4), 2e-4)
 COUNTS = np.array([[2, 1], [5, 3]])
+RATES = np.array([0.2, 0.9])  # less than the mass outside the fullest node of ONE, more than that of TWO
 ORDER = float(ORDERS[ORDERS > 2.0][0])
 
 
@@ -203,7 +204,7 @@ def test_the_law_of_all_steps_is_charged_for_what_it_leaves_out(monkeypatch: pyt
         spectra, arcs = [spectrum(each, 0.0, period) for each in (ONE, TWO)], arc_sums(period)
         for cut in (1.0, 46.0):
             monkeypatch.setattr(log_moments, "CUT", cut)
-            _, error = _masses(spectra, COUNTS[1], period)
+            _, error = _masses(spectra, COUNTS[1], RATES, period)
             assert error == pytest.approx(np.exp(-cut) * arcs.sum(), rel=1e-9, abs=0)
 
 
@@ -227,25 +228,27 @@ def test_the_law_of_all_steps_is_charged_for_rounding(monkeypatch: pytest.Monkey
     spectra = [spectrum(each, 0.0, period) for each in (ONE, TWO)]
     sizes = np.array([abs(1 + each.excess) for each in spectra])
     rest = np.array([each.rest for each in spectra])
-    mass, error = _masses(spectra, counts, period)
+    mass, error = _masses(spectra, counts, RATES, period)
     product = np.prod(sizes ** counts[:, None], axis=0)
     one = rounding.factor_error(2, period) * rest[:, None] / sizes
     rounded = product * (counts @ one + rounding.product_error(2, sizes.shape[1])) @ arc_sums(period)
     inverse = rounding.inverse_error(period) * np.sqrt(period * np.sum(mass**2))
-    assert error == pytest.approx(rounded + inverse + rounding.MASS * (counts @ rest), rel=1e-9, abs=0)
+    steps = rounding.MASS * (counts[0] * rest[0] + counts[1] * RATES[1])
+    assert error == pytest.approx(rounded + inverse + steps, rel=1e-9, abs=0)
     monkeypatch.setattr(rounding, "UNIT", 0.0)
-    assert _masses(spectra, counts, period)[1] == pytest.approx(rounding.MASS * (counts @ rest), rel=1e-9, abs=0)
+    assert _masses(spectra, counts, RATES, period)[1] == pytest.approx(steps, rel=1e-9, abs=0)
     monkeypatch.setattr(rounding, "MASS", 0.0)
     monkeypatch.setattr(rounding, "UNIT", 1e-3)
-    assert _masses(spectra, counts, period)[1] == pytest.approx((rounded + inverse) * 1e-3 * 2**53, rel=1e-9, abs=0)
+    again = _masses(spectra, counts, RATES, period)[1]
+    assert again == pytest.approx((rounded + inverse) * 1e-3 * 2**53, rel=1e-9, abs=0)
 
 
 def test_the_law_of_all_steps_is_charged_for_both_tails_and_for_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
     moments, counts = moments_of(ONE, TWO), COUNTS[1]
     monkeypatch.setattr(log_moments, "TAIL", 6.0)
-    found = composed_loss([ONE, TWO], counts, moments)
+    found = composed_loss([ONE, TWO], counts, RATES, moments)
     spectra = [spectrum(each, 0.0, found.mass.size) for each in (ONE, TWO)]
-    _, error = _masses(spectra, counts, found.mass.size)
+    _, error = _masses(spectra, counts, RATES, found.mass.size)
     assert found.error - error == pytest.approx(2 * np.exp(-6.0), rel=1e-9, abs=0)
     assert found.misplaced == pytest.approx(rounding.POSITION * counts.sum(), rel=1e-12, abs=0)
 
@@ -253,7 +256,7 @@ def test_the_law_of_all_steps_is_charged_for_both_tails_and_for_where_it_lies(mo
 def test_masses_are_those_of_the_product_of_spectra() -> None:
     """A spectrum of one node is a turn: the composition of such laws has one node."""
     turn = Spectrum(0.3, 0.0, np.zeros(4, dtype=np.complex128), 0.0)
-    mass, error = _masses([turn], np.array([7]), 6)
+    mass, error = _masses([turn], np.array([7]), np.zeros(1), 6)
     np.testing.assert_allclose(mass, [1, 0, 0, 0, 0, 0], atol=1e-15)
     assert 0 < error < 1e-12
 

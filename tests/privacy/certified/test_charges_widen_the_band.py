@@ -125,7 +125,7 @@ def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(
     infinite = 1 - (1 - 1e-3) ** counts[0] * (1 - 2e-4) ** counts[1]
     moments = moments_of(one, two)
     monkeypatch.setattr(log_moments, "CUT", cut)
-    whole = composed_loss([one, two], np.array(counts), moments)
+    whole = composed_loss([one, two], np.array(counts), np.array([0.5, 0.5]), moments)
     assert whole.infinite == pytest.approx(infinite, rel=1e-12)
     assert whole.error < 1e-11 or cut < 46
     place = np.rint((losses - whole.start) / whole.mesh).astype(int)
@@ -139,7 +139,7 @@ def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(
 
 def test_a_lattice_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     one = LossLaw(-0.4, 0.2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 0.0)
-    assert composed_loss([one], np.array([9]), moments_of(one)).mass.size > 30
+    assert composed_loss([one], np.array([9]), np.ones(1), moments_of(one)).mass.size > 30
     monkeypatch.setattr(log_moments, "LONGEST", 30)
     with pytest.raises(RuntimeError, match="too long"):
-        composed_loss([one], np.array([9]), moments_of(one))
+        composed_loss([one], np.array([9]), np.ones(1), moments_of(one))

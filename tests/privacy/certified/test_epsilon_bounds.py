@@ -1,5 +1,7 @@
 """Bounds of epsilon: both directions count, hard regimes stay narrow, and a band that is wide says so."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
+from tests.privacy.accountants.test_random_settings import random_setting
 
 PLD = ACCOUNTANTS["pld"]
 RARE = [  # losses that are rare and large: (releases, delta)
@@ -109,7 +112,13 @@ def test_both_directions_are_composed_upwards_and_the_dominated_law_downwards(mo
 
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
-    [(1.0, 1.005, (1.0, 1.005)), (1.0 + 1e-12, 1.0, (1.0, 1.0)), (1.0, 1.0, (1.0, 1.0)), (1.1, 1.0, (0.0, np.inf))],
+    [
+        (1.0, 1.005, (1.0, 1.005)),
+        (1.0, 1.0, (1.0, 1.0)),
+        (1.0 + 1e-15, 1.0, (1.0, 1.0)),
+        (1.0 + 2e-14, 1.0, (0.0, np.inf)),
+        (1.1, 1.0, (0.0, np.inf)),
+    ],
 )
 def test_bounds_that_cross_promise_nothing_unless_by_rounding(
     low: float, high: float, expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
@@ -118,6 +127,23 @@ def test_bounds_that_cross_promise_nothing_unless_by_rounding(
     composition = composition_of(Mechanism.constant(0.1, 1.0, 3), np.array([3]))
     lower, upper = epsilon_bounds._refined(composition, np.array([1e-2]))
     assert (lower[0], upper[0]) == expected
+
+
+def test_bounds_of_no_random_setting_cross(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by one unit, on any of their lattices: the allowance for crossing has nothing to do."""
+    generator, found, real = np.random.default_rng(12), [], epsilon_bounds._bounds_on
+
+    def told(*args: Any) -> tuple[np.ndarray, np.ndarray]:
+        found.append(real(*args))
+        return found[-1]
+
+    monkeypatch.setattr(epsilon_bounds, "_bounds_on", told)
+    settings = [random_setting(generator, 3.0) for _ in range(6)]
+    for mechanism, delta in [*settings, (Mechanism.constant(0.999, 0.05, 10**8), 0.3)]:
+        found.clear()
+        epsilon_bounds.epsilon_bounds(mechanism, np.array([1, mechanism.steps]), np.full(2, delta))
+        for lower, _ in found:
+            assert all(np.all(lower <= upper) for _, upper in found), (mechanism, delta)
 
 
 def test_the_best_of_several_meshes_is_kept_for_each_bound(monkeypatch: pytest.MonkeyPatch) -> None:

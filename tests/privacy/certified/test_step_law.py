@@ -7,7 +7,7 @@ from scipy.special import ndtr
 from dpcore.privacy.certified.cells import step_deviation, step_span
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.lower_law import _convex
-from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.certified.step_law import HIGHEST, _bounded_laws, step_laws
 
 STEPS = [(q, sigma) for q in (1e-5, 1e-3, 0.1, 0.9, 1 - 1e-12, 1.0) for sigma in (0.3, 0.6, 1.0, 4.0, 100.0)]
 MESHES = (0.05, 0.3, 2.0)  # in standard deviations of the loss
@@ -89,3 +89,11 @@ def test_the_convex_hull_keeps_mass_and_mean_and_never_rises() -> None:
 def test_a_lattice_far_too_coarse_says_nothing_rather_than_something_wrong() -> None:
     law = step_laws(0.1, 2.0, 5.0, TAIL).dominated
     assert of_law(law, np.array([0.0]))[0] <= exact_remove(0.1, 2.0, np.array([0.0]))[0]
+
+
+def test_a_lattice_may_reach_just_as_far_as_ratios_are_floats():
+    laws = _bounded_laws(0.5, 0.05, 2.0, 690.0)  # its nodes are wide apart there: the last one lies beyond 690
+    assert np.isfinite(laws.remove.mass).all()
+    for high in (696.0, 2 * HIGHEST - 10):  # of the first only the last node is too far
+        with pytest.raises(RuntimeError, match="leave the floats"):
+            _bounded_laws(0.5, 0.05, 2.0, high)

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.fft import irfft, rfft
+from scipy.special import ndtr
 
 from dpcore.privacy.certified import gaussian_bounds, log_moments, rounding
 from dpcore.privacy.certified.composed_loss import ComposedLoss
@@ -31,6 +32,13 @@ def test_a_fast_transform_errs_by_less_than_a_level_is_charged(period: int) -> N
     assert 0 < worst <= rounding.LEVEL * np.log2(period) * rounding.UNIT
     back, precise = (np.asarray(irfft(each, period)) for each in (exact.astype(np.complex128), exact))
     assert np.linalg.norm(back - precise) <= rounding.inverse_error(period) * np.linalg.norm(mass)
+
+
+def test_the_normal_law_errs_by_no_more_in_its_tails_than_the_budget_assumes() -> None:
+    for z in np.random.default_rng(1).uniform(0, 37, 2000):
+        with mpmath.workdps(60):
+            error = float(abs(mpmath.mpf(float(ndtr(-z))) / mpmath.ncdf(-mpmath.mpf(float(z))) - 1))
+        assert error <= (16 + 2 * z**2) * rounding.UNIT
 
 
 @pytest.mark.parametrize("mesh", [1e-7, 1e-4, 0.01, 0.3, 2.0])
