@@ -5,10 +5,16 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 
 import streamlit as st
 
+from pages.parts.people.classroom import classroom
+from pages.parts.people.middleware import middleware
 from pages.parts.serving.routes import routes
 from pages.parts.shell.menu import menu
+from pages.parts.shell.turns import in_turn
 
 if __name__ == "__main__":
-    menu().run()
+    page = menu()
+    classroom()
+    with in_turn():
+        page.run()
 else:
-    app = st.App("app.py", routes=routes())
+    app = st.App("app.py", routes=routes(), middleware=middleware())

@@ -8,6 +8,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
+from pages.parts.controls.second_click import started_is_seen
 from pages.parts.explain.first_visit import on_screen
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
 from pages.parts.explain.odds import alternative
@@ -87,4 +88,4 @@ with below:
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)
 
-run_picker.started_is_seen()
+started_is_seen()

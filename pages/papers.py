@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.setting_links import follow_links
+from pages.parts.controls.second_click import started_is_seen
 from pages.parts.papers import computed
 from pages.parts.papers.calculators import show_calculators
 from pages.parts.papers.choices import chosen_outcomes, chosen_paper
@@ -15,7 +16,6 @@ from pages.parts.papers.opening import open_link
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.export_origin import address
 from pages.parts.shell.layout import page_columns
-from pages.parts.train import run_picker
 
 left, right = page_columns("What do the papers claim, and what holds?")
 move_on()
@@ -46,4 +46,4 @@ with right:
 if paper.entries:
     with saved:
         numbers_download(paper.id, lambda: computed.numbers(paper), address())
-run_picker.started_is_seen()
+started_is_seen()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.parts.controls.choice import accountant_choice, choice_of
+from pages.parts.controls.second_click import started_is_seen
 from pages.parts.shell.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.estimate import estimate, expected
@@ -31,8 +32,8 @@ with right:
     if ids:
         watch(store, ids, accountant, x)
         with left:
-            estimate(form.configs, past)
+            estimate(form.configs, store)
     else:
-        expected(form, past)
+        expected(form, store)
 
-run_picker.started_is_seen()
+started_is_seen()

@@ -19,12 +19,14 @@ from dpcore.commands.train import parser as train_parser
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import short
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.runs import pool
 from dpcore.runs.store import Store
 from dpcore.training.plan import plan
 from pages.parts.shell import menu
 from tests.commands.printed import printed
+from tests.pages.runs.test_runs_compared import finished
 from tests.pages.sliders import slide
 
 
@@ -176,6 +178,7 @@ def test_the_figures_draw_a_new_accountant_in_a_look_of_its_own(tally: Tally) ->
         ("calibrate", {"by": "tally"}),
         ("calibrate", {"by": "tally", "target": "advantage"}),
         ("train", {"by": "tally"}),
+        ("runs", {"by": "tally", "show": "accuracy and epsilon"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
@@ -184,22 +187,42 @@ def test_every_page_shows_a_new_accountant(
 ) -> None:
     with Store(tmp_path) as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
-        app = AppTest.from_file(Path(__file__).parents[1] / "pages" / f"{page}.py", default_timeout=60)
-        app.query_params.update(query)
-        app.run()
-        assert not app.exception
-        assert not app.error
-        offered = [option for each in app.selectbox for option in each.options]
-        written = [each.proto.body for each in app.get("html")] + [each.proto.spec for each in app.get("plotly_chart")]
+        run = finished(store)
+        offered, written = shown_on(page, query)
         assert tally.title in " ".join([*offered, *written])
         if page in ("accountants", "calibrate"):
             assert any(tally.title in each for each in written)
         if page == "accountants":
-            assert any(tally.note in each.value for each in app.markdown)
+            assert any(tally.note in each for each in written)
+        if page == "runs":
+            assert tally.title in offered
+            spent = dpcore.epsilon(plan(store.run(run).config).mechanism, 1e-5, "tally")
+            assert any(f"claims {short(spent.value)}" in each for each in written)
 
 
-def test_every_page_that_has_controls_is_driven_with_a_new_accountant() -> None:
+def shown_on(page: str, query: dict) -> tuple[list[str], list[str]]:
+    """What a page offers in its menus, and what else it says or draws."""
+    app = AppTest.from_file(Path(__file__).parents[1] / "pages" / f"{page}.py", default_timeout=60)
+    app.query_params.update(query)
+    app.run()
+    assert not app.exception
+    assert not app.error
+    html = [each.proto.body for each in app.get("html")] + [each.value for each in app.markdown]
+    return [option for each in app.selectbox for option in each.options], [
+        *html, *(each.proto.spec for each in app.get("plotly_chart"))
+    ]  # fmt: skip
+
+
+def test_a_page_that_is_not_driven_with_a_new_accountant_offers_none(
+    tally: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (driven,) = [
         mark.args[1] for mark in test_every_page_shows_a_new_accountant.pytestmark if mark.name == "parametrize"
     ]
-    assert {page for page, _ in driven} == {Path(each.file).stem for each in menu.PAGES if each.has_controls}
+    others = {Path(each.file).stem for each in menu.PAGES} - {page for page, _ in driven}
+    assert others == {Path(each.file).stem for each in menu.PAGES if not each.has_controls} - {"runs"}
+    with Store(tmp_path) as store:
+        monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
+        for page in others:
+            offered, written = shown_on(page, {})
+            assert tally.title not in " ".join([*offered, *written])

@@ -53,9 +53,9 @@ import json
 from streamlit.testing.v1 import AppTest
 from dpcore.runs.pool import Pool, ensure_pool
 from dpcore.runs.store import Store
-from pages.parts.train.run_labels import described
+from dpcore.training.described import described
 
-Pool._keep_one_warm = lambda pool: None
+Pool._keep_warm = lambda pool: None
 
 def opened(**query):
     page = AppTest.from_file("pages/train.py", default_timeout=60)
@@ -150,6 +150,8 @@ def test_train_heeds_and_records_it(grown: Path) -> None:
     run = trained.stderr.split()[-1].rstrip(".")
     shown = json.loads(dpcore(grown, "runs", "show", run, "--json").stdout)
     assert (shown["status"], shown["settings"]["lr_floor"]) == ("finished", 0.25)
+    refused = dpcore(grown, "runs", "export", run, "--format", "opacus", status=2)
+    assert "the script does not heed lr_floor (Least learning rate)" in refused.stderr
 
 
 @pytest.mark.slow

@@ -59,10 +59,24 @@ def rules(hyperparameters):
 
 
 FORGETFUL = Optimizer(
-    name="forgetful", title="Forgetful", note=POST_PROCESSING, source="nowhere", rules=rules, lr=0.25, baseline_lr=0.125
+    name="forgetful", title="Forgetful", note=POST_PROCESSING, source="nowhere", rules=rules, lr=0.25,
+    baseline_lr=0.125, in_torch="return torch.optim.SGD(weights, lr=config.lr)",
 )
 '''
-PEER = """    "forgetful": lambda weights, config: torch.optim.SGD(weights, lr=config.lr),
+CLIPPING = """@final
+class Again(Clipping):
+    title = "again"
+    note = "Clips as flat does. Charges each step at (q, sigma)."
+    source = "nowhere"
+
+    def factors(self, squares: Tensor) -> Tensor:
+        return (self.clip_norm * SAFETY / squares.sum(0).sqrt()).clamp(max=1.0).expand_as(squares)
+
+    @staticmethod
+    def sensitivity(groups: int) -> float:
+        return 1.0
+
+
 """
 SCHEDULE = """        Schedule("zigzag", "Zigzag", "sigma is larger in every other epoch e", "ours, from no paper",
                  lambda rate, level: 1.0 + rate * (level % 2), Rate(0.5, 0.1, 2.0)),
@@ -92,20 +106,35 @@ ADDED: dict[str, Edits] = {
             ),
             ("ADAGRAD, RMSPROP,", "FORGETFUL, "),
         ],
-        "tests/training/peers.py": [('    "adppl": lambda', PEER)],
+        "docs/methods.md": [
+            ("| AdaDP |", "| Forgetful | `--optimizer forgetful` | none | remembers nothing | all | | |\n")
+        ],
     },
-    "A schedule": {"dpcore/privacy/schedule.py": [('        Schedule(\n            "time"', SCHEDULE)]},
+    "A clipping": {
+        "dpcore/training/gradients/clipping.py": [
+            ("CLIPPINGS:", CLIPPING),
+            ('"per_layer": PerLayer}', '"again": Again, '),
+        ],
+        "docs/methods.md": [("| AUTO-S |", "| Again | `--clipping again` | none | flat | all | | |\n")],
+    },
+    "A schedule": {
+        "dpcore/privacy/schedule.py": [('        Schedule(\n            "time"', SCHEDULE)],
+        "docs/methods.md": [("\\|linear` | 000 |", "\\|zigzag")],
+    },
     "A data set": {
         "dpcore/data/catalogue.py": [("DATASETS = {", DATASET), ("MOVIELENS)}", "DOTS, ")],
     },
 }
 OVER_REGISTRIES = [  # tests that ask something of whatever is registered, or read the documents
     "tests/test_readme.py::test_every_accountant_is_explained_in_the_order_it_is_shown",
+    "tests/test_readme.py::test_every_method_of_training_has_a_row_that_says_what_it_is_charged",
     "tests/test_architecture.py::test_every_accountant_file_has_its_line_in_the_registry",
     "tests/figures/test_palettes.py",
     "tests/training/test_settings.py",
     "tests/training/test_defaults.py::test_there_is_one_for_every_combination",
     "tests/training/optimizers/test_optimizers.py",
+    "tests/training/gradients/test_rounding.py",
+    "tests/training/gradients/test_clipped_sum.py",
     "tests/privacy/test_schedule.py::test_every_schedule_makes_exactly_the_steps_it_was_asked_for",
     "tests/privacy/test_schedule.py::test_a_schedule_says_what_it_does_and_where_it_comes_from",
     "tests/data/test_catalogue.py",

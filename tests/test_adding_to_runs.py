@@ -33,7 +33,7 @@ QUICK = ["train", "--source", "sample", "--batch", "100", "--epochs", "0.02", "-
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A store of its own, whose pool trains nothing."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("dpcore.runs.pool.Pool._keep_one_warm", lambda pool: None)
+    monkeypatch.setattr("dpcore.runs.pool.Pool._keep_warm", lambda pool: None)
     yield tmp_path / "home"
     ensure_pool().close()
 

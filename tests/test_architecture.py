@@ -123,6 +123,14 @@ def test_every_file_and_function_that_a_document_names_is_there(document: str) -
     assert [f"{name} of {file}" for name, file in named if not defines(ROOT / file, name)] == []
 
 
+def test_every_trip_through_the_code_has_a_heading_of_its_own_and_a_few_steps_numbered_from_one() -> None:
+    trips = re.split(r"^## .+$", (ROOT / "docs/architecture.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for trip in trips:
+        steps = [int(each) for each in re.findall(r"^(\d+)[.] ", trip, flags=re.MULTILINE)]
+        assert steps == list(range(1, len(steps) + 1))
+        assert 3 <= len(steps) <= 6
+
+
 def defines(path: Path, name: str) -> bool:
     """Whether a file defines a name; a dot leads into a class."""
     body = tree_of(path).body
@@ -186,6 +194,10 @@ def test_torch_is_never_in_privacy_figures_or_a_page() -> None:
 
 def test_what_only_notebooks_have_is_only_in_their_room() -> None:
     assert under(users_of("ipywidgets", "anywidget", "IPython"), "dpcore.notebook") == set()
+
+
+def test_ray_is_only_behind_the_pool_of_a_cluster() -> None:
+    assert users_of("ray") == {"dpcore.runs.ray_pool.ray_cluster"}
 
 
 def test_sqlite_is_only_in_the_store() -> None:
@@ -253,8 +265,9 @@ def test_every_accountant_file_has_its_line_in_the_registry() -> None:
 def test_every_command_file_has_its_line_in_the_dispatcher() -> None:
     from dpcore.__main__ import COMMANDS
 
-    files = {path.stem for path in (ROOT / "dpcore/commands").glob("*.py")} - {"__init__"}
-    assert set(COMMANDS) == files
+    room = ROOT / "dpcore/commands"
+    files = {path.stem for path in room.glob("*.py")} - {"__init__"}
+    assert set(COMMANDS) == files | {path.parent.name for path in room.glob("*/__init__.py")}
 
 
 def test_every_page_file_has_its_line_in_the_menu() -> None:

@@ -12,9 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.schedule import SCHEDULES
 from dpcore.runs import pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.gradients.clipping import CLIPPINGS
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.settings import SETTINGS
 from tests.benchmarks.accuracy import RESULTS, cells
 from tests.benchmarks.recipes import RECIPES
 
@@ -65,6 +69,17 @@ def test_every_recorded_recipe_is_one_that_can_be_run_again() -> None:
 
 def test_every_accountant_is_explained_in_the_order_it_is_shown() -> None:
     assert re.findall(r"^\| `(\w+)` \|", DOCS["methods.md"].split("\n## ")[1], flags=re.MULTILINE) == list(ACCOUNTANTS)
+
+
+@pytest.mark.parametrize(
+    ("option", "registry"), [("optimizer", OPTIMIZERS), ("clipping", CLIPPINGS), ("schedule", SCHEDULES)]
+)
+def test_every_method_of_training_has_a_row_that_says_what_it_is_charged(option: str, registry: dict) -> None:
+    rows = [re.split(r"(?<!\\)\|", line) for line in DOCS["methods.md"].split("\n## ")[2].splitlines() if "|" in line]
+    cells = [row[2].replace(f"--{option} ", "") for row in rows if f"`--{option} " in row[2]]
+    named = re.findall(r"\w+", " ".join(cells))
+    assert len(named) == len(set(named))
+    assert {*named, SETTINGS[option].default} == set(registry)  # plain DP-SGD is the row of the defaults
 
 
 def test_the_readme_can_be_read_in_one_go() -> None:

@@ -11,22 +11,35 @@ from dpcore.commands import Parser, whole
 
 HOST = "127.0.0.1"  # nobody else reaches it
 PORT = 8501
+OPEN = "Whoever reaches {} may change every run. With --shared a run is its owner's: see docs/classroom.md."
 
 
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(prog="python -m dpcore app", description="Serve the pages on this machine; Ctrl-C ends it.")
-    made.add_argument("--port", type=whole, default=PORT, help=f"where on {HOST} (default {PORT})")
+    made.add_argument("--port", type=whole, default=PORT, help=f"where to listen (default {PORT})")
+    made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"of this machine (default {HOST}: only itself)")
+    made.add_argument("--shared", action="store_true", help="a classroom, as DPCORE_SHARED=1: runs have owners")
+    made.add_argument("--teacher", action="store_true", help="make a new teacher's key first; needs --shared")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Become Streamlit's server, which answers to the signals of this process; ValueError for a port in use."""
-    check.whole(1, 65535, port=arguments.port)
-    _check_free(arguments.port)
+    from dpcore.runs.access import SHARED, shared  # late: the store of runs needs much
+
+    host, port = arguments.host, arguments.port
+    check.whole(1, 65535, port=port)
+    _check_free(host, port)
+    if arguments.shared:
+        os.environ[SHARED] = "1"
+    if arguments.teacher:
+        _new_teacher(shared())
+    if not shared() and host not in (HOST, "localhost", "::1"):
+        print(OPEN.format(host), file=sys.stderr)
     # -P: what lies in the present folder is not taken for the library
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(script())]
-    command += ["--server.address", HOST, "--server.port", str(arguments.port)]
+    command += ["--server.address", host, "--server.port", str(port)]
     sys.stdout.flush()
     os.execv(sys.executable, command)
 
@@ -44,12 +57,28 @@ def script() -> Path:
     return installed if installed.is_file() else library.parent / "app.py"
 
 
-def _check_free(port: int) -> None:
-    with socket.socket() as probe:
+def _new_teacher(shared: bool) -> None:
+    """Forget the teacher's key: the server makes another as it starts, and says it."""
+    from dpcore.runs.keys import CHOSEN, TEACHER  # late, too
+    from dpcore.runs.record import state_directory
+
+    if not shared:
+        raise ValueError("Expected no --teacher without --shared: it would change nothing.")
+    if os.environ.get(CHOSEN, "").strip():
+        raise ValueError(f"Expected no --teacher where {CHOSEN} says the key: it would change nothing.")
+    (state_directory() / TEACHER).unlink(missing_ok=True)
+
+
+def _check_free(host: str, port: int) -> None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise ValueError(f"Expected host={host!r} to be an address of this machine.") from error
+    with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(
             socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
         )  # as the server does: one that ended is no hindrance
         try:
-            probe.bind((HOST, port))
+            probe.bind(address)
         except OSError as error:
-            raise ValueError(f"Expected port={port} on {HOST} to be free; {error.strerror}.") from error
+            raise ValueError(f"Expected port={port} on {host} to be free; {error.strerror}.") from error

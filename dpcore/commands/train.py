@@ -12,7 +12,8 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import available
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
 from dpcore.privacy.report.numbers import nearest, outward, percent, raised
 from dpcore.runs.in_process import begun, recorded
@@ -45,10 +46,7 @@ def parser() -> Parser:
         prog="python -m dpcore train",
         description="Train a private model. Settings left out take defaults that suit data set, model and optimizer.",
     )
-    for name, setting in SETTINGS.items():
-        if name != "private":
-            kind, metavar = ARGUMENTS[type(setting)]
-            made.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=_help(setting))
+    add_settings(made)
     made.add_argument(
         "--seeds",
         type=whole,
@@ -56,9 +54,17 @@ def parser() -> Parser:
         metavar="COUNT",
         help="train so many seeds, secret or from --seed on; mean and spread",
     )
-    made.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
     made.add_argument("--json", action="store_true", help="print one JSON object for each event")
     return made
+
+
+def add_settings(parser: Parser) -> None:
+    """Add an option for each setting of a run, and --non-private: `config_of` reads them."""
+    for name, setting in SETTINGS.items():
+        if name != "private":
+            kind, metavar = ARGUMENTS[type(setting)]
+            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=_help(setting))
+    parser.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
 
 
 def _help(setting: Setting) -> str:
@@ -170,7 +176,7 @@ def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
-    epsilon = ACCOUNTANTS[CERTIFIED].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
+    epsilon = epsilon_at_end(CERTIFIED, mechanism, config.delta).epsilon[-1]
     bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {raised(config.delta):g}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
@@ -182,7 +188,7 @@ def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
     mechanism = planned.claimed(final.accepted)
     if mechanism is None:
         return ""
-    epsilon = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], config.delta).epsilon[-1]
+    epsilon = epsilon_at_end("moments", mechanism, config.delta).epsilon[-1]
     return (
         f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
         f"{nearest(epsilon)} (moments): invalid, what is rejected depends on the data too."

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.style import NORMAL, RUNS, Size, Style, drawn, layout, line
+from dpcore.training.events import NORM_QUANTILES
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the norms, as every report of a run has them
 WORDS = ("5 % are below", "25 % are below", "half are below", "75 % are below", "95 % are below")
 FAN = RUNS[0]
 SPREAD = {0.05: "rgba(36,105,166,0.18)", 0.25: "rgba(36,105,166,0.32)"}  # from this quantile to the one opposite
@@ -27,7 +27,7 @@ def norms_figure(
     height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """The norms' quantiles `QUANTILES` at n epochs, (n, 5), as a fan, and the line of the clipping norm C through it.
+    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, and the line of the clipping norm C through it.
 
     What lies above the line was cut down to it; where the whole fan lies below it, nothing was clipped. The vertical
     axis is logarithmic, and so leaves out what is 0. x runs to `end` or more.
@@ -37,10 +37,10 @@ def norms_figure(
     ('half are below', 'C', [0.25, 0.25])
     """
     check.positive(clip_norm=clip_norm)
-    values = np.asarray(norms, dtype=float).reshape(len(epochs), len(QUANTILES))  # (n, 5)
+    values = np.asarray(norms, dtype=float).reshape(len(epochs), len(NORM_QUANTILES))  # (n, 5)
     values = np.where(values > 0, values, np.nan)
     furthest = max([end, *epochs]) or 1.0
-    traces = [_edge(epochs, values[:, place], place) for place in range(len(QUANTILES))]
+    traces = [_edge(epochs, values[:, place], place) for place in range(len(NORM_QUANTILES))]
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
     shape = layout("epoch", "gradient norm", height=height, right=RIGHT, size=size)
     shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
@@ -53,12 +53,12 @@ def _edge(epochs: Sequence[float], norms: np.ndarray, place: int) -> dict[str, A
     """One quantile over the epochs; the median is the line that one sees."""
     style = Style(FAN, "solid", "━━", WORDS[place])
     edge = line(list(epochs), norms, style, hovertemplate="%{y:.3g}")
-    return edge if QUANTILES[place] == 0.5 else edge | {"line": {"color": FAN, "width": 0.8}}
+    return edge if NORM_QUANTILES[place] == 0.5 else edge | {"line": {"color": FAN, "width": 0.8}}
 
 
 def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The lines with the fan between them: each area is filled down to the quantile below it."""
-    steps = zip(traces[1:], QUANTILES, QUANTILES[1:], strict=False)
+    steps = zip(traces[1:], NORM_QUANTILES, NORM_QUANTILES[1:], strict=False)
     inner = [each | {"fill": "tonexty", "fillcolor": SPREAD[min(low, round(1 - high, 2))]} for each, low, high in steps]
     return [traces[0], *inner]
 

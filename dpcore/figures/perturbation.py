@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.labels import End, labelled
-from dpcore.figures.style import NORMAL, Size, Style, drawn, layout, line
+from dpcore.figures.style import NORMAL, Size, Style, drawn, layout, line, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
@@ -22,7 +22,6 @@ LOOKS = (  # of the methods, in their order; the first is the one without noise
     ("#6d94c0", "longdashdot", "—·"),
     ("#426f53", "6px,2px,2px,2px", "-··"),
 )
-SHORT = {"bassily": "Single rows", "paper_input": "Paper's input"}  # labels, where a title is too long beside a plot
 HEIGHT = 320
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
@@ -48,9 +47,9 @@ class Level(NamedTuple):
 
 
 def method_style(name: str) -> Style:
-    """Colour and dash of a method, by its place in the registry; its label is its title, shortened."""
-    label = SHORT.get(name) or METHODS[name].title.partition(",")[0].removesuffix(" perturbation")
-    return Style(*LOOKS[list(METHODS).index(name) % len(LOOKS)], label)
+    """Colour and dash of a method, by its place in the registry; its label is its own, or its title, shortened."""
+    label = METHODS[name].label or METHODS[name].title.partition(",")[0].removesuffix(" perturbation")
+    return Style(*look_at(LOOKS, list(METHODS).index(name)), label)
 
 
 def perturbation_figure(

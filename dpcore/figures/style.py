@@ -1,7 +1,7 @@
 """How the charts look: each accountant's colour and dash, legible on light and on dark paper, and how large all is."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -38,7 +38,8 @@ class Style(NamedTuple):
     label: str
 
 
-LOOKS = (  # colour, dash, glyph of the accountants but the certified one, in their order
+Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
+LOOKS = (  # of the accountants but the certified one, in their order
     ("#427db7", "dash", "╌╌"),
     ("#d07a68", "dashdot", "╌·"),
     ("#b84c95", "dot", "···"),
@@ -66,6 +67,7 @@ LENGTHS = (  # the same of certified curves of growing lengths T, in order
     ("#e86c2d", "longdash", "— —"),
     ("#c64aff", "dot", "···"),
 )
+CHECKED = False  # whether Plotly checks every attribute of a figure, which takes longer than all else about it
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 
 
@@ -74,15 +76,23 @@ REGION_FILL = "rgba(48,84,240,0.10)"
 
 
 def style_of(name: str) -> Style:
-    """The line style of an accountant, by its place in the registry.
-
-    Past the last look the colours begin again, each with another dash: those that share a colour differ in that.
-    """
+    """The line style of an accountant, by its place in the registry."""
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, _label(name))
-    rounds, place = divmod([each for each in ACCOUNTANTS if each != CERTIFIED].index(name), len(LOOKS))
-    color, (_, dash, glyph) = LOOKS[place][0], LOOKS[(place + rounds) % len(LOOKS)]
-    return Style(color, dash, glyph, _label(name))
+    return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), _label(name))
+
+
+def look_at(looks: Sequence[Look], number: int) -> Look:
+    """The look of the line of this number, from 0.
+
+    Past the last look the colours begin again, each with another dash: those that share a colour differ in that.
+
+    >>> [look_at((("red", "solid", "━━"), ("blue", "dot", "···")), number)[:2] for number in range(3)]
+    [('red', 'solid'), ('blue', 'dot'), ('red', 'dot')]
+    """
+    rounds, place = divmod(number, len(looks))
+    _, dash, glyph = looks[(place + rounds) % len(looks)]
+    return looks[place][0], dash, glyph
 
 
 def _label(name: str) -> str:
@@ -116,7 +126,7 @@ def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORM
     if thicker != 1:
         traces = [each | {"line": each["line"] | {"width": thicker * each["line"]["width"]}}
                   if "width" in each.get("line", {}) else each for each in traces]  # fmt: skip
-    return go.Figure({"data": traces, "layout": shape})
+    return go.Figure({"data": traces, "layout": shape}, _validate=CHECKED)
 
 
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:

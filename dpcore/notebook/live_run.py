@@ -13,7 +13,8 @@ from dpcore.figures.lab import LabRun, lab_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.notebook.redrawing import redraw
 from dpcore.notebook.spending import curves_of, statement_of
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.kinds import rounded, spoken
 from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised
 from dpcore.privacy.report.statement import Statement
@@ -91,9 +92,9 @@ class LiveRun:
         return f"{reached}, at {self._epsilon_after(last.step)}."
 
     def _epsilon_after(self, step: int) -> str:
-        mechanism, certified = self.plan.mechanism, ACCOUNTANTS[CERTIFIED]
-        assert mechanism is not None, "asked only of a run with an epsilon"
-        spent = certified.curve(mechanism, [self.plan.compositions_at(step)], self.config.delta).last
+        released = self.plan.released(step)
+        assert released is not None, "asked only after a step of a run with an epsilon"
+        spent = epsilon_at_end(CERTIFIED, released, self.config.delta).last
         delta = plain(raised(self.config.delta))
         return f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
 

@@ -8,10 +8,14 @@ import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from dpcore.runs.expected import start_of
+from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 EVERY = 0.1  # seconds between two looks at the store
+NEXT = 6  # places at the head of the queue
+SELDOM = 1.0  # seconds between two looks at a run behind them, of which its place is all the news
 QUIET = 15.0  # seconds without an event after which a reader is told that the connection lives
 KEEP_ALIVE = b":\n\n"
 
@@ -72,18 +76,19 @@ class RunFeed:
     async def _look_while_read(self) -> None:
         while self._readers and not self._ended:
             try:
-                run, bodies = await asyncio.to_thread(self._look, len(self._events))
+                run, status, bodies = await asyncio.to_thread(self._look, len(self._events))
             except (StoreError, UnknownRun) as error:
                 self.failed = True
                 self._take(message("problem", {"run": self._run, "problem": str(error)}), [], ended=True)
                 return
-            self._take(message("status", status_of(run)), bodies, ended=not run.active)
+            self._take(message("status", status), bodies, ended=not run.active)
             if not self._ended:
-                await asyncio.sleep(EVERY)
+                await asyncio.sleep(EVERY if (run.position or 0) <= NEXT else SELDOM)
 
-    def _look(self, after: int) -> tuple[Run, list[tuple[int, str]]]:
+    def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events: a run that has ended then has all of them
-        return run, self._store.bodies(self._run, after)
+        starts = start_of(self._store, run.id) if run.position else ""
+        return run, {"run": run.id, **state_of(run, starts)}, self._store.bodies(self._run, after)
 
     def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
         if not bodies and status == self._status and ended == self._ended:
@@ -125,11 +130,6 @@ async def happened(news: asyncio.Event) -> bool:
     except TimeoutError:
         return False
     return True
-
-
-def status_of(run: Run) -> dict[str, object]:
-    """What a watcher wants to know of a run beside its events."""
-    return {"run": run.id, "status": run.status, "position": run.position, "cancelling": run.cancelling}
 
 
 async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:

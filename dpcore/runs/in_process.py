@@ -8,6 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 
+from dpcore.runs.out_of_memory import shortage, with_advice
 from dpcore.runs.record import Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Pulse
@@ -39,7 +40,7 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
     status, error = Status.CANCELLED, None
     asked = _noted_interrupts()
     try:
-        with Pulse(store, run, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
+        with Pulse(store, run, None, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
             for event in events:
                 stop = store.append(run, event)
                 say(event)
@@ -50,7 +51,7 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
     except BrokenPipeError:
         raise
     except Exception as failure:  # whatever it is, it is kept with the run, and said in one line
-        status, error = Status.FAILED, traceback.format_exc()
+        status, error = Status.FAILED, with_advice(failure, traceback.format_exc())
         return status, _line(failure)
     finally:
         with contextlib.suppress(StoreError, OSError):  # said already, if it is the store that fails
@@ -65,6 +66,8 @@ def _line(failure: Exception) -> str:
     >>> _line(RuntimeError("loss is not finite")), _line(KeyError("sigma"))
     ('loss is not finite', "KeyError: 'sigma'")
     """
+    if short := shortage(failure):
+        return short
     text, kind = " ".join(str(failure).split()), type(failure)
     return text if text and kind in (RuntimeError, ValueError, StoreError) else f"{kind.__name__}: {text}"
 

@@ -9,7 +9,7 @@ from dpcore.runs.store import Store
 UNKNOWN_FOR = 3600.0  # seconds that a checkpoint of no known run is kept: a rest's is copied before it is a run
 
 
-def sweep(store: Store) -> list[Path]:
+def remove_needless(store: Store) -> list[Path]:
     """Remove checkpoints of runs that have finished or are gone, and halves of those that ended early; what went.
 
     A run that ended early keeps its checkpoint: it can be resumed from it.

@@ -7,48 +7,58 @@ over.
 import fcntl
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import dpcore
 from dpcore import check
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.leftovers import sweep
-from dpcore.runs.record import Run, Status, StoreError, is_dead, state_directory, worker_name
+from dpcore.runs.leftovers import remove_needless
+from dpcore.runs.limits import limits_of, overdue, usual
+from dpcore.runs.ray_pool import RayPool, pool_here
+from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
+from dpcore.runs.silence import STALE, Heartbeats
+from dpcore.runs.slots import Slots, slots_of
 from dpcore.runs.store import Store
+from dpcore.runs.worker_process import Worker
 
 TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
-STALE = 15.0  # seconds without a heartbeat that make a run lost
 LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
 SWEEP = 600.0  # seconds between two looks for files that runs have left behind
 LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
 
-_pools: dict[Path, "Pool"] = {}
+_pools: dict[Path, "Pool | RayPool"] = {}
 _pools_lock = threading.Lock()
 
 
-def ensure_pool(home: Path | str | None = None) -> "Pool":
-    """This process's pool for `home`, started on the first call; cheap afterwards. Raises StoreError."""
+def ensure_pool(home: Path | str | None = None) -> "Pool | RayPool":
+    """This process's pool for `home`, started on the first call; cheap afterwards. Raises StoreError.
+
+    It is of this machine, or where DPCORE_POOL=ray says so, of a Ray cluster.
+    """
     key = Path(home).absolute() if home else state_directory()
     with _pools_lock:
         if key not in _pools or _pools[key].closed:
-            _pools[key] = Pool(Store(key)).start()
+            _pools[key] = _pool_of(os.environ.get("DPCORE_POOL") or "local", key).start()
         return _pools[key]
 
 
-def lose_dead(store: Store) -> None:
-    """Mark lost what runs by the store but has no process any more: for where no pool looks after it."""
+def _pool_of(name: str, home: Path) -> "Pool | RayPool":
+    if name not in ("local", "ray"):
+        raise StoreError(f"Expected DPCORE_POOL={name!r} to be local or ray.")
+    return pool_here(Store(home)) if name == "ray" else Pool(Store(home))
+
+
+def recover_dead(store: Store) -> None:
+    """Queue again, or mark lost, what runs by the store but has no process any more: where no pool looks after it."""
     for run in store.runs(Status.RUNNING, kind=None):
         if is_dead(run.worker or ""):
-            store.lose(run.id, f"Its worker {run.worker} died.")
+            store.recover(run, f"Its worker {run.worker} died.")
 
 
 def trim(log: Path, most: int = LOG) -> None:
@@ -63,53 +73,31 @@ def trim(log: Path, most: int = LOG) -> None:
         file.truncate()
 
 
-class Worker:
-    """A process that this pool started, in a process group of its own."""
-
-    def __init__(self, store: Store, log: IO[bytes], train: str, slots: int) -> None:
-        command = [sys.executable, "-P", "-m", "dpcore.runs.worker", "--home", str(store.home)]
-        command += ["--parent", str(os.getpid()), "--slots", str(slots), "--train", train]
-        if train == TRAIN:  # another function need not end after one step
-            command.append("--warm-up")
-        root = str(Path(dpcore.__file__).parents[1])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,
-        )
-        self.name = worker_name(self.process.pid)
-        self.born = time.monotonic()
-        self.busy_since: float | None = None  # when its run was first seen
-
-    def kill(self, number: signal.Signals) -> None:
-        """Signal the whole process group, unless the worker has ended."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, number)
-
-
 class Pool:
-    """Keeps one worker warm for `store`, up to `slots` runs at once; the others queue.
+    """Keeps workers warm for `store`, one for each device's runs; those that find no slot queue.
 
-    `trouble` says what keeps runs from starting, or is None. `train` names the function that trains, "module:name";
+    There are `slots` for all devices together, or as many for each as the limits say. `trouble` says what keeps runs
+    from starting, or what is wrong with the limits, or is None. `train` names the function that trains, "module:name";
     jobs of other kinds are done by their own.
     """
 
-    def __init__(self, store: Store, slots: int = 1, train: str = TRAIN, grace: float = GRACE, stale: float = STALE):
-        check.whole(1, slots=slots)
+    def __init__(
+        self, store: Store, slots: int | None = None, train: str = TRAIN, grace: float = GRACE, stale: float = STALE
+    ) -> None:
+        if slots is not None:
+            check.whole(1, slots=slots)
         check.positive(grace=grace, stale=stale)
-        self.store, self.slots, self.train, self.grace, self.stale = store, slots, train, grace, stale
+        self.store, self.slots, self.train, self.grace = store, slots, train, grace
         self.log = store.home / "workers.log"
         self.trouble: str | None = None
         self.workers: list[Worker] = []
+        self._limits = usual()  # those that were in force last
+        self._wrong_limits: str | None = None  # what is wrong with the file that says them
         self._lock_file: IO[bytes] | None = None
         self._failures = 0  # workers in a row that ended before they took a run
         self._not_before = 0.0  # monotonic time of the next attempt
         self._deaths: dict[str, int] = {}  # worker name -> exit status
-        self._beats: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, when it was first seen
+        self._heartbeats = Heartbeats(store, stale)
         self._asked: dict[str, float] = {}  # run -> when its cancellation was first seen
         self._swept = -SWEEP  # monotonic time of the last look for leftovers
         self._stop = threading.Event()
@@ -149,7 +137,7 @@ class Pool:
             try:
                 if self._owns_home():
                     self._round()
-                self.trouble = self._failing()
+                self.trouble = self._failing() or self._wrong_limits
             except (StoreError, OSError) as error:
                 self.trouble = str(error)
             self._stop.wait(INTERVAL)
@@ -169,26 +157,39 @@ class Pool:
 
     def _round(self) -> None:
         self._reap()
+        self._read_limits()
         running = self.store.runs(Status.RUNNING, kind=None)
         self._note_busy(running)
         for run in running:
-            self._end_if_dead(run)
+            self._recover_if_dead(run)
             self._end_if_cancelled(run)
+            self._end_if_overdue(run)
         ids = {run.id for run in running}
-        for memory in (self._beats, self._asked):
-            for gone in memory.keys() - ids:
-                del memory[gone]
+        self._heartbeats.forget_all_but(ids)
+        self._asked = {run: since for run, since in self._asked.items() if run in ids}
         if time.monotonic() - self._swept > SWEEP:
             self._swept = time.monotonic()
-            sweep(self.store)
-        self._keep_one_warm()
+            remove_needless(self.store)
+        self._keep_warm()
+
+    def _read_limits(self) -> None:
+        """Take on the limits that are in force now; where the file is wrong, those from before stay."""
+        try:
+            self._limits, self._wrong_limits = limits_of(self.store.home), None
+        except StoreError as error:
+            self._wrong_limits = str(error)
+
+    def _slots_now(self) -> tuple[Slots, ...]:
+        if self.slots is not None:
+            return (Slots(self.slots),)
+        return slots_of(self._limits, device_here(self.store.home))
 
     def _reap(self) -> None:
         """Forget the workers that have ended, but how."""
         for worker in [worker for worker in self.workers if worker.process.poll() is not None]:
             self.workers.remove(worker)
             status = self._deaths[worker.name] = worker.process.returncode
-            if worker.busy_since is None and status != 0:
+            if worker.busy_since is None and not worker.dismissed and status != 0:
                 self._note_failure(worker)
 
     def _note_failure(self, worker: Worker) -> None:
@@ -209,19 +210,13 @@ class Pool:
                 worker.busy_since = time.monotonic()
                 self._failures = 0
 
-    def _end_if_dead(self, run: Run) -> None:
-        """Mark a run lost whose worker is gone, or silent for so long that it must be."""
+    def _recover_if_dead(self, run: Run) -> None:
+        """Queue a run again whose worker is gone, or silent for so long that it must be: then it is ended."""
         worker = run.worker or ""
-        heartbeat, seen = self._beats.get(run.id, (None, 0.0))
-        if heartbeat != run.heartbeat:
-            # by this pool's clock: a suspended machine must not lose the runs it will go on with
-            self._beats[run.id] = (run.heartbeat, time.monotonic())
-        elif time.monotonic() - seen > self.stale:
-            self.store.lose(run.id, f"Its worker {worker} gave no sign of life for {self.stale:g} s.")
+        if self._heartbeats.recover_silent(run):
             self._signal(worker, signal.SIGKILL)
         if is_dead(worker):
-            status = self._deaths.get(worker)
-            self.store.lose(run.id, f"Its worker {worker} died" + ("." if status is None else f" (status {status})."))
+            self.store.recover(run, f"Its worker {worker} died{_how(self._deaths.get(worker))}.")
 
     def _end_if_cancelled(self, run: Run) -> None:
         """Where a worker does not heed a cancellation: SIGTERM, then SIGKILL; only for workers of this pool."""
@@ -233,18 +228,45 @@ class Pool:
         elif waited > self.grace:
             self._signal(run.worker, signal.SIGTERM)
 
+    def _end_if_overdue(self, run: Run) -> None:
+        """End a run that took too long and whose worker does not end it by itself; only for workers of this pool."""
+        seconds = self._limits.seconds
+        for worker in self.workers:
+            since = worker.busy_since
+            if worker.name == run.worker and since and time.monotonic() - since > seconds + 2 * self.grace:
+                worker.kill(signal.SIGKILL)
+                self.store.end(run.id, Status.FAILED, overdue(seconds), run.worker)
+
     def _signal(self, name: str | None, number: signal.Signals) -> None:
         for worker in self.workers:
             if worker.name == name:
                 worker.kill(number)
 
-    def _keep_one_warm(self) -> None:
-        """Start a worker where none waits; a run that has just begun keeps the processor to itself for a moment."""
+    def _keep_warm(self) -> None:
+        """Have one worker wait for the runs of each device; dismiss those that wait for what others take by now."""
+        slots = self._slots_now()
+        waiting = [worker for worker in self.workers if worker.busy_since is None and not worker.dismissed]
+        for worker in waiting:
+            if worker.slots not in slots:
+                worker.dismiss()
+        for each in slots:
+            if all(worker.slots != each for worker in waiting):
+                self._start(each)
+
+    def _start(self, slots: Slots) -> None:
+        """Start a worker; a run that has just begun keeps the processor to itself for a moment."""
         now = time.monotonic()
-        waiting = any(worker.busy_since is None for worker in self.workers)
         fresh = any(worker.busy_since and now - worker.busy_since < SPARE for worker in self.workers)
-        if waiting or fresh or now < self._not_before:
+        if fresh or now < self._not_before:
             return
         trim(self.log)
         with open(self.log, "ab") as log:
-            self.workers.append(Worker(self.store, log, self.train, self.slots))
+            self.workers.append(Worker(self.store.home, log, self.train, slots))
+
+
+def _how(status: int | None) -> str:
+    """How a process ended, as far as its pool has seen it."""
+    if status is None:
+        return ""
+    memory = ", perhaps because the system ran out of memory" if status == -signal.SIGKILL else ""
+    return f" (status {status}{memory})"

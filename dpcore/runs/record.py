@@ -25,6 +25,9 @@ class Status(StrEnum):
     LOST = "lost"  # its worker died, or was ended from outside
 
 
+IMPORTED = "imported"  # in the origin of a run that was not trained here: what it was where it comes from
+
+
 class StoreError(RuntimeError):
     """The run store cannot be used; the text names its path and the reason."""
 
@@ -56,6 +59,13 @@ class Run:
     sequence: int  # the newest event's number, 0 before the first
     kind: str = TRAINING.name  # what is done, a name of `KINDS`
     stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in a run of an older version
+    owner: str = ""  # who asked for it, where there are several
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    sweep: str | None = None  # what the runs of one sweep have in common
+    parent: str | None = None  # the run that it goes on with
+    attempts: int = 0  # how often its worker was gone since it last saved a checkpoint
+    origin: dict[str, str] | None = None  # where it was trained; None before it has begun, and in older runs
 
     @cached_property
     def config(self) -> RunConfig:
@@ -71,6 +81,11 @@ class Run:
     def plan(self) -> Plan:
         """The plan that was stored with the run; of a run of an older version, what its settings give."""
         return Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
+
+    @property
+    def imported(self) -> str:
+        """Which run of another store it was; empty for one of this store. Nothing here has measured its figures."""
+        return (self.origin or {}).get(IMPORTED, "")
 
     @property
     def active(self) -> bool:

@@ -1,16 +1,30 @@
 """Going on with a run that ended early."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path
+from dpcore.runs.rows import Database
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import label_of, private
 from dpcore.training.events import Checkpointed, Event, Started, Stepped
+from dpcore.training.plan import Plan, check_budget
+
+_RESTS = """SELECT id, status FROM (
+        SELECT id, status, number FROM runs WHERE parent = ?
+        UNION ALL SELECT id, 'deleted', 0 FROM deleted WHERE parent = ? AND begun
+    ) ORDER BY status IN ('queued', 'running') DESC, status = 'finished' DESC, number DESC"""
+_ENDED = "run {rest} went on with it already and is {status}: resume that one, which is charged for both."
+_WHY = {  # how the run stands that goes on with another one -> why nobody else does
+    Status.QUEUED: "run {rest} goes on with it already: it is queued.",
+    Status.RUNNING: "run {rest} goes on with it already: it is running.",
+    Status.FINISHED: "run {rest} went on with it already and has finished.",
+    "deleted": "run {rest} went on with it and was deleted. Start a new run instead, which costs its own epsilon.",
+}
 
 
 @dataclass(frozen=True)
@@ -20,16 +34,43 @@ class Rest:
     id: str
     before: Run
     said: Sequence[Event]  # of the run before, up to the checkpoint
+    plan: Plan  # where it begins anew, with what the run before has released
 
-    def submit(self, store: Store, worker: str | None = None) -> None:
-        """Hand it to `worker`, or queue it where none is named."""
+    def submit(
+        self,
+        store: Store,
+        worker: str | None = None,
+        guard: Callable[[Database], None] | None = None,
+    ) -> None:
+        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit_as` raises.
+
+        Errors: ValueError where another run goes on with the one before, or has done so; UnknownRun where that is gone.
+        """
         before, secret = self.before, store.secret(self.before.id)
-        store.submit_as(self.id, before.config, before.name, worker, said=self.said, planned=before.plan, secret=secret)
+
+        def asked(db: Database) -> None:
+            _check_alone(db, before.id)
+            if guard:
+                guard(db)
+
+        store.submit_as(
+            self.id,
+            before.config,
+            before.name,
+            worker,
+            said=self.said,
+            planned=self.plan,
+            secret=secret,
+            owner=before.owner,
+            sweep=before.sweep,
+            parent=before,
+            guard=asked,
+        )
 
 
 def ended_early(run: Run) -> bool:
-    """Whether the run can be resumed: it was lost, cancelled or failed."""
-    return not run.active and run.status is not Status.FINISHED
+    """Whether the run can be resumed: it was lost, cancelled or failed, and is no imported one."""
+    return not run.active and run.status is not Status.FINISHED and not run.imported
 
 
 def resume(store: Store, run: str, worker: str | None = None) -> str:
@@ -38,10 +79,12 @@ def resume(store: Store, run: str, worker: str | None = None) -> str:
     It is of `worker`, or queued where none is named. Where nothing was saved it begins anew, with the same seed.
     **Guarantees:** on the same device, with as many threads, the same torch and this version of the program, its
     batches, noise and weights are those that the run would have had, so that both together cost what one of them
-    costs. Elsewhere a checkpoint is refused. A run that begins anew is not stopped from doing so elsewhere: there its
-    weights differ from those of the run before, and no epsilon covers releasing both.
-    Errors: ValueError for a run that may still go on or has finished, a job of another kind, or a checkpoint that
-    cannot be read.
+    costs. Elsewhere a checkpoint is refused. A run that begins anew may draw other noise: what the run before has
+    released is charged to it, too. So that no third run is forgotten, a run is gone on with once: whoever asks again is
+    told of the run that does so, which can be resumed in its turn.
+    Errors: ValueError for a run that may still go on or has finished, one that was resumed before, an imported one, a
+    job of another kind, a checkpoint that cannot be read, or a run that would have to begin anew and has an epsilon to
+    stop at.
     """
     with rest_of(store, run) as rest:
         rest.submit(store, worker)
@@ -54,16 +97,40 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
     before, new = store.run(run), store.new_id()
     if before.kind != TRAINING.name:
         raise ValueError(f"Expected run={run!r} to be a training run, but it is of the kind {before.kind}.")
+    if before.imported:
+        raise ValueError(
+            f"Expected run={run!r} to be one of this store, but it was imported: its checkpoint and its secret seed "
+            "stayed where it was trained. Start a new run of its settings instead, which costs its own epsilon."
+        )
     if not ended_early(before):
         raise ValueError(f"Expected run={run!r} to have ended early, but it is {before.status}.")
+    with store.reading() as db:  # and once more as it is stored: here, so that nothing is trained in vain
+        _check_alone(db, run)
     old, file = checkpoint_path(store.home, run), checkpoint_path(store.home, new)
     try:
-        yield Rest(new, before, _taken(old, file, [event for _, event in store.tail(run)]))
+        events = [event for _, event in store.tail(run)]
+        said = _taken(old, file, events)
+        done = max((getattr(event, "step", 0) for event in events), default=0)
+        planned = before.plan.behind(done) if said else before.plan.anew(done)
+        check_budget(before.config, planned)
+        yield Rest(new, before, said, planned)
     except BaseException as error:
         file.unlink(missing_ok=True)
         if isinstance(error, ValueError):  # what it says of the copy is true of the original, which is still there
             raise ValueError(str(error).replace(str(file), str(old))) from error
         raise
+
+
+def _check_alone(db: Database, run: str) -> None:
+    """ValueError where a run goes on with this one, or has done so: a second one would not be charged for the first.
+
+    One that never began, and is gone, does not count. Errors: UnknownRun where the run itself is gone.
+    """
+    if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone():
+        raise UnknownRun(f"Expected run={run!r} to be there still, but it was deleted.")
+    if row := db.execute(_RESTS, (run, run)).fetchone():
+        why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
+        raise ValueError(f"Expected run={run!r} to be resumed once, but {why}")
 
 
 def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:

@@ -2,8 +2,10 @@
 
 import os
 import sqlite3
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpcore.runs.record import StoreError
@@ -28,6 +30,61 @@ def what_is_wrong(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
     return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
+
+
+class StoreFile:
+    """The open file: any number of threads may read and write by it, one at a time.
+
+    Raises StoreError, which names the path and the reason, wherever the file fails.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        with self._errors():
+            self.db = opened(path)
+            self._found = self._identity()
+
+    def close(self) -> None:
+        """End the use of the file."""
+        with self._lock:
+            self.db.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection, to read by; readers never wait for writers."""
+        with self._lock, self._errors():
+            # SQLite would go on writing into a file that nobody finds any more
+            if self._identity() != self._found:
+                raise FileNotFoundError("it was replaced while in use; start the program again")
+            yield self.db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The connection in a transaction, which is undone where an error ends it."""
+        with self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+
+    def _identity(self) -> tuple[int, int]:
+        file = os.stat(self.path)
+        return file.st_dev, file.st_ino
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(what_is_wrong(self.path, error)) from error
+        except OSError as error:
+            raise StoreError(
+                f"Expected the run store {self.path} to be a file in a writable directory: {error}."
+            ) from error
 
 
 def opened(path: Path) -> sqlite3.Connection:

@@ -5,29 +5,33 @@ random state, threads) reaches the next one. While it waits it ends with its par
 """
 
 import argparse
-import importlib
+import math
 import os
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from dpcore.runs.kinds import TRAINING, kind_named
+from dpcore.runs.going_on import NotContinued, Train, events_of, load
+from dpcore.runs.limits import limits_of, overdue
+from dpcore.runs.out_of_memory import with_advice
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Started
+from dpcore.training.events import Started
 
-# of a configuration, with `file`, where its state is kept, `planned`, its plan, and `secret`, its seed
-Train = Callable[..., Generator[Event, None, None]]
+Noted = TypeVar("Noted")
 
 POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
 BEAT = 1.0  # seconds between two heartbeats
-PATIENCE = 30  # attempts, a second apart, to note how a run ended
+PATIENCE = 30  # attempts, a second apart, to note what a run says and how it ended
+TAKE_PART = "dpcore.training.memory_share:take_part"  # loading torch takes seconds, and not all have a GPU to share
 NICENESS = 5  # the pages' sliders go before training
 
 
@@ -62,22 +66,38 @@ class Interrupts:
 
 
 class Pulse(threading.Thread):
-    """Between events: notes that the worker is alive, and calls `interrupt` once its run must stop."""
+    """Between events: notes that the worker is alive, and calls `interrupt` once its run must stop.
 
-    def __init__(self, store: Store, run: str, interrupt: Callable[[], None]) -> None:
+    It must also once it has gone on for longer than `longest` says at that time, in seconds: then `overdue` is that.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        run: str,
+        worker: str | None,
+        interrupt: Callable[[], None],
+        longest: Callable[[], float] = lambda: math.inf,
+    ) -> None:
         super().__init__(daemon=True)
-        self._store, self._run, self._interrupt, self._done = store, run, interrupt, threading.Event()
+        self._store, self._run, self._worker, self._interrupt = store, run, worker, interrupt
+        self._longest, self._since = longest, time.monotonic()
+        self.overdue: float | None = None
+        self._done = threading.Event()
 
     def run(self) -> None:
         beaten, interrupted = 0.0, False
         while not self._done.wait(WATCH):
             try:
-                if not interrupted and self._store.stopping(self._run):
+                if not interrupted and self._store.stopping(self._run, self._worker):
                     interrupted = True
                     self._interrupt()
                 if time.monotonic() - beaten > BEAT:
                     beaten = time.monotonic()
-                    self._store.beat(self._run)
+                    self._store.beat(self._run, self._worker)
+                    if not interrupted and beaten - self._since > (longest := self._longest()):
+                        self.overdue, interrupted = longest, True
+                        self._interrupt()
             except StoreError:  # the main thread meets it too, and fails the run
                 continue
 
@@ -96,78 +116,96 @@ def _interrupt_main() -> None:
 
 
 def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
-    """Do a claimed job, a training run by `train`, and record its events and how it ended."""
-    with Pulse(store, run.id, _interrupt_main):
-        try:
-            _train(store, run, train, interrupts)
-        except Interrupted:
-            reason = "Its worker was told to end (SIGTERM)."
-            _patiently(lambda: store.give_back(run) or store.lose(run.id, reason))
-        except Exception:  # whatever it is, it ends this run only, and the page shows its traceback
-            error = traceback.format_exc()
-            _patiently(lambda: store.end(run.id, Status.FAILED, error))
-        else:
-            _patiently(lambda: store.end(run.id, Status.FINISHED))
-            checkpoint_path(store.home, run.id).unlink(missing_ok=True)
+    """Do a claimed job, a training run by `train`, and record its events and how it ended.
+
+    StoreError where the store cannot take them for long: then the job is nobody's once this process has ended.
+    """
+    with Pulse(store, run.id, run.worker, _interrupt_main, partial(longest_here, store.home)) as pulse:
+        note = _done(store, run, train, interrupts, pulse)
+    if _patiently(note) is Status.FINISHED:
+        checkpoint_path(store.home, run.id).unlink(missing_ok=True)
+
+
+def longest_here(home: Path) -> float:
+    """How many seconds a run may train; no run ends because somebody has made a mistake in the file of limits."""
+    try:
+        return limits_of(home).seconds
+    except StoreError:
+        return math.inf
+
+
+def _done(store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse) -> Callable[[], Status | None]:
+    """Do the job: what is to be noted at its end."""
+
+    def end(status: Status, error: str | None = None) -> Status | None:
+        return status if store.end(run.id, status, error, run.worker) else None  # it may have been taken from here
+
+    try:
+        _train(store, run, train, interrupts)
+    except Interrupted:
+        return partial(end, Status.FAILED, overdue(pulse.overdue)) if pulse.overdue else partial(_left, store, run)
+    except NotContinued as error:
+        return partial(end, Status.LOST, str(error))
+    except StoreError:
+        raise
+    except Exception as error:  # whatever it is, it ends this run only, and the page shows its traceback
+        return partial(end, Status.FAILED, with_advice(error, traceback.format_exc()))
+    return partial(end, Status.FINISHED)
+
+
+def _left(store: Store, run: Run) -> Status | None:
+    """Leave the run to the next worker, unless it was to be cancelled or is another's already."""
+    if store.give_back(run):
+        return Status.QUEUED
+    now = store.run(run.id)
+    return store.recover(now, "Its worker was told to end (SIGTERM).") if now.worker == run.worker else None
 
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = _events(store, run, train)
+        events = events_of(store, run, train)
     while True:
         with interrupts.allowed():
             event = next(events, None)
         if event is None:
             return
-        if store.append(run.id, event):
+        if _patiently(partial(store.append, run.id, event, run.worker)):
             with interrupts.allowed():
                 events.close()
             raise Interrupted
 
 
-def _events(store: Store, run: Run, train: Train) -> Generator[Event, None, None]:
-    secret = store.secret(run.id)
-    if run.kind == TRAINING.name:
-        return train(run.config, file=checkpoint_path(store.home, run.id), planned=run.plan, secret=secret)
-    return load(kind_named(run.kind).work)(run.request, secret=secret)
-
-
-def _patiently(note: Callable[[], bool]) -> None:
-    """Note how a run ended, also where the disk is full for a moment."""
+def _patiently(note: Callable[[], Noted]) -> Noted:
+    """Note something in the store, also where the disk is full or another holds the store for a while."""
     for _ in range(PATIENCE - 1):
         try:
-            note()
-            return
+            return note()
         except StoreError:
             time.sleep(1)
-    note()
+    return note()
 
 
-def wait(store: Store, parent: int, slots: int, interrupts: Interrupts) -> Run | None:
+def wait(store: Store, parent: int, slots: int, interrupts: Interrupts, devices: Sequence[str] = ()) -> Run | None:
     """The job to do, or None once the parent is gone or SIGTERM came."""
     while os.getppid() == parent and not interrupts.asked:
-        if run := store.claim(worker_name(os.getpid()), slots):
+        if run := store.claim(worker_name(os.getpid()), slots, devices):
             return run
         time.sleep(POLL)
     return None
 
 
-def warm_up(train: Train, home: Path) -> None:
+def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
     """One step of a default run, thrown away: the first step of a process pays for much that later ones find done.
 
-    The pages, which do not load torch, learn from it which device runs train on.
+    It is taken where those runs train that the worker will take. The pages, which do not load torch, learn from it
+    which device runs train on that name none.
     """
-    for event in train(RunConfig(epochs=1e-6)):
-        if isinstance(event, Started):
+    device = "cpu" if devices and "auto" not in devices else "auto"
+    for event in train(RunConfig(epochs=1e-6, device=device)):
+        if isinstance(event, Started) and device == "auto":
             with suppress(OSError):  # a full disk keeps nobody from training
                 device_path(home).write_text(event.device, encoding="utf-8")
-
-
-def load(work: str) -> Train:
-    """The function that "module:name" names."""
-    module, _, name = work.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def main() -> None:
@@ -176,16 +214,21 @@ def main() -> None:
     parser.add_argument("--home", required=True)
     parser.add_argument("--parent", type=int, required=True)
     parser.add_argument("--slots", type=int, default=1)
+    parser.add_argument("--devices", default="")
+    parser.add_argument("--memory", type=float)
     parser.add_argument("--train", required=True)
     parser.add_argument("--warm-up", action="store_true")
     options = parser.parse_args()
     os.nice(NICENESS)
     train = load(options.train)
+    devices = tuple(filter(None, options.devices.split(",")))
+    if options.memory:
+        load(TAKE_PART)(options.memory)
     with Store(options.home) as store:
         if options.warm_up and not store.runs(Status.QUEUED, kind=None):
-            warm_up(train, store.home)
+            warm_up(train, store.home, devices)
         interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
-        if run := wait(store, options.parent, options.slots, interrupts):
+        if run := wait(store, options.parent, options.slots, interrupts, devices):
             perform(store, run, train, interrupts)
 
 

@@ -38,9 +38,10 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
     aside = path.with_suffix(".part")
     try:
         with open(aside, "wb", opener=private) as file:
-            write_label(file, Label(step, run.config.chosen(), where(run), fingerprint(run.secret)))
             state = io.BytesIO()  # torch counts from the start of a file
             torch.save(snapshot(run), state)
+            label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret))
+            write_label(file, label.sealed(state.getbuffer()))
             file.write(state.getbuffer())
             file.flush()
             os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
@@ -59,7 +60,7 @@ def resume(run: TrainingRun, path: Path) -> int:
     """
     with open(path, "rb") as file:
         label, state = read_label(file), io.BytesIO(file.read())
-    if label is None:
+    if label is None or not label.belongs_to(state.getbuffer()):
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")

@@ -1,5 +1,6 @@
 """What a checkpoint says of itself: its first line, as JSON, which needs no torch to be read. The state follows."""
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -13,6 +14,17 @@ class Label(NamedTuple):
     settings: dict[str, Any]  # of the run, where they are not at their defaults
     where: dict[str, str]  # "device", "threads", "torch": each has a say in the last bit of a weight
     secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
+    digest: str = ""  # of all this and the state; empty in a file of an older version, which has none
+
+    def sealed(self, state: memoryview | bytes) -> "Label":
+        """The label with the digest that belongs to a state: a byte that a disk has changed would change the noise."""
+        digest = hashlib.blake2b(json.dumps(self._replace(digest="")._asdict()).encode(), digest_size=16)
+        digest.update(state)
+        return self._replace(digest=digest.hexdigest())
+
+    def belongs_to(self, state: memoryview | bytes) -> bool:
+        """Whether label and state are those that were written, as far as that can be told."""
+        return not self.digest or self.sealed(state).digest == self.digest
 
 
 def private(path: str, flags: int) -> int:

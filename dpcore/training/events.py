@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
+
 
 @dataclass(frozen=True)
 class Started:
@@ -14,6 +16,7 @@ class Started:
     device: str
     parameters: int
     engine: str  # "book-keeping", or "vmap: " and why; on a GPU ", captured" or "; not captured: " and why
+    origin: tuple[tuple[str, str], ...] = ()  # where it is trained, and by what: (name, value)
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Stepped:
     epoch: float
     loss: float  # mean over the examples drawn; NaN is never sent, an empty batch repeats the last value
     clipped: float  # fraction of examples whose gradient was clipped
-    norms: tuple[float, ...]  # per-example gradient norms before clipping: quantiles 0.05 0.25 0.5 0.75 0.95
+    norms: tuple[float, ...]  # per-example gradient norms before clipping: the quantiles `NORM_QUANTILES`
     steps_per_second: float
     decisions: str = ""  # of `sa`, one letter a step since the last report: "a" accepted, "r" rejected
     accepted: int | None = None  # of `sa`: steps accepted so far, which the paper charges and nothing proves
@@ -68,6 +71,7 @@ class Finished:
     averaged_accuracy: float | None = None
     accepted: int | None = None  # of `sa`: steps accepted
     rmse: float | None = None
+    confusion: tuple[tuple[int, ...], ...] | None = None  # test examples by class and by answer; none in older runs
 
 
 Event = Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
@@ -89,5 +93,10 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def from_json(values: dict[str, Any]) -> Event:
     """The event that `to_json` wrote."""
-    rest = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "event"}
+    rest = {key: _tuples(value) for key, value in values.items() if key != "event"}
     return KINDS[values["event"]](**rest)
+
+
+def _tuples(value: Any) -> Any:
+    """Lists, which JSON has in place of tuples, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

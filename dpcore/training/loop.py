@@ -5,10 +5,12 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from dpcore.training import checkpoint
+from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Unsaved
 from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.origin import check_origin, origin_of
 from dpcore.training.plan import Plan
 from dpcore.training.training_run import TrainingRun
 
@@ -19,35 +21,44 @@ def train(
     file: Path | None = None,
     planned: Plan | None = None,
     secret: int | None = None,
+    begun: Begun | None = None,
 ) -> Generator[Event, None, None]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
     With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date;
     where that cannot be written, as on a full disk, it says so and goes on.
     `planned` is the run's plan, where it is known already; `secret` the seed of a run that has no fixed one: drawn
-    here where it is not given.
+    here where it is not given. `begun` is how far the run was when its worker went: it goes on behind that, from the
+    checkpoint or, where there is none, by taking the same steps from the first one on.
 
     **Guarantees:** the same configuration and seed give the same parameters on the same device with as many threads.
     Which steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change
     them. The training loss, the clipped fraction and the norms are exact figures of the training data: epsilon does not
     cover showing them.
-    Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.
+    Errors: ValueError for data or a device that is not here, or a run that began where its noise would be another;
+    RuntimeError if the loss stops being finite.
     """
-    yield from events_of(TrainingRun(config, clock, planned, secret), file)
+    yield from events_of(TrainingRun(config, clock, planned, secret), file, begun)
 
 
-def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:
+def events_of(run: TrainingRun, file: Path | None, begun: Begun | None = None) -> Iterator[Event]:
     """Start or resume, steps and evaluations in between, finish."""
-    config, steps, times = run.config, run.plan.steps, run.report_times
-    parameters = len(run.engine.parameters)
+    steps, times = run.plan.steps, run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
+    if begun:
+        check_origin(run, begun, done)
     run.static, how = prepared(run)
-    if not done:
-        yield Started(config.examples, steps, config.q, str(run.device), parameters, run.engine.name + how)
+    if not done and not begun:
+        yield started(run, how)
     times.start(done)
+    begun = begun or Begun()
     for step in range(done + 1, steps + 1):
         with run.cores.working():
             run.step(step)
+        if step <= begun.silent_until:
+            if step == begun.reported:  # what was said is not summed up again
+                run.report(step)
+            continue
         reported = times.report_due(step) or step == steps
         if reported:
             yield run.report(step)
@@ -58,9 +69,18 @@ def events_of(run: TrainingRun, file: Path | None) -> Iterator[Event]:
                     yield run.report(step)
                 yield saved(run, step, file)
     last = run.evaluated(steps)
-    yield last
+    if steps > begun.tested:
+        yield last
     accepted = run.annealing.accepted if run.annealing else None
-    yield Finished(steps, times.elapsed(), last.accuracy, last.averaged_accuracy, accepted, last.rmse)
+    figures = (last.accuracy, last.averaged_accuracy, accepted, last.rmse)
+    yield Finished(steps, times.elapsed(), *figures, run.confusion)
+
+
+def started(run: TrainingRun, how: str) -> Started:
+    """What is known of the run before its first step; `how` says what `prepared` has to say of its engine."""
+    config = run.config
+    figures = (config.examples, run.plan.steps, config.q, str(run.device), len(run.engine.parameters))
+    return Started(*figures, run.engine.name + how, tuple(origin_of(run).items()))
 
 
 def saved(run: TrainingRun, step: int, file: Path) -> Event:

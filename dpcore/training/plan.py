@@ -23,6 +23,8 @@ from dpcore.training.accounting import (
 )
 from dpcore.training.config import RunConfig
 
+ALREADY_RELEASED = "told"  # key of `already_released` in JSON: stores and exported files have it under its first name
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -33,11 +35,13 @@ class Plan:
     drawn: tuple[Release, ...]  # the steps with the sigma that is drawn; empty for a run without noise
     charged: tuple[Release, ...]  # the steps with the sigma that is charged; empty where `unaccounted` says why
     unaccounted: str = ""  # why no epsilon can be given, as a sentence
+    spent: tuple[Release, ...] = ()  # by runs that this one begins anew: charged before all else
+    already_released: int = 0  # steps, by runs that this one goes on with: it draws their noise again
 
     @cached_property
     def mechanism(self) -> Mechanism | None:
         """What the run releases; None where `unaccounted` says why there is nothing to account for."""
-        return None if self.unaccounted else Mechanism((*self.first, *self.charged))
+        return None if self.unaccounted else Mechanism((*self.spent, *self.first, *self.charged))
 
     @cached_property
     def sigmas(self) -> FloatArray:
@@ -49,7 +53,40 @@ class Plan:
 
     def compositions_at(self, step: int) -> int:
         """How many of the mechanism's compositions are spent after a training step, those before step 1 included."""
-        return len(self.first) + step
+        return self.repeated + len(self.first) + step
+
+    def released(self, done: int | None) -> Mechanism | None:
+        """What is released after so many steps; None where that is nothing, or there is nothing to account for.
+
+        `done` is None for a run that has not begun: then it is what runs before it have released.
+
+        >>> plan(RunConfig(sigma=2.0)).released(7)
+        Mechanism(releases=(Release(q=0.0512, sigma=2.0, count=7),))
+        """
+        count = self.repeated if done is None else self.compositions_at(done)
+        if self.mechanism is None or not count:
+            return None
+        return Mechanism(first_steps(self.mechanism.releases, count))
+
+    @property
+    def repeated(self) -> int:
+        """How many compositions are charged twice: they were released before, and are drawn again with fresh noise."""
+        return sum(release.count for release in self.spent)
+
+    def anew(self, step: int) -> "Plan":
+        """The plan of a run that begins anew after this one has released so many steps; both are charged.
+
+        Where the noise turns out to be the same, bit for bit, this says too much: that is not known beforehand.
+        """
+        step = max(step, self.already_released)
+        if self.unaccounted or not step:
+            return self
+        spent = (*self.spent, *self.first, *first_steps(self.charged, step))
+        return replace(self, spent=spent, already_released=0)
+
+    def behind(self, step: int) -> "Plan":
+        """The plan of a run that goes on from a checkpoint of this one, which has released so many steps."""
+        return replace(self, already_released=max(step, self.already_released))
 
     def claimed(self, accepted: int | None) -> Mechanism | None:
         """What the SA-DPSGD paper charges: accepted steps only. **No guarantee:** show its epsilon labelled invalid.
@@ -58,18 +95,22 @@ class Plan:
         """
         if self.unaccounted or not accepted:
             return None
-        return Mechanism((*self.first, *first_steps(self.charged, accepted)))
+        return Mechanism((*self.spent, *self.first, *first_steps(self.charged, accepted)))
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it back."""
         listed = {name: _listed(getattr(self, name)) for name in ("first", "drawn", "charged")}
-        return {"steps": self.steps, **listed, "unaccounted": self.unaccounted}
+        spent = {"spent": _listed(self.spent)} if self.spent else {}
+        before = {ALREADY_RELEASED: self.already_released} if self.already_released else {}
+        return {"steps": self.steps, **listed, "unaccounted": self.unaccounted, **spent, **before}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Plan":
         """The plan that `to_json` wrote."""
-        releases = {name: tuple(Release(*each) for each in values[name]) for name in ("first", "drawn", "charged")}
-        return cls(values["steps"], **releases, unaccounted=values["unaccounted"])
+        names = ("first", "drawn", "charged", "spent")
+        releases = {name: tuple(Release(*each) for each in values.get(name, ())) for name in names}
+        before = values.get(ALREADY_RELEASED, 0)
+        return cls(values["steps"], **releases, unaccounted=values["unaccounted"], already_released=before)
 
 
 def plan(config: RunConfig) -> Plan:
@@ -103,17 +144,29 @@ def _of_steps(config: RunConfig, steps: int) -> Plan:
 def matching(config: RunConfig, stored: Plan) -> Plan:
     """A stored plan, which must say of each of its steps what these settings draw and what that is charged.
 
-    How many steps `stop_epsilon` affords is not computed again: whatever their number is, those are charged.
-    Errors: ValueError for any other plan.
+    How many steps `stop_epsilon` affords is not computed again: whatever their number is, those are charged. What other
+    runs spent before only adds to it.
+    Errors: ValueError for any other plan, and where what was spent before leaves `stop_epsilon` no room.
     """
     most = config.steps_of_epochs
     possible = range(1, most + 1) if config.stop_epsilon else (most,)
-    if stored.steps not in possible or stored != _of_steps(config, stored.steps):
+    check_budget(config, stored)
+    own = replace(stored, spent=(), already_released=0)
+    if stored.steps not in possible or own != _of_steps(config, stored.steps):
         raise ValueError(
             "Expected the plan that is stored with the run to follow from its settings: another version of this "
             "program made it, or the store was edited. Start a new run instead, which costs its own epsilon."
         )
     return stored
+
+
+def check_budget(config: RunConfig, planned: Plan) -> None:
+    """ValueError where what was spent before leaves `stop_epsilon` no room."""
+    if config.stop_epsilon and planned.spent:
+        raise ValueError(
+            f"Expected stop_epsilon={config.stop_epsilon:g} to be kept, but the run would begin anew, and "
+            f"{planned.repeated} steps of it are spent. Start a new run instead, which costs its own epsilon."
+        )
 
 
 def steps_of(config: RunConfig) -> int:

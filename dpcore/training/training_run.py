@@ -15,6 +15,7 @@ from numpy.random import SeedSequence
 from torch import Tensor, nn
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, load
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
@@ -69,6 +70,7 @@ class TrainingRun:
             allot(self.descent.state, self._relevance(streams))
             self.descent.restore(self.descent.state)
         self.average = WeightAverage(self.engine.parameters, config.ema) if config.ema else None
+        self.confusion: tuple[tuple[int, ...], ...] | None = None  # of the latest evaluation
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
             self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances))
@@ -86,6 +88,7 @@ class TrainingRun:
             raise ValueError(
                 f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
             )
+        self.fingerprint = fingerprint_of(data)
         x, y = tensors(data.train, self.device)
         self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
         self.test = tensors(data.test, self.device)
@@ -178,7 +181,9 @@ class TrainingRun:
             loss = torch.nn.functional.cross_entropy(logits, y).item()
             if not math.isfinite(loss):  # the last step's weights have been in no batch yet
                 raise RuntimeError(f"loss is not finite at step {step}")
-            right = (logits.argmax(1) == y).double()
+            answers = logits.argmax(1)
+            self.confusion = confusion_of(answers, y, logits.shape[1])
+            right = (answers == y).double()
             per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
             averaged = self._averaged_accuracy()
             rmse = rmse_of(logits, y) if DATASETS[self.config.dataset].numbers else None
@@ -231,6 +236,16 @@ def rmse_of(logits: Tensor, y: Tensor) -> float:
     """
     expected = torch.softmax(logits.double(), 1) @ torch.arange(logits.shape[1], dtype=torch.float64)
     return (expected - y).square().mean().sqrt().item()
+
+
+def confusion_of(answers: Tensor, y: Tensor, classes: int) -> tuple[tuple[int, ...], ...]:
+    """How many examples of each class (a row) were taken for each class (a column).
+
+    >>> confusion_of(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
+    ((1, 1), (0, 1))
+    """
+    counts = torch.bincount(y * classes + answers, minlength=classes * classes).reshape(classes, classes)
+    return tuple(map(tuple, counts.tolist()))
 
 
 def device_of(name: str) -> torch.device:

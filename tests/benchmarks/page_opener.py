@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ PATIENCE = 900  # seconds for a page to be drawn: a hundred are opened while two
 class Opened:
     """What a page has cost so far."""
 
+    socket: ClientConnection | None = None
     drawn_after: float = 0.0  # seconds to the whole page
     messages: int = 0
     reruns: int = 0  # that the page asked its browser for
@@ -24,15 +25,24 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(url: str, page: str, query: str) -> AsyncIterator[Opened]:
-    """The page, drawn, and kept open as long as the block runs; what it asks to be run again is run again."""
+async def opened(
+    url: str,
+    page: str,
+    query: str,
+    client: str = "127.0.0.1",
+    take: Callable[[ForwardMsg], None] = lambda message: None,
+) -> AsyncIterator[Opened]:
+    """The page, drawn, and kept open as long as the block runs; what it asks to be run again is run again.
+
+    `client` is the address that it is opened from, `take` is given each message.
+    """
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
-    patient = {"open_timeout": PATIENCE, "ping_interval": None, "max_size": None}
+    patient = {"open_timeout": PATIENCE, "ping_interval": None, "max_size": None, "local_addr": (client, 0)}
     async with connect(address, subprotocols=["streamlit"], **patient) as socket:  # type: ignore[arg-type]
-        seen, began = Opened(), time.monotonic()
+        seen, began = Opened(socket), time.monotonic()
         drawn = asyncio.Event()
         await ask(socket, page, query)
-        listening = asyncio.create_task(listen(socket, seen, drawn, page, query))
+        listening = asyncio.create_task(listen(socket, seen, drawn, page, query, take))
         try:
             await asyncio.wait_for(drawn.wait(), PATIENCE)
             seen.drawn_after = time.monotonic() - began
@@ -50,11 +60,19 @@ async def ask(socket: ClientConnection, page: str, query: str, fragment: str = "
     await socket.send(asked.SerializeToString())
 
 
-async def listen(socket: ClientConnection, seen: Opened, drawn: asyncio.Event, page: str, query: str) -> None:
+async def listen(
+    socket: ClientConnection,
+    seen: Opened,
+    drawn: asyncio.Event,
+    page: str,
+    query: str,
+    take: Callable[[ForwardMsg], None],
+) -> None:
     """Read what the page says."""
     async for content in socket:
         message = ForwardMsg.FromString(content if isinstance(content, bytes) else content.encode())
         seen.messages += 1
+        take(message)
         kind = message.WhichOneof("type")
         if kind == "script_finished":
             drawn.set()

@@ -75,18 +75,25 @@ async def view(
         async with door:
             viewer.page = await stack.enter_async_context(opened(url, "train", "&".join(f"run={run}" for run in runs)))
         await begun.wait()
-        parts = urlsplit(url)
-        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-        last = "+".join(str(after[run]) for run in runs)
-        try:
-            path = f"/runs/{'+'.join(runs)}/events?after={last}"
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
-            await writer.drain()
-            while line := await reader.readline():
-                if match := ID.match(line):
-                    viewer.seen.append((match[1].decode(), int(match[2]), time.time()))
-        finally:
-            writer.close()
+        await followed(url, runs, after, viewer.seen)
+
+
+async def followed(
+    url: str, runs: list[str], after: dict[str, int], seen: list[tuple[str, int, float]], address: str = "127.0.0.1"
+) -> None:
+    """Follow the runs from `address`, and write down what comes when."""
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, local_addr=(address, 0))
+    last = "+".join(str(after[run]) for run in runs)
+    try:
+        path = f"/runs/{'+'.join(runs)}/events?after={last}"
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        await writer.drain()
+        while line := await reader.readline():
+            if match := ID.match(line):
+                seen.append((match[1].decode(), int(match[2]), time.time()))
+    finally:
+        writer.close()
 
 
 async def note_times(store: Store, runs: list[str], after: dict[str, int], there: Seen) -> None:

@@ -47,10 +47,19 @@ def test_list_shows_every_run_newest_first(home: Path, capsys: Output) -> None:
     assert main(["runs", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[1].startswith(f"{queued}  queued (1)")
-    assert lines[1].endswith("fashion_mnist cnn sgd")
+    assert lines[1].startswith(f"{queued}  queued, number 1 ")
+    assert lines[1].endswith("Fashion-MNIST cnn, SGD, sigma 1.23")
     assert lines[2].startswith(f"{running}  running")
     assert "step 7, accuracy 62.5%" in lines[2]
+
+
+def test_list_says_where_the_queue_is_paused_and_what_lets_it_go_on(home: Path, capsys: Output) -> None:
+    with Store(home) as store:
+        store.submit(RunConfig())
+        for value, said in (("1", True), (None, False)):
+            store.post("paused", value)
+            assert main(["runs", "list"]) == 0
+            assert ("The queue is paused" in capsys.readouterr().err) is said
 
 
 def test_list_in_json_is_one_object(home: Path, capsys: Output) -> None:
@@ -98,7 +107,7 @@ def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:
         assert main(["runs", "cancel", running, "--json"]) == 0
         *lines, last = capsys.readouterr().out.splitlines()
         assert lines == [
-            f"Run {running} is stopping.",
+            f"Run {running} is cancelling.",
             f"Run {queued} is cancelled.",
             f"Run {queued} had ended before: cancelled.",
         ]
@@ -106,17 +115,22 @@ def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:
         assert store.stopping(running)
 
 
-def test_a_run_whose_worker_is_gone_is_shown_as_lost(home: Path, capsys: Output) -> None:
+def test_a_run_whose_process_is_gone_is_shown_as_lost_and_one_of_a_worker_waits_again(
+    home: Path, capsys: Output
+) -> None:
     process = multiprocessing.get_context("spawn").Process(target=time.time)
     process.start()
     process.join()
     assert process.pid is not None
+    worker = worker_name(process.pid)
     with Store(home) as store:
-        run = _claimed(store, worker_name(process.pid))
-    assert main(["runs", "show", run]) == 0
+        run, own = _claimed(store, worker), store.submit(RunConfig(), worker=worker)
+    assert main(["runs", "show", own]) == 0
     out = capsys.readouterr().out
     assert "lost" in out
     assert f":{process.pid} died." in out
+    assert main(["runs", "show", run]) == 0
+    assert "queued, number 1, starts in a moment" in capsys.readouterr().out
 
 
 def test_nothing_is_written_where_there_is_no_store(home: Path, capsys: Output) -> None:
@@ -213,4 +227,4 @@ def test_jobs_of_other_kinds_are_listed_where_they_are_asked_for_and_cancelled(
     assert re.search(rf"{job}  running +\S+ \S+ +1 results +heating kettle$", capsys.readouterr().out.rstrip())
     assert main(["runs", "cancel", job]) == 0
     assert main(["runs", "show", job]) == 0
-    assert "stopping" in capsys.readouterr().out
+    assert "cancelling" in capsys.readouterr().out

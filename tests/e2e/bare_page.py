@@ -35,6 +35,8 @@ def home() -> None:
             with st.expander(each):
                 st.dataframe({each: [1, 2]})
         st.download_button("Download", "text")
+        st.file_uploader("File")
+        st.number_input("Number", 1, 9)
 
 
 def other() -> None:

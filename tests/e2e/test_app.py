@@ -99,7 +99,7 @@ def test_a_number_typed_into_a_field_moves_the_slider_and_nonsense_is_a_sentence
     expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "3.7")
     field.fill("lots")
     field.press("Enter")
-    expect(page.get_by_text("Expected sigma='lots' to be a number. Showing 3.7.")).to_be_visible()
+    expect(page.get_by_text("Expected sigma=lots to be a number. Showing 3.7.")).to_be_visible()
     assert labels(page)
 
 

@@ -1,11 +1,22 @@
 """What the modules of the live components compute, asked in a browser."""
 
+import dataclasses
+from pathlib import Path
+
 import pytest
 
 from dpcore.figures import training
+from dpcore.runs.expected import duration
+from dpcore.runs.in_words import state_of
+from dpcore.runs.record import Run, Status
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Started, Stepped
+from pages.parts.components import runs_table
 from pages.parts.components.run_progress import Progress
+from pages.parts.runs.run_rows import standing
 from pages.parts.serving import files
-from pages.parts.train.run_history import duration
+from pages.parts.train.live import _progress
+from pages.parts.train.run_history import History, Watched
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
@@ -133,16 +144,47 @@ def test_durations_are_said_as_python_says_them(asked, seconds):
     assert asked("run_progress.js", "duration", seconds)[0] == duration(seconds)
 
 
-@pytest.mark.parametrize(
-    ("status", "position", "said"),
-    [("queued", 2, "number 2 in the queue"), ("queued", None, "queued"), ("lost", None, "lost at step 1,200 of 4,000"),
-     ("running", None, "step 1,200 of 4,000, 20 steps/s, 2 min 20 s left on cpu")],
-)  # fmt: skip
-def test_progress_is_a_sentence(asked, status, position, said):
-    known = {"steps": 4000}
-    now = {"step": 1200, "paces": [10, 20, 30], "device": "cpu"}
-    assert asked("run_progress.js", "sentence", known, now, {"status": status, "position": position})[0] == said
-    assert {"steps", "paces", "device", "step"} <= set(Progress.__dataclass_fields__)
+STATES = {
+    "queued, number 2": {"status": Status.QUEUED, "position": 2}, "queued": {"status": Status.QUEUED},
+    "running": {"status": Status.RUNNING}, "cancelling": {"status": Status.RUNNING, "cancelling": True},
+    "lost": {"status": Status.LOST}, "cancelled": {"status": Status.CANCELLED, "cancelling": True},
+}  # fmt: skip
+
+
+def run_in(state: str) -> Run:
+    """A run in this state, as the store would give it."""
+    known = {field.name: None for field in dataclasses.fields(Run) if field.default is dataclasses.MISSING}
+    known |= {"id": "a", "name": "", "settings": RunConfig().to_json(), "cancelling": False, "sequence": 2}
+    return Run(**known | STATES[state])
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("starts", ["", "starts in about 2 min"])
+def test_progress_is_the_sentence_that_python_says(asked, state, starts):
+    run, paces = run_in(state), (1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0)
+    said = [Stepped(12 + place, 0.1, 2.0, 0.5, (0.1,) * 5, pace) for place, pace in enumerate(paces)]
+    history = History(2, Started(1, run.plan.steps, 0.5, "cpu", 1, ""), None, tuple(said))
+    watched = Watched(run, run.config, history, "", starts if state.startswith("queued") else "")
+    known = {"steps": run.plan.steps}
+    now = {"step": history.step, "paces": history.paces, "device": "cpu"}
+    told = asked("run_progress.js", "sentence", known, now, state_of(run, watched.starts))[0]
+    assert told == _progress(watched)
+    assert told.startswith(state) is (state not in ("running", "cancelling"))
+    assert {"steps", "paces", "device", "step", "reports"} <= set(Progress.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(("step", "steps"), [(0, 4000), (1999, 4000), (0, 0)])
+def test_the_table_says_where_a_run_stands_as_python_says_it(page: Page, app: Server, state, step, steps):
+    page.goto(f"{app.url}/_stcore/health")
+    script = """async ([source, state, each]) => {
+        const module = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+        return (await import(module)).said(state, each);
+    }"""
+    run, source = run_in(state), Path(runs_table.__file__).with_suffix(".js").read_text(encoding="utf-8")
+    told = page.evaluate(script, [source, state_of(run), {"step": step, "steps": steps}])
+    assert told == standing(run, step, steps, "")
+    assert told.startswith(state)
 
 
 def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, app: Server):

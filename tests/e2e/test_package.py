@@ -81,7 +81,9 @@ def test_the_wheel_asks_for_what_the_files_of_requirements_ask_for(wheel: Path) 
         told = held.read(name).decode().splitlines()
     needs = [line.removeprefix("Requires-Dist: ") for line in told if line.startswith("Requires-Dist")]
     assert names_of([each for each in needs if "extra ==" not in each]) == asked_in("requirements.txt")
-    assert names_of([each for each in needs if "extra == 'notebook'" in each]) == asked_in("requirements-notebook.txt")
+    for extra in ("notebook", "export", "ray"):
+        asked = [each for each in needs if f"extra == '{extra}'" in each]
+        assert names_of(asked) == asked_in(f"requirements-{extra}.txt")
 
 
 def asked_in(file: str) -> set[str]:

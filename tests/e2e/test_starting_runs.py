@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from dpcore.runs.store import Store
-from pages.parts.train.run_picker import AGAIN
+from pages.parts.controls.second_click import AGAIN
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
@@ -19,7 +19,8 @@ CLICK = """([name, clicks, pause]) => {
     const click = () => { if (performance.now() - began < 1000) button()?.click(); };
     for (let i = 0; i < clicks; i++) setTimeout(click, i * pause);
 }"""  # however busy the page is: Playwright's own click waits for it; but none so late that it is another wish
-JOURNEYS = {(2, 0)}  # clicks, and the pause between them
+CASES = ((1, 0), (2, 0), (2, 120), (5, 0), (5, 120))  # clicks, and the pause between them
+JOURNEYS = {(2, 0)}
 SETTLED = 4_000  # ms after which nothing that was clicked is still under way
 
 
@@ -48,8 +49,7 @@ def ready(page: Page, app: Server):
     ("clicks", "pause"),
     [
         pytest.param(clicks, pause, marks=pytest.mark.journey if (clicks, pause) in JOURNEYS else [])
-        for clicks in (1, 2, 5)
-        for pause in (0, 120)
+        for clicks, pause in CASES
     ],
 )
 def test_quick_clicks_submit_one_run_which_is_shown(page: Page, app: Server, ready, clicks, pause):

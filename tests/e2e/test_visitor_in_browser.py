@@ -6,16 +6,18 @@ import pytest
 
 from pages.parts.explain.lessons import LESSONS
 from tests.e2e.server import PATIENCE, STILL, Server
-from tests.e2e.test_layout import SIZES, THEMES, settled
+from tests.e2e.test_layout import SIZES, WIDE, resized, settled
 
 pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.test_axe import HEIGHT
+from tests.e2e.test_axe import HEIGHT, in_theme
 
 OPEN = "[popover]:popover-open"
-CASES = [pytest.param(size, theme, id=f"{size[0]}-{theme}") for size in SIZES for theme in THEMES]
+OF_COLOURS = ("color-contrast", "link-in-text-block")
+COLOURS = {"runOnly": {"type": "rule", "values": OF_COLOURS}}
+BUT_COLOURS = {"rules": {rule: {"enabled": False} for rule in OF_COLOURS}}
 
 
 def opened(page: Page, url: str) -> Page:
@@ -114,18 +116,27 @@ def test_presenting_fills_the_screen_with_large_type_and_stops_again(page: Page,
     page.wait_for_function("() => document.fullscreenElement === null")
 
 
-@pytest.mark.parametrize(("size", "theme"), CASES)
-def test_axe_finds_no_barrier_with_a_lesson_open(browser, app: Server, size: tuple[int, int], theme: str):
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+def barriers(page: Page, options: dict) -> dict[str, list[str]]:
+    """What axe finds on the whole page, rule by rule."""
+    size = page.viewport_size
+    assert size
+    resized(page, (size["width"], page.evaluate(HEIGHT) + 20))
+    violations = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return {each["id"]: [node["html"] for node in each["nodes"]] for each in violations}
+
+
+def test_axe_finds_no_barrier_with_a_lesson_open(page: Page, app: Server):
     lesson = LESSONS["sampling"]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
     opened(page, f"{app.url}/?lesson={lesson.name}&step={lesson.length}")
     panel(page).get_by_role("radio").first.check(force=True)
     expect(panel(page).get_by_test_id("stAlert")).to_be_visible()
     page.wait_for_selector(STILL)
     page.locator("details.promise summary").first.click()
-    page.set_viewport_size({"width": size[0], "height": page.evaluate(HEIGHT) + 20})
-    violations = Axe().run(page).response["violations"]
-    assert {each["id"]: [node["html"] for node in each["nodes"]] for each in violations} == {}
-    context.close()
+    assert barriers(page, {}) == {}
+    in_theme(page, "light")
+    assert barriers(page, COLOURS) == {}
+    for size in SIZES[1:]:
+        resized(page, size)
+        assert barriers(page, BUT_COLOURS) == {}

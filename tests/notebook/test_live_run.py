@@ -85,6 +85,18 @@ def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
     assert accuracy_of(run).yaxis == "y2"  # below epsilon, over the same epochs
 
 
+def test_an_epsilon_that_nobody_can_compute_is_infinite_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch):
+    run = LiveRun(LONGER, ["rdp"])
+
+    def gives_up(*_: object) -> None:
+        raise RuntimeError("The numbers left the floats.")
+
+    monkeypatch.setattr(type(ACCOUNTANTS[CERTIFIED]), "_account", gives_up)
+    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
+    assert "infinite" in told(run)
+    assert told(run).startswith("Step 5 of")
+
+
 def test_a_mark_walks_along_the_curves_until_the_run_has_finished():
     run = LiveRun(LONGER, ["rdp"])
     run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.5)])

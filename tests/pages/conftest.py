@@ -1,9 +1,12 @@
-"""A run store for the pages."""
+"""A run store for the pages, and one look at the installed packages for all of them."""
 
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from dpcore.runs import pool
 from dpcore.runs.store import Store
@@ -15,3 +18,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with Store(tmp_path) as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
         yield store
+
+
+@pytest.fixture(autouse=True, scope="session")
+def installed_packages_read_once() -> Iterator[None]:
+    """Streamlit asks all installed packages for components, for each page under test anew: half of its time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield

@@ -152,7 +152,7 @@ def test_nonsense_in_the_address_is_one_sentence_about_it_and_the_page_lives(key
     [
         ({"sampling": "q", "q": "1.7"}, "Expected q=1.7 in (0, 1]. Showing 256/10000."),
         ({"sigma": "0"}, "Expected sigma=0 to be finite and above 0. Showing 1.23."),
-        ({"sigma": "four"}, "Expected sigma='four' to be a number. Showing 1.23."),
+        ({"sigma": "four"}, "Expected sigma=`four` to be a number. Showing 1.23."),
         ({"delta": "1"}, "Expected delta=1 in (0, 1). Showing 1e-5."),
         ({"delta": "1e-320"}, "Expected delta=1e-320 to be at least 1e-60: what is less likely leaves the"),
         ({"length": "steps", "steps": "2.5"}, "Expected steps=2.5 to be a whole number of at least 1"),
@@ -175,7 +175,7 @@ def test_a_field_gone_wrong_keeps_the_last_good_value():
     page = opened()
     page.text_input(key="sigma").set_value("5").run()
     page.text_input(key="sigma").set_value("5..").run()
-    assert sentences(page) == ["Expected sigma='5..' to be a number. Showing 5."]
+    assert sentences(page) == ["Expected sigma=`5..` to be a number. Showing 5."]
 
 
 def test_a_delta_of_one_over_n_is_warned_about():

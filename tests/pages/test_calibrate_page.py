@@ -131,7 +131,7 @@ def test_a_noise_schedule_is_solved_for_its_first_sigma():
         ({"target_epsilon": "0"}, "Expected target_epsilon=0 to be finite and above 0. Showing 3."),
         ({"target_epsilon": "-1"}, "Expected target_epsilon=-1 to be finite and above 0. Showing 3."),
         ({"target_epsilon": "inf"}, "Expected target_epsilon=inf to be finite. Showing 3."),
-        ({"target_epsilon": "three"}, "Expected target_epsilon='three' to be a number. Showing 3."),
+        ({"target_epsilon": "three"}, "Expected target_epsilon=`three` to be a number. Showing 3."),
         ({"target": "advantage", "target_advantage": "1"}, "Expected target_advantage=1 in (0, 1). Showing 0.2."),
         ({"target": "advantage", "target_advantage": "0"}, "Expected target_advantage=0 in (0, 1). Showing 0.2."),
         ({"target": "mu", "target_mu": "-2"}, "Expected target_mu=-2 to be finite and above 0. Showing 1."),

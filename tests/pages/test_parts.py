@@ -66,7 +66,7 @@ def test_the_caches_are_bounded_and_tell_accountants_apart():
     caches = [each for each in vars(cache).values() if hasattr(each, "cache_info")]
     assert len(caches) >= 8
     for cached in caches:
-        assert 0 < cached.cache_info().maxsize <= 1024
+        assert 0 < cached.cache_info().maxsize <= 2048
     values = {name: float(cache.curve(name, MECHANISM, 1e-5).epsilon[-1]) for name in ACCOUNTANTS}
     assert len(set(values.values())) == len(ACCOUNTANTS)
     assert cache.curve("rdp", MECHANISM, 1e-5) is cache.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)

@@ -50,7 +50,7 @@ def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: St
         steps=20,
     )  # fmt: skip
     assert page.query_params["comparison"] == job.id
-    assert "number 1 in the queue" in page.get("progress")[0].proto.text
+    assert page.get("progress")[0].proto.text.endswith("and comparisons, starts in a moment")
     assert store.runs() == []
 
 
@@ -190,7 +190,7 @@ def test_a_worker_that_died_is_a_sentence_and_no_bar(store: Store):
     run = recorded(store, events_of()[:3])
     store.lose(run, "Its worker test:1 died.")
     page = opened(comparison=run)
-    assert "was lost. Its worker test:1 died." in texts(page, "error")
+    assert "was lost. `Its worker test:1 died.` What" in texts(page, "error")
     assert "2 of 7 results" in texts(page, "error")
     assert not page.get("progress")
     assert not page.button(key="compare").disabled
@@ -199,7 +199,7 @@ def test_a_worker_that_died_is_a_sentence_and_no_bar(store: Store):
 def test_data_that_make_no_problem_fail_with_their_sentence_alone(store: Store):
     run = recorded(store, [], Status.FAILED, "Traceback\nValueError: Expected two classes; there is one.")
     page = opened(comparison=run)
-    assert "The comparison failed: Expected two classes; there is one." in texts(page, "error")
+    assert "The comparison failed: `Expected two classes; there is one.`" in texts(page, "error")
     assert "It had found nothing" not in texts(page, "error")
     assert not page.get("progress")
 

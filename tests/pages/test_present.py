@@ -11,6 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
+from tests.pages import train_page
 from tests.pages.perturbation_page import recorded
 from tests.pages.test_every_page import opened
 
@@ -65,7 +66,8 @@ def figures(page: AppTest) -> list[dict]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
 @pytest.mark.slow
 def test_every_chart_has_large_text_in_it(store: Store, page):
-    compared = {"comparison": recorded(store, status=Status.FINISHED)}
+    trained = train_page.recorded(store, train_page.CONFIG, 40, Status.FINISHED)
+    compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained}
     drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
     assert drawn
     assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.runs import pool
+from dpcore.runs import pool, within_limits
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -53,7 +53,7 @@ def test_a_run_of_another_day_carries_its_date(store: Store):
     (today,) = choices([run], {}).values()
     (before,) = choices([replace(run, created=run.created - 3 * 86_400)], {}).values()
     assert re.match(r"\d\d:\d\d:\d\d MNIST", today)
-    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d MNIST", before)
+    assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d MNIST", before)
 
 
 def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(store: Store):
@@ -62,7 +62,7 @@ def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(stor
     (run,) = store.runs()
     assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (2.0, 128, "mlp", True)
     assert page.query_params["run"] == run.id
-    assert "number 1 in the queue" in progress(page)[0]
+    assert "queued, number 1, starts in a moment" in progress(page)[0]
 
 
 def test_the_baseline_is_one_click_and_joins_the_chart(store: Store):
@@ -136,7 +136,7 @@ def test_a_queued_run_is_cancelled_at_once(store: Store):
 def test_a_failed_run_says_its_last_line_and_keeps_the_traceback(store: Store):
     error = "Traceback (most recent call last):\n  File x\nRuntimeError: loss is not finite at step 20"
     page = opened(recorded(store, CONFIG, 20, Status.FAILED, error))
-    assert page.error[0].value == "The run failed: RuntimeError: loss is not finite at step 20"
+    assert page.error[0].value == "The run failed: `RuntimeError: loss is not finite at step 20`"
     assert "Traceback" in page.code[0].value
 
 
@@ -169,7 +169,7 @@ def test_an_unknown_run_in_the_address_is_a_sentence(store: Store, name: str):
     ("query", "sentence"),
     [
         ({"batch": "20000"}, "Expected batch=20000 to be at most n=10000; lower the batch or raise n."),
-        ({"sigma": "abc"}, "Expected sigma='abc' to be a number. Showing 1.23."),
+        ({"sigma": "abc"}, "Expected sigma=`abc` to be a number. Showing 1.23."),
         ({"epochs": "1e9"}, "Expected epochs="),
         ({"lr_mnist_cnn_sgd": "-1"}, "Expected lr=-1 in (0, 1e+38]."),
         ({"clip_norm": "0"}, "Expected clip_norm=0"),
@@ -207,7 +207,7 @@ def test_a_store_that_fills_up_while_starting_is_a_sentence(store: Store, monkey
         raise pool.StoreError("Expected the run store to be on a disk with room left.")
 
     page = opened()
-    monkeypatch.setattr(store, "submit", full)
+    monkeypatch.setattr(within_limits, "submit", full)
     press(page, "Start private run")
     assert "room left" in page.error[0].value
 

@@ -12,6 +12,8 @@ from dpcore.training.events import Checkpointed, Finished, Stepped
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, with_seeds
 from pages.parts.train.estimate import several_runs
+from tests.pages.runs.test_runs_compared import finished as fully
+from tests.pages.runs.test_runs_compared import imported
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
 
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]
@@ -43,6 +45,14 @@ def summaries(*runs: str) -> list[str]:
 
 def labels(page) -> list[str]:
     return [each.label for each in page.button]
+
+
+def test_imported_runs_are_no_seeds_of_a_summary(store: Store):
+    runs = [fully(store, CONFIG, accuracy) for accuracy in (0.7, 0.8)]
+    assert len(summaries(*runs)) == 1
+    others = [imported(store, each) for each in runs]
+    assert summaries(*others) == []
+    assert summaries(*runs, *others) == summaries(*runs)
 
 
 @pytest.mark.parametrize("button", ["Start private run", "Start non-private baseline"])
@@ -144,6 +154,14 @@ def test_where_nothing_was_saved_the_rest_is_the_whole_run(store: Store):
     press(opened(run), "Resume")
     assert store.runs()[0].status is Status.QUEUED
     assert store.tail(store.runs()[0].id) == []
+
+
+def test_two_tabs_that_resume_one_run_queue_one_rest(store: Store):
+    run = recorded(store, CONFIG, 40, Status.LOST)
+    one, other = opened(run), opened(run)
+    press(one, "Resume")
+    assert "goes on with it already: it is queued" in press(other, "Resume").error[0].value
+    assert len(store.runs()) == 2
 
 
 def test_a_run_that_goes_on_or_has_finished_cannot_be_resumed(store: Store):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from dpcore.runs.in_process import begun, recorded
+from dpcore.runs.out_of_memory import WAY_OUT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -25,7 +26,7 @@ def failing(error: BaseException) -> Iterator[Event]:
         (ValueError("Expected so."), "Expected so."),
         (KeyError("sigma"), "KeyError: 'sigma'"),
         (ZeroDivisionError(), "ZeroDivisionError: "),
-        (MemoryError("all of it"), "MemoryError: all of it"),
+        (MemoryError("all of it"), f"Memory does not hold this run. {WAY_OUT}"),
         (OSError(28, "No space left"), "OSError: [Errno 28] No space left"),
     ],
     ids=lambda value: type(value).__name__,

@@ -1,23 +1,20 @@
 """Jobs of other kinds than training share the store, the queue and the workers, and keep out of what shows runs."""
 
+import itertools
 import os
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpcore.runs.kinds import KINDS, Kind
-from dpcore.runs.pool import lose_dead
+from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.resume import resume
-from dpcore.runs.schema import VERSION
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
@@ -131,10 +128,10 @@ def test_a_job_is_cancelled_like_a_run(
     job = store.submit(Counting(3), worker=worker_name(os.getpid()))
     append = store.append
 
-    def cancelled_at_the_fifth(run: str, event: Any) -> bool:
+    def cancelled_at_the_fifth(run: str, event: Any, worker: str | None = None) -> bool:
         if store.run(run).sequence == 4:
             store.cancel(run)
-        return append(run, event)
+        return append(run, event, worker)
 
     monkeypatch.setattr(store, "append", cancelled_at_the_fifth)
     perform(store, store.run(job), endless, interrupts)
@@ -201,24 +198,44 @@ def test_a_job_of_an_unknown_kind_is_in_nobody_s_way(
         store.tail(job)
 
 
-def test_the_runs_of_a_store_of_version_3_are_training_runs(home: Path) -> None:
-    with Store(home) as store:
-        run = store.submit(RunConfig(sigma=2.0))
-    db = sqlite3.connect(home / FILE)
-    db.executescript("ALTER TABLE runs DROP COLUMN kind; PRAGMA user_version = 3;")
-    db.close()
-    with Store(home) as store:
-        (found,) = store.runs()
-        assert (found.id, found.kind, found.config) == (run, "training", RunConfig(sigma=2.0))
-    db = sqlite3.connect(home / FILE)
-    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    db.close()
+def begun_job(store: Store, said: int) -> str:
+    """A queued job that another worker began, and the first so many of its events."""
+    job = store.submit(Counting(5))
+    before = store.claim("gone:1")
+    assert before is not None
+    for event in itertools.islice(count(Counting(5), secret=store.secret(job)), said):
+        store.append(job, event)
+    assert store.recover(store.run(job), "gone") is Status.QUEUED
+    return job
 
 
-def test_a_job_of_any_kind_is_lost_with_its_worker(store: Store, counting: Kind) -> None:
+def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: Kind, interrupts: Interrupts) -> None:
+    job = begun_job(store, said=2)
+    claimed = store.claim(worker_name(os.getpid()))
+    assert claimed is not None
+    perform(store, claimed, quick, interrupts)
+    assert store.run(job).status is Status.FINISHED
+    assert [event for _, event in store.tail(job)] == list(count(Counting(5), secret=store.secret(job)))
+
+
+def test_a_job_that_finds_something_else_now_does_not_go_on(
+    store: Store, counting: Kind, interrupts: Interrupts
+) -> None:
+    job = begun_job(store, said=2)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET secret = '1'")
+    claimed = store.claim(worker_name(os.getpid()))
+    assert claimed is not None
+    perform(store, claimed, quick, interrupts)
+    assert store.run(job).status is Status.LOST
+    assert "it cannot go on here" in (store.run(job).error or "")
+    assert store.run(job).sequence == 2
+
+
+def test_a_job_of_any_kind_is_lost_with_the_process_that_asked_for_it(store: Store, counting: Kind) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
     job = store.submit(Counting(3), worker=worker_name(ended.pid))
-    lose_dead(store)
+    recover_dead(store)
     lost = store.run(job)
     assert (lost.status, lost.error) == (Status.LOST, f"Its worker {worker_name(ended.pid)} died.")

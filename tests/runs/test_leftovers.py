@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from dpcore.runs.leftovers import UNKNOWN_FOR, sweep
+from dpcore.runs.leftovers import UNKNOWN_FOR, remove_needless
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
@@ -30,22 +30,22 @@ def run_that(store: Store, status: Status | None) -> str:
 def test_the_checkpoint_of_a_finished_run_goes_and_those_that_can_be_resumed_stay(store: Store):
     gone = left(store, run_that(store, Status.FINISHED))
     kept = [left(store, run_that(store, each)) for each in (None, Status.LOST, Status.CANCELLED, Status.FAILED)]
-    assert sweep(store) == [gone]
+    assert remove_needless(store) == [gone]
     assert all(file.exists() for file in kept)
-    assert sweep(store) == []
+    assert remove_needless(store) == []
 
 
 def test_half_a_checkpoint_goes_once_its_run_has_ended(store: Store):
     writing = left(store, run_that(store, None), ".part")
     half = left(store, run_that(store, Status.LOST), ".part")
-    assert sweep(store) == [half]
+    assert remove_needless(store) == [half]
     assert writing.exists()
 
 
 def test_a_checkpoint_of_no_known_run_goes_when_it_is_old_not_while_a_rest_is_being_submitted(store: Store):
     fresh, old = left(store, "beingmade1"), left(store, "removedrun", age=UNKNOWN_FOR + 60)
     other = left(store, "notes", ".txt", age=1e6)
-    assert sweep(store) == [old]
+    assert remove_needless(store) == [old]
     assert fresh.exists()
     assert other.exists()
 

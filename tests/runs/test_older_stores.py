@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.record import Status
+from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
@@ -48,13 +49,15 @@ SETTINGS = {  # of a run, as version 1 stored it
 SAID = [Started(10_000, 79, 0.0256, "cpu", 26_010, "book-keeping"), Finished(79, 3.0, 0.9)]
 
 
-@pytest.fixture
-def old(home: Path) -> Path:
-    """A store of version 1 with a run that has finished and one that waits."""
+@pytest.fixture(params=range(1, VERSION))
+def old(home: Path, request: pytest.FixtureRequest) -> Path:
+    """A store of an older version with a run that has finished and one that waits."""
     home.mkdir(exist_ok=True)
     db = sqlite3.connect(home / FILE)
     db.execute("PRAGMA journal_mode = WAL")
     db.executescript(FIRST)
+    for version in range(2, request.param + 1):
+        db.executescript(f"{SINCE[version]}; PRAGMA user_version = {version};")
     insert = "INSERT INTO runs (id, name, settings, status, created) VALUES (?, '', ?, ?, 1.0)"
     db.execute(insert, ("finishedrun", json.dumps(SETTINGS), "finished"))
     db.execute(insert, ("waitingrun", json.dumps(SETTINGS | {"optimizer": "adppl"}), "queued"))
@@ -65,7 +68,7 @@ def old(home: Path) -> Path:
     return home
 
 
-def test_a_store_of_the_first_version_opens_with_all_its_runs(old: Path) -> None:
+def test_a_store_of_an_older_version_opens_with_all_its_runs(old: Path) -> None:
     with Store(old) as store:
         waiting, finished = store.runs()
         assert (finished.id, finished.status, finished.last) == ("finishedrun", Status.FINISHED, SAID[-1])
@@ -73,6 +76,22 @@ def test_a_store_of_the_first_version_opens_with_all_its_runs(old: Path) -> None
         assert (finished.config.seed, finished.config.sigma) == (3, 1.5)
         assert [event for _, event in store.tail("finishedrun")] == SAID
         assert (waiting.id, waiting.position) == ("waitingrun", 1)
+        assert {run.kind for run in (waiting, finished)} == {"training"}
+    db = sqlite3.connect(old / FILE)
+    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    db.close()
+
+
+def test_it_has_the_tables_of_a_new_one_from_then_on(old: Path, tmp_path: Path) -> None:
+    Store(old).close()
+    Store(tmp_path / "new").close()
+    columns = []
+    for home in (old, tmp_path / "new"):
+        db = sqlite3.connect(home / FILE)
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
+        columns.append({name: {row[1:5] for row in db.execute(f"PRAGMA table_info({name})")} for name in names})
+        db.close()
+    assert columns[0] == columns[1]
 
 
 def test_its_runs_have_the_plan_that_their_settings_give(old: Path) -> None:

@@ -219,7 +219,7 @@ def test_an_unknown_run_is_named(store: Store) -> None:
 
 def test_a_run_with_a_setting_from_elsewhere_can_still_be_listed(store: Store) -> None:
     run = store.submit(RunConfig())
-    with store._writing() as db:
+    with store.writing() as db:
         db.execute("""UPDATE runs SET settings = '{"flavour": "lemon"}'""")
     assert store.run(run).settings == {"flavour": "lemon"}
     with pytest.raises(ValueError, match="flavour"):

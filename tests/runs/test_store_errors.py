@@ -12,6 +12,7 @@ import pytest
 
 from dpcore.runs import store_file
 from dpcore.runs.record import Status, StoreError
+from dpcore.runs.schema import VERSION
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
@@ -60,10 +61,12 @@ def test_a_truncated_database_is_left_as_it_is(home: Path, keep: float) -> None:
 def test_a_newer_schema_is_refused_and_left_as_it_is(home: Path) -> None:
     path = _filled(home)
     db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 7")
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
     db.close()
     left = path.read_bytes()
-    with pytest.raises(StoreError, match=r"runs\.sqlite3 to have schema version 4 or less, but it has 7"):
+    with pytest.raises(
+        StoreError, match=rf"runs\.sqlite3 to have schema version {VERSION} or less, but it has {VERSION + 1}"
+    ):
         Store(home)
     assert path.read_bytes() == left
 
@@ -75,7 +78,7 @@ def test_another_programs_database_is_refused_and_left_as_it_is(home: Path) -> N
     db.commit()
     db.close()
     left = (home / FILE).read_bytes()
-    with pytest.raises(StoreError, match="to have schema version 4 or less, but it has 0"):
+    with pytest.raises(StoreError, match=f"to have schema version {VERSION} or less, but it has 0"):
         Store(home)
     assert (home / FILE).read_bytes() == left
 
@@ -134,13 +137,13 @@ def test_a_read_only_directory_is_named(exists: bool) -> None:
 
 def test_a_full_database_keeps_what_it_has(store: Store) -> None:
     run = store.submit(RunConfig())
-    store._db.execute("PRAGMA max_page_count = 16")
+    store._file.db.execute("PRAGMA max_page_count = 16")
     kept = [run]
     with pytest.raises(StoreError, match=r"runs\.sqlite3 to be on a disk with room left.*Nothing was saved"):  # noqa: PT012
         for seed in range(1000):
             kept.append(store.submit(RunConfig(seed=seed)))  # noqa: PERF401  # what was kept until the error counts
     assert [item.id for item in store.runs()] == kept[::-1]
-    store._db.execute("PRAGMA max_page_count = 100000")
+    store._file.db.execute("PRAGMA max_page_count = 100000")
     kept.append(store.submit(RunConfig()))
     assert [item.id for item in store.runs()] == kept[::-1]
 
@@ -187,7 +190,7 @@ def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: 
 
 def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_file, "BUSY", 0.1)
-    with Store(home) as holder, Store(home) as store, holder._writing():
+    with Store(home) as holder, Store(home) as store, holder.writing():
         assert store.runs() == []
         with pytest.raises(StoreError, match=r"runs\.sqlite3 to be free"):
             store.submit(RunConfig())
@@ -200,8 +203,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 store = Store(sys.argv[1])
 print(store.submit(RunConfig()), flush=True)
-store._db.execute("BEGIN IMMEDIATE")
-store._db.execute("UPDATE runs SET status = 'failed'")
+store._file.db.execute("BEGIN IMMEDIATE")
+store._file.db.execute("UPDATE runs SET status = 'failed'")
 os._exit(0)
 """
     run = _python(code, str(home)).strip()

@@ -1,10 +1,12 @@
 """Training functions for tests: real generators of events, but nothing is trained."""
 
+import os
 import signal
 import time
 from collections.abc import Generator
 from typing import Any
 
+from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
@@ -27,20 +29,22 @@ def quick(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield Finished(1, 0.01, 0.5)
 
 
-def endless(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+def endless(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
     """A step every 50 ms until somebody ends it."""
-    yield _started(config)
-    step = 0
+    if not begun:
+        yield _started(config)
+    step = begun.reported if begun else 0
     while True:
         step += 1
         time.sleep(0.05)
         yield _stepped(step)
 
 
-def one_second(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-    """Twenty steps of 50 ms."""
-    yield _started(config)
-    for step in range(1, 21):
+def one_second(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
+    """Twenty steps of 50 ms; it goes on behind what it has said."""
+    if not begun:
+        yield _started(config)
+    for step in range(begun.reported + 1 if begun else 1, 21):
         time.sleep(0.05)
         yield _stepped(step)
     yield Finished(20, 1.0, 0.5)
@@ -52,6 +56,21 @@ def long_step(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     for _piece in range(6000):
         time.sleep(0.01)
     yield _stepped(1)
+
+
+def deadly(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
+    """Says that it has started, and kills its process."""
+    if not begun:
+        yield _started(config)
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield _stepped(1)
+
+
+def not_here(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
+    """As `endless`, but nobody can go on with it."""
+    if begun:
+        raise ValueError("Expected threads=2 to be 1.")
+    yield from endless(config)
 
 
 def stubborn(config: RunConfig, **_: Any) -> Generator[Event, None, None]:

@@ -1,26 +1,20 @@
 """What torch.optim has of the optimizers: f(weights, config)."""
 
+from collections.abc import Callable
+from textwrap import indent
+from typing import Any
+
 import torch
 
-
-def rmsprop_from_one(weights, config):
-    """RMSprop with a mean that starts at 1, as TensorFlow's does."""
-    peer = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0)
-    for weight in weights:
-        peer.state[weight] = {
-            "step": torch.tensor(0.0),
-            "square_avg": torch.ones_like(weight),
-            "momentum_buffer": torch.zeros_like(weight),
-        }
-    return peer
+from dpcore.training.optimizers import OPTIMIZERS
 
 
-PEERS = {
-    "sgd": lambda weights, config: torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum),
-    "adam": lambda weights, config: torch.optim.Adam(weights, lr=config.lr),
-    "adagrad": lambda weights, config: torch.optim.Adagrad(
-        weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0
-    ),
-    "rmsprop": rmsprop_from_one,
-    "adppl": lambda weights, config: torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum),
-}
+def _made_by(lines: str) -> Callable[..., Any]:
+    """The function of weights and config that these lines are the body of, as in the script for Opacus."""
+    made: dict[str, Any] = {"torch": torch}
+    exec("def peer(weights, config):\n" + indent(lines, "    "), made)  # the lines are the package's own
+    return made["peer"]
+
+
+PEERS = {name: _made_by(optimizer.in_torch) for name, optimizer in OPTIMIZERS.items() if optimizer.in_torch}
+PEERS["adppl"] = PEERS["sgd"]  # it differs in its noise alone

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import json
 import os
 import re
 import traceback
@@ -105,7 +106,23 @@ def labelled_nonsense(path):
     path.write_bytes(path.read_bytes().partition(b"\n")[0] + b"\nnonsense")
 
 
-@pytest.mark.parametrize("damage", [without_label, cut_short, nonsense, labelled_nonsense])
+def another_weight(path):
+    _change(path, path.stat().st_size // 2)
+
+
+def another_step(path):
+    _change(path, path.read_bytes().index(b'"step": ') + len('"step": '))
+
+
+def _change(path, place):
+    damaged = bytearray(path.read_bytes())
+    damaged[place] ^= 1  # of a digit another digit
+    path.write_bytes(damaged)
+
+
+@pytest.mark.parametrize(
+    "damage", [without_label, cut_short, nonsense, labelled_nonsense, another_weight, another_step]
+)
 def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(damage, tmp_path):
     path = tmp_path / "state.pt"
     checkpoint.save(run_of(SMALL), 0, path)
@@ -117,6 +134,16 @@ def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(d
     assert "weights_only" not in str(caught.value)
     assert "can do so" not in told  # torch's advice is to run whatever the file says
     assert path.read_bytes() == left
+
+
+def test_a_file_of_the_version_before_which_has_no_digest_is_gone_on_from(tmp_path):
+    path = tmp_path / "state.pt"
+    checkpoint.save(run_of(SMALL), 0, path)
+    line, _, state = path.read_bytes().partition(b"\n")
+    label = json.loads(line)
+    assert label.pop("digest")
+    path.write_bytes(json.dumps(label).encode() + b"\n" + state)
+    assert checkpoint.resume(run_of(SMALL), path) == 0
 
 
 def test_what_goes_wrong_before_the_file_is_read_is_not_told_of_the_file(tmp_path, monkeypatch):

@@ -32,6 +32,13 @@ def test_a_plan_survives_json(kind):
     assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned
 
 
+def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_under():
+    stored = plan(SMALL).behind(3).to_json()
+    assert stored["told"] == 3
+    assert Plan.from_json(stored).already_released == 3
+    assert Plan.from_json(stored).anew(0).repeated == 3
+
+
 def test_making_a_configuration_takes_less_than_a_millisecond_whatever_its_plan_takes():
     begun = time.perf_counter()
     for sigma in range(100):
@@ -63,6 +70,25 @@ def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
         planned = plan(config)
         assert len(planned.sigmas) == planned.steps
         assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism(kind):
+    planned = plan(KINDS[kind])
+    again = planned.anew(5)
+    for each in (planned, again):
+        for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
+            released, mechanism = each.released(done), each.mechanism
+            if mechanism is None:
+                assert released is None
+                continue
+            most = min(each.compositions_at(done), mechanism.steps)
+            counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
+            spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
+            assert (list(released.releases) if released else []) == spent
+        assert each.released(each.steps) == each.mechanism
+    assert planned.released(None) is None
+    assert (again.released(None) is None) == (planned.mechanism is None)
 
 
 def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():

@@ -47,7 +47,8 @@ def test_a_run_tells_its_story_in_order():
     assert [type(event) for event in events[:2]] == [Started, Stepped]
     assert [type(event) for event in events[-2:]] == [Evaluated, Finished]
     started, finished = events[0], events[-1]
-    assert started == Started(10_000, 8, 0.0064, "cpu", 795_010, "book-keeping")
+    assert started == Started(10_000, 8, 0.0064, "cpu", 795_010, "book-keeping", started.origin)
+    assert dict(started.origin)["device"].startswith("cpu")
     assert finished.step == started.steps
     assert finished.accuracy == events[-2].accuracy
     steps = [event.step for event in events if isinstance(event, Stepped)]
@@ -174,3 +175,17 @@ def test_arrays_that_may_only_be_read_become_tensors_without_a_warning():
     assert (x.min(), x.max()) == (0, 1)
     assert torch.equal(y, torch.tensor(part.labels.astype(int)))
     assert np.array_equal((x[:, 0] * 255).round().numpy(), part.images)
+
+
+def test_the_end_tells_which_classes_were_taken_for_which():
+    *_, evaluated, finished = train(SMALL, ticking())
+    counts, labels = np.array(finished.confusion), load("mnist", "sample").test.labels
+    np.testing.assert_array_equal(counts.sum(1), np.bincount(labels, minlength=10))
+    assert counts.trace() / counts.sum() == pytest.approx(evaluated.accuracy)
+    np.testing.assert_allclose(counts.diagonal() / counts.sum(1), evaluated.per_class)
+
+
+def test_a_finished_run_of_an_older_version_has_no_such_counts():
+    said = to_json(Finished(8, 1.0, 0.5))
+    del said["confusion"]
+    assert from_json(said) == Finished(8, 1.0, 0.5)

@@ -90,7 +90,25 @@ def plain(value: float) -> str:
     >>> plain(1e-5), plain(0.25)
     ('1e-5', '0.25')
     """
-    return f"{value:g}".replace("e-0", "e-").replace("e+0", "e")
+    return _bare(f"{value:g}")
+
+
+def value_text(value: Any) -> str:
+    """The value of a setting, as every table, chart and sentence about one shows it to a reader.
+
+    >>> value_text(0.5), value_text(1e-5), value_text(60_000), value_text(True), value_text("sgd")
+    ('0.5', '1e-5', '60,000', 'yes', 'sgd')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return _bare(f"{value:,g}")
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _bare(number: str) -> str:
+    """Without the sign and the zeros that Python writes into an exponent."""
+    return number.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 def epochs_of(count: float, digits: int = 4) -> str:

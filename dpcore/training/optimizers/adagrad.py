@@ -38,4 +38,5 @@ ADAGRAD = Optimizer(
     rules=rules,
     lr=5.0,
     baseline_lr=0.05,
+    in_torch="return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)",
 )

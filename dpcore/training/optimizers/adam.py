@@ -45,4 +45,5 @@ ADAM = Optimizer(
     lr=0.004,
     baseline_lr=0.002,
     special_lr={("mnist", "cnn"): 0.01, ("fashion_mnist", "cnn"): 0.01},
+    in_torch="return torch.optim.Adam(weights, lr=config.lr)",
 )

@@ -69,6 +69,7 @@ class Optimizer:
     momentum: bool = False  # whether the hyperparameter momentum has a say
     proportional: bool = False  # whether a step is proportional to the gradients released, and so to C
     by_relevance: bool = False  # whether noise is allotted by a release of relevances before the first step
+    in_torch: str = ""  # torch's own, if it has the same: a line, or lines, that return it, of `weights` and `config`
 
     def scales_with_c(self, reading: str) -> bool:
         """Whether a step is in proportion to C: directions that are released are clipped to C, and are the step."""

@@ -30,6 +30,14 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     return UpdateRules((START,), absorb, step)
 
 
+IN_TORCH = """made = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0)
+for weight in weights:  # its mean of squares starts at 1
+    made.state[weight] = {
+        "step": torch.tensor(0.0),
+        "square_avg": torch.ones_like(weight),
+        "momentum_buffer": torch.zeros_like(weight),
+    }
+return made"""
 RMSPROP = Optimizer(
     name="rmsprop",
     title="RMSprop",
@@ -39,4 +47,5 @@ RMSPROP = Optimizer(
     lr=0.005,
     baseline_lr=0.002,
     clip_norm=4.0,  # its mean starts at 1: short gradients would take the whole run to be felt
+    in_torch=IN_TORCH,
 )

@@ -38,5 +38,6 @@ SGD = Optimizer(
     baseline_lr=0.05,
     special_lr={("fashion_mnist", "cnn"): 2.0, ("fashion_mnist", "mlp"): 2.0},
     momentum=True,
+    in_torch="return torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum)",
     proportional=True,
 )

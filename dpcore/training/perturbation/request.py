@@ -63,6 +63,11 @@ class Request:
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"Expected each of {name} once: the same again would draw the same noise.")
 
+    @property
+    def fits(self) -> int:
+        """How often parameters are learned, at most: by each method at each epsilon with each seed."""
+        return len(self.methods) * len(self.epsilons) * self.seeds
+
     def to_json(self) -> dict[str, Any]:
         """A flat JSON object."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}

@@ -6,9 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpcore.training.events import Stepped
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+from dpcore.training.events import NORM_QUANTILES, Stepped
 
 
 class StepTotals:
@@ -24,7 +22,7 @@ class StepTotals:
         self._norms: list[Tensor] = []
         self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
         self._decisions, self._accepted = "", None
-        self._last_loss, self._last_norms = 0.0, (0.0,) * len(QUANTILES)
+        self._last_loss, self._last_norms = 0.0, (0.0,) * len(NORM_QUANTILES)
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
         """Take in one step's losses, norms and whether clipped, (B,) each; look at them now if it is `at_once`."""
@@ -70,7 +68,7 @@ class StepTotals:
         clipped = 0.0
         if norms is not None:
             self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)
-            self._last_norms = tuple(float(value) for value in np.quantile(norms, QUANTILES))
+            self._last_norms = tuple(float(value) for value in np.quantile(norms, NORM_QUANTILES))
         self._loss, self._clipped, self._norms = 0.0, 0, []
         decisions, self._decisions = self._decisions, ""
         figures = (self._last_loss, clipped, self._last_norms, steps_per_second)

@@ -127,7 +127,7 @@ def live_chart(
     data = drawn(Drawing(figure, following)) | {
         "preview": previews.address_of(key, preview and partial(_previewed, preview)),
         "alt": alt,
-        "height": height or figure.to_dict()["layout"].get("height") or HEIGHT,
+        "height": height or figure.layout["height"] or HEIGHT,
         "title": title,
         "name": file or key,
         "tells": tells,

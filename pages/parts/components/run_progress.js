@@ -36,7 +36,7 @@ class Progress {
     const followed = this.following.runs.get(data.run);
     for (const body of this.following.news(now)) {
       if (body.event === "started") now.device = body.device;
-      if (body.event === "stepped") now.paces = [...now.paces.slice(-7), body.steps_per_second];
+      if (body.event === "stepped") now.paces = [...now.paces, body.steps_per_second].slice(-data.reports);
       now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
     }
     const state = followed?.status ?? data.state;
@@ -63,10 +63,10 @@ class Progress {
 
 export default mounted(Progress);
 
-export function sentence(data, now, { status, position }) {
+export function sentence(data, now, { status, words, starts }) {
   const place = `step ${now.step.toLocaleString("en")} of ${data.steps.toLocaleString("en")}`;
-  if (status === "queued") return position ? `number ${position} in the queue` : "queued";
-  if (status !== "running") return `${status} at ${place}`;
+  if (status === "queued") return starts ? `${words}, ${starts}` : words;
+  if (status !== "running") return `${words} at ${place}`;
   if (!now.device) return "starting";
   const sorted = [...now.paces].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

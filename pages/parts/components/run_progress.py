@@ -1,7 +1,9 @@
 """How far a run is, in a bar and a sentence that keep up with its events by themselves."""
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from dpcore.runs.expected import REPORTS
 from pages.parts.components.served_component import mount
 
 
@@ -11,19 +13,16 @@ class Progress:
 
     run: str
     label: str
-    status: str
-    position: int | None  # in the queue
-    cancelling: bool
+    state: dict[str, Any]  # what `state_of` says
     active: bool
     after: int  # number of the last event that is known
     step: int
     steps: int  # of the whole run
     paces: tuple[float, ...]  # the steps per second of the latest reports
     device: str  # "" before the run has begun
+    reports: int = REPORTS  # the latest, whose median pace is that of the run
 
 
 def run_progress(progress: Progress, key: str) -> None:
     """Show how far the run is; the page, or the fragment around, runs again when its status has changed."""
-    known = asdict(progress)
-    state = {name: known.pop(name) for name in ("status", "position", "cancelling")}
-    mount("run_progress", key, known | {"state": state}, "changed")
+    mount("run_progress", key, asdict(progress), "changed")

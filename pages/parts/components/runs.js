@@ -3,7 +3,7 @@
    follow(run, after, heard) begins to follow a run from behind the event of that number, and calls heard() whenever
    something has come. What came stands in the returned object:
      events    [{number, body}], each event once, in order
-     status    the latest {run, status, position, cancelling}, or null
+     status    the latest {run, status, position, cancelling, words, starts}, or null
      ended     whether the run has ended and all its events are here
      unknown   the server's sentence where it knows no such run, else ""
      failing   whether the server could not be reached since the page was opened
@@ -11,7 +11,7 @@
 
    A part of the page that shows several runs has one Following of them. */
 
-const MOST = 6; // runs in one connection, as the server allows
+const MOST = 32; // runs in one connection, as the server allows: MOST_RUNS of routes.py
 const LAST = 999_999_999_999; // after every event
 const SLEPT = 20_000; // ms between two ticks after which the machine has slept, and the connection may be dead
 const runs = new Map();
@@ -86,7 +86,7 @@ function plan(delay) {
   planned = { timer: setTimeout(connect, delay), due };
 }
 
-/* One connection for every six runs that somebody follows and that may still say something. */
+/* One connection for every MOST runs that somebody follows and that may still say something. */
 function connect() {
   planned = { timer: 0, due: Infinity };
   for (const [run, followed] of runs) if (!followed.listeners.size) runs.delete(run);

@@ -70,6 +70,7 @@ def choice_of(
     changed: Callable[[], None] | None = None,
     show_label: bool = True,
     help: str | None = None,
+    wrap: bool | None = None,
 ) -> str:
     """One of a few options as buttons; the first is the default, the URL holds the others."""
     strange = unknown(key, options)
@@ -83,6 +84,7 @@ def choice_of(
         on_change=changed,
         label_visibility="visible" if show_label else "collapsed",
         help=help,
+        wrap=wrap,
         bind="query-params",
         persist_state="session",
     )

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts.controls.url_state import ARRIVED
 
 LONGEST = 40  # characters of an address that are told
+REASON = 500  # characters of an error that are told
 PLACES = "fault_places"  # name of a control -> where sentences about it stand, on the page as it is drawn now
 TOP = "fault_top"
 UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
@@ -77,11 +78,11 @@ def say_unknown(name: str, asked: Sequence[str], options: Sequence[str], chosen:
         st.session_state.get(TOP, st).warning(said[name][0])
 
 
-def verbatim(text: str) -> str:
+def verbatim(text: str, longest: int = LONGEST) -> str:
     """A text from outside, cut and as it is: nothing in it is taken for Markdown.
 
     >>> verbatim("run=[a](//b)`c`")
     "`run=[a](//b)'c'`"
     """
     plain = " ".join(text.replace("`", "'").split())
-    return f"`{plain if len(plain) <= LONGEST else plain[:LONGEST] + '…'}`"
+    return f"`{plain if len(plain) <= longest else plain[:longest] + '…'}`"

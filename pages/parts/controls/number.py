@@ -14,7 +14,7 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.slider import LONGEST, moved_to, slider
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import place_of
+from pages.parts.controls.faults import place_of, verbatim
 from pages.parts.controls.url_state import keep, recall
 
 FIELD = 106  # pixels of the exact field
@@ -144,6 +144,6 @@ def _parse(name: str, text: str) -> float:
     try:
         value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
+        raise ValueError(f"Expected {name}={verbatim(text)} to be a number.") from None
     check.finite(**{name: value})
     return value

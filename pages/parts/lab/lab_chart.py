@@ -20,6 +20,7 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent
+from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -146,7 +147,8 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one that trains."""
     if not watched.run.active:
         return []
-    places = {trace.get("uid", ""): place for place, trace in enumerate(figure.to_dict()["data"])}
+    traces: Any = figure.data  # plotly's own types do not say what is in it
+    places = {trace.uid or "": place for place, trace in enumerate(traces)}
     table = spent_table(watched, CERTIFIED) if by_epsilon else None
     level = by_epsilon and run.level
     if by_epsilon and not (table or level):
@@ -179,7 +181,7 @@ def epochs_of(form: Form) -> np.ndarray:
 def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
     """A run beside the settings that are chosen now: a ghost where it has others."""
     tests, mechanism = watched.history.evaluated, watched.plan.mechanism
-    label, delta = label_beside(watched.config, form), watched.config.delta
+    label, delta = with_origin(label_beside(watched.config, form), watched.run), watched.config.delta
     return LabRun(
         label=label,
         place=place,

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.kinds import marked
+from dpcore.runs.expected import duration
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -13,7 +14,7 @@ from pages.parts.controls.callbacks import whole
 from pages.parts.results import cache
 from pages.parts.train import run_picker
 from pages.parts.train.form import Form, baseline_of
-from pages.parts.train.run_history import duration, seconds_for
+from pages.parts.train.run_store import expected_seconds
 from pages.parts.train.start_buttons import BASELINE_HELP
 
 BESIDE = "baseline"
@@ -27,7 +28,7 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     beside = _beside(form, past) if form.configs else False
     configs = [*form.configs, baseline_of(form.configs[0])] if beside else list(form.configs)
     place.button(
-        label_of(form, configs, past),
+        label_of(form, configs, store),
         key="train",
         type="primary",
         icon=":material/play_arrow:",
@@ -40,10 +41,10 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
         st.caption(f":material/info: {form.obstacle}")
 
 
-def label_of(form: Form, configs: Sequence[RunConfig], past: Sequence[Run]) -> str:
+def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
     """What pressing the button takes: time, where runs like these have been here, and epsilon, where it is known."""
     pieces = ["Train"]
-    seconds = [seconds_for(config, list(past)) for config in configs]
+    seconds = [expected_seconds(store, config) for config in configs]
     known = [each for each in seconds if each is not None]
     if known and len(known) == len(configs):
         pieces.append(duration(sum(known)))

@@ -7,6 +7,7 @@ import numpy as np
 from dpcore.papers import Paper
 from dpcore.papers.paper import Line, Sweep
 from dpcore.papers.records import Recorded, recorded
+from dpcore.privacy.report.numbers import value_text
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.papers.opening import link_of_run
@@ -17,8 +18,7 @@ ACCURACY = "test accuracy, %"
 
 def value_of(sweep: Sweep, config: RunConfig) -> str:
     """What one run of a sweep has as the setting that changes."""
-    value = getattr(config, sweep.setting)
-    return f"{value:,g}" if isinstance(value, int | float) else str(value)
+    return value_text(getattr(config, sweep.setting))
 
 
 def recorded_lines(paper: Paper, sweep: Sweep) -> tuple[Line, ...]:

@@ -9,8 +9,11 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS, available, remedy
 from dpcore.papers import Paper
 from dpcore.papers.records import recorded
+from dpcore.runs.expected import duration
+from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import choice_by_title
@@ -20,9 +23,7 @@ from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu
 from pages.parts.train import run_picker
 from pages.parts.train.form import SEEDS
-from pages.parts.train.run_history import duration, seconds_for
-from pages.parts.train.run_labels import described
-from pages.parts.train.run_store import run_store
+from pages.parts.train.run_store import expected_seconds, run_store
 
 STARTED = "paper_runs"  # name of a training -> the runs that were started of it here
 REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean without a spread says little
@@ -64,13 +65,13 @@ def trainings_of(paper: Paper) -> dict[str, Training]:
 def _start(training: Training, name: str) -> None:
     config = training.config
     seeds = int(number(REPEATS))
-    store, past, _ = run_store(st)
+    store, _, _ = run_store(st)
     if problem := st.session_state.pop(run_picker.PROBLEM, None):
         st.error(problem)
     here = config.source in available(config.dataset)
     started = st.session_state.get(STARTED, {}).get(name, [])
-    waiting = sum(run.active for run in past if run.id in started)
-    took = seconds_for(config, list(past)) or training.seconds
+    waiting = _active(store, started)
+    took = expected_seconds(store, config) or training.seconds
     st.button(
         "Run it now" + (f" · {duration(took * seeds)}" if took and here else ""),
         key="run_now",
@@ -96,12 +97,17 @@ def missing(config: RunConfig) -> str:
 @whole
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
     """Queue the runs, and remember which they are. As a callback; a click while they are under way does nothing."""
-    every, started = {run.id: run for run in store.runs()}, st.session_state.setdefault(STARTED, {})
-    if any(every[run].active for run in started.get(name, []) if run in every):
+    started, before = st.session_state.setdefault(STARTED, {}), run_picker.shown_runs()
+    if _active(store, started.get(name, [])):
         return
     run_picker.start(store, configs)
-    if new := [run for run in run_picker.shown_runs() if run not in every]:
+    if new := [run for run in run_picker.shown_runs() if run not in before]:
         started[name] = new
+
+
+def _active(store: Store | None, runs: Sequence[str]) -> int:
+    """How many of the runs are under way."""
+    return sum(run.active for run in runs_of(store, runs)) if store and runs else 0
 
 
 def _are(count: int) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.runs import within_limits
+from dpcore.runs.access import NOBODY, may_start, why_not
+from dpcore.runs.expected import duration
 from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
@@ -11,9 +14,9 @@ from dpcore.training.perturbation.request import Request
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import restoring
+from pages.parts.people.visitor import current_user, may_change
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import expected_seconds
-from pages.parts.train.run_history import duration
 
 PARAMETER = "comparison"
 SHOWN = "comparison_shown"  # the id, empty for none
@@ -43,15 +46,18 @@ def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> No
 @whole
 def begin(store: Store, request: Request) -> None:
     """Queue a comparison and show it; the second click of a double click does nothing."""
+    if not may_start(user := current_user()):
+        st.session_state[PROBLEM] = NOBODY
+        return
     try:
         now = _active(store)
         if now is not None and now.settings == request.to_json():
             return
-        if now is not None and now.id in _mine():  # nobody waits for it any more
+        (st.session_state[SHOWN],) = within_limits.submit(store, [(request, "")], user.owner)
+        if now is not None and now.id in _mine() and may_change(now):  # nobody waits for it any more
             store.cancel(now.id)
-        st.session_state[SHOWN] = store.submit(request)
         _mine().add(st.session_state[SHOWN])
-    except StoreError as error:
+    except (StoreError, ValueError) as error:
         st.session_state[PROBLEM] = str(error)
 
 
@@ -64,7 +70,10 @@ def begun_here(run: str) -> bool:
 def cancel(store: Store, run: str) -> None:
     """Ask the comparison to stop."""
     try:
-        store.cancel(run)
+        if may_change(store.run(run)):
+            store.cancel(run)
+        else:
+            st.session_state[PROBLEM] = why_not(current_user(), "cancel")
     except (StoreError, UnknownRun) as error:
         st.session_state[PROBLEM] = str(error)
 

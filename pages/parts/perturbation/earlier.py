@@ -1,11 +1,11 @@
 """The comparisons that were made on this machine before: any of them can be looked at again."""
 
-import time
 from collections.abc import Sequence
 
 import streamlit as st
 
 from dpcore.data.tabular import TABLES
+from dpcore.runs.in_words import when
 from dpcore.runs.record import Run, Status
 from dpcore.training.perturbation.models import MODELS
 from pages.parts.controls.callbacks import whole
@@ -48,9 +48,8 @@ def line_of(run: Run) -> str:
     methods = f"{count} methods" if count > 1 else "one method"
     low, high = min(request.epsilons), max(request.epsilons)
     epsilons = f"epsilon {low:g} to {high:g}" if high > low else f"epsilon {low:g}"
-    made = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created))
     ended = "" if run.status is Status.FINISHED else f", {run.status}"
-    return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} ({made}{ended})"
+    return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} ({when(run.created)}{ended})"
 
 
 @whole

@@ -6,17 +6,21 @@ import streamlit as st
 
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import plain
+from dpcore.runs.expected import duration, start_of
+from dpcore.runs.in_words import status_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
+from pages.parts.controls.faults import REASON, verbatim
 from pages.parts.perturbation.charts import charts
 from pages.parts.perturbation.comparison import begun_here, cancel
 from pages.parts.perturbation.numbers import numbers
 from pages.parts.perturbation.results import Results, results
-from pages.parts.train.run_history import duration
+from pages.parts.train.cancel_button import cancel_button
 
 EVERY = 0.5  # seconds between two looks while it goes on
+OTHERS = "Another session began this comparison."  # and may wait for it
 
 
 def watch(store: Store, run: Run, picked: Sequence[str]) -> None:
@@ -56,23 +60,19 @@ def _status(store: Store, found: Results) -> None:
     run = found.run
     if run.active:
         bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
-        bar.progress(min(found.done / found.total, 1.0), text=_progress(found))
-        stopping = run.cancelling and run.status is Status.RUNNING
-        if not begun_here(run.id):  # another session may wait for it: ask first
-            button = button.popover("Cancel", disabled=stopping, width="stretch")
-            button.markdown("Another session began this comparison.")
-        asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
-        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
+        bar.progress(min(found.done / found.total, 1.0), text=_progress(store, found))
+        cancel_button(button, store, run, cancel, "" if begun_here(run.id) else OTHERS)
     elif run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *_notes(found)]))
     else:
         _ended_early(found)
 
 
-def _progress(found: Results) -> str:
+def _progress(store: Store, found: Results) -> str:
     run, place = found.run, f"{found.done} of {found.total} results"
     if run.status is Status.QUEUED:
-        return f"number {run.position} in the queue of runs and comparisons" if run.position else "queued"
+        place = f"{status_of(run)} of runs and comparisons" if run.position else status_of(run)
+        return ", ".join(filter(None, [place, start_of(store, run.id)]))
     if found.prepared is None:
         return "reading the data"
     done = {each.method for each in (*found.measured, *found.skipped)}
@@ -87,10 +87,11 @@ def _ended_early(found: Results) -> None:
     if run.status is Status.CANCELLED:
         st.info(f"The comparison was cancelled. {until}")
     elif run.status is Status.LOST:
-        st.error(f"The comparison was lost. {run.error or ''} {until} Compare again.")
+        why = f"{verbatim(run.error, REASON)} " if run.error else ""
+        st.error(f"The comparison was lost. {why}{until} Compare again.")
     else:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The comparison failed: {lines[-1].removeprefix('ValueError: ')}")
+        st.error(f"The comparison failed: {verbatim(lines[-1].removeprefix('ValueError: '), REASON)}")
         if not lines[-1].startswith("ValueError: "):
             with st.expander("Traceback"):
                 st.code("\n".join(lines), language=None)

@@ -32,7 +32,7 @@ class Compared:
     one: str
     spent: Curve
     every: str
-    allowed: Pairs
+    allowed: Tradeoff
     every_kind: Kind
 
     @property

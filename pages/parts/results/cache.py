@@ -1,30 +1,28 @@
 """Curves, computed once for each mechanism: bounded caches that every session shares."""
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from dpcore.figures import charted
 from dpcore.figures.epsilon import DELTAS
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Accountant, Curve
-from dpcore.privacy.accountants.base import FloatArray, IntArray, Kind
+from dpcore.privacy.accountants import CERTIFIED, Curve, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.answers import epsilon_after, epsilon_at_end, profile_at_end
 from dpcore.privacy.report.attack_risk import Risks, risks_of
-from dpcore.privacy.tradeoff import Pairs
+from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
 TINY = 1e-20  # a delta below takes seconds
 LENGTHS = 5  # mechanisms of growing length
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)  # a slider has a hundred stops, a class moves it to all of them; each takes some kB
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no answer."""
-    steps = charted(mechanism)
-    return _answer_of(name, steps, np.full(steps.shape, delta), lambda each: each.curve(mechanism, steps, delta))
+    return epsilon_after(name, mechanism, charted(mechanism), delta)
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
@@ -35,17 +33,13 @@ def slow(mechanism: Mechanism, delta: float) -> bool:
 @lru_cache(maxsize=128)
 def profile(name: str, mechanism: Mechanism) -> Curve:
     """Epsilon by one accountant after the whole mechanism, at each of `DELTAS`."""
-    return _profile(name, mechanism, DELTAS)
+    return profile_at_end(name, mechanism, DELTAS)
 
 
 @lru_cache(maxsize=256)
 def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> tuple[float, ...]:
     """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
-    if not steps:
-        return ()
-    at = np.array(steps)
-    answer = _answer_of(name, at, np.full(at.shape, delta), lambda each: each.curve(mechanism, at, delta))
-    return tuple(answer.epsilon.tolist())
+    return tuple(epsilon_after(name, mechanism, steps, delta).epsilon.tolist()) if steps else ()
 
 
 @lru_cache(maxsize=256)
@@ -57,8 +51,7 @@ def mu(mechanism: Mechanism) -> float:
 @lru_cache(maxsize=256)
 def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant after the whole mechanism alone."""
-    steps = np.array([mechanism.steps])
-    return _answer_of(name, steps, np.array([delta]), lambda each: each.curve(mechanism, steps, delta))
+    return epsilon_at_end(name, mechanism, delta)
 
 
 @lru_cache(maxsize=128)
@@ -74,11 +67,11 @@ def risks(mechanism: Mechanism, delta: float) -> Risks:
 
 
 @lru_cache(maxsize=128)
-def pairs(name: str, mechanism: Mechanism) -> tuple[Pairs, Kind]:
+def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
     """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
     if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
-    spent = _profile(name, mechanism, ALL_DELTAS)
+    spent = profile_at_end(name, mechanism, ALL_DELTAS)
     return Pairs(spent.epsilon, spent.delta), spent.kind
 
 
@@ -88,23 +81,11 @@ def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
     >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
     [1.0, 0.316, 0.1, 0.032, 0.01]
     """
-    if len(mechanism.releases) > 1:
+    if len(mechanism.releases) != 1:
         return {}
-    q, sigma, steps = mechanism.releases[0].q, mechanism.releases[0].sigma, mechanism.steps
+    (release,), steps = mechanism.releases, mechanism.steps
+    q, sigma = release.q, release.sigma
     fewest = max(1, int(np.ceil(q * q * steps - 1e-9)))
     lengths = np.unique(np.geomspace(fewest, steps, LENGTHS).round().astype(int)).tolist()
     shorter = {t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]}
     return shorter | {steps: mechanism}
-
-
-def _profile(name: str, mechanism: Mechanism, deltas: FloatArray) -> Curve:
-    steps = np.full(deltas.shape, mechanism.steps)
-    return _answer_of(name, steps, deltas.copy(), lambda each: each.profile(mechanism, deltas))
-
-
-def _answer_of(name: str, steps: IntArray, deltas: FloatArray, ask: Callable[[Accountant], Curve]) -> Curve:
-    """What an accountant answers; where its numerics give up, +inf everywhere, with the reason as its note."""
-    try:
-        return ask(ACCOUNTANTS[name])
-    except RuntimeError as error:
-        return Curve(steps, deltas, np.full(steps.shape, np.inf), None, ACCOUNTANTS[name].kind, str(error))

@@ -14,6 +14,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.tradeoff import Tradeoff
+from dpcore.runs.export.spreadsheet import as_text
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.results.export_origin import Origin
@@ -35,14 +36,17 @@ def csv_button(label: str, columns: Callable[[], Columns], file: str, key: str) 
 
 
 def csv_of(columns: Columns) -> str:
-    """Columns as CSV; what is not a number is empty.
+    """Columns as CSV; what is not a number is empty, and no text is a formula.
 
-    >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b"})
-    'q,lower,note\\n0.5,,"a, b"\\n1e-05,inf,"a, b"\\n'
+    >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b", "run": ["=1+1", "x"]})
+    'q,lower,note,run\\n0.5,,"a, b",\\'=1+1\\n1e-05,inf,"a, b",x\\n'
     """
     from pandas import DataFrame  # takes 0.3 s to load, which nobody who only looks at a page waits for
 
-    return DataFrame(columns).to_csv(index=False, lineterminator="\n")
+    frame = DataFrame(columns)
+    for name in frame.select_dtypes(exclude="number"):
+        frame[name] = frame[name].map(lambda value: as_text(value) if isinstance(value, str) else value)
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:

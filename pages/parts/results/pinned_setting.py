@@ -23,6 +23,7 @@ from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from pages.parts.controls.callbacks import whole
+from pages.parts.controls.faults import verbatim
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
 from pages.parts.controls.number import Quantity, epochs_text, read
 from pages.parts.controls.url_state import restoring, write_ids
@@ -55,7 +56,7 @@ def pinned_setting() -> Setting | None:
         try:
             pinned = understood(text)
         except (ValueError, RuntimeError):
-            st.warning(f"Expected {PARAMETER}={text[:40]!r} in the address to be a setting; nothing is pinned.")
+            st.warning(f"Expected {PARAMETER}={verbatim(text)} in the address to be a setting; nothing is pinned.")
             st.session_state[PINNED] = ""
     write_ids(PARAMETER, [st.session_state[PINNED]] if pinned else [], [])
     return pinned

@@ -1,9 +1,10 @@
 """What the server answers beside the pages: the events of runs as they happen.
 
+    GET /board                             what the teacher says to all (`board.py`)
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
-    GET /runs/<id>+<id>/events?after=N+M   up to six, in one connection: a browser keeps no more than six to a server
+    GET /runs/<id>+<id>/events?after=N+M   up to MOST_RUNS in one connection, of which a browser keeps six to a server
 
 The answer is a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by
 the header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
@@ -23,10 +24,11 @@ from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
+from pages.parts.serving.board import BOARD
 from pages.parts.serving.files import FILES
 from pages.parts.serving.previews import PREVIEWS
 
-MOST_RUNS = 6  # in one connection, as on one chart
+MOST_RUNS = 32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
 MOST_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
@@ -104,7 +106,7 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
         _readers.discard(reader)
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events), FILES, PREVIEWS]
+ROUTES = [Route("/runs/{runs}/events", run_events), FILES, PREVIEWS, BOARD]
 _serving: list[bool] = []
 
 

@@ -7,6 +7,8 @@ import streamlit as st
 from pages.parts.components.history import one_entry_a_page
 from pages.parts.controls.faults import no_faults, say_unknown
 from pages.parts.controls.url_state import note_arrival
+from pages.parts.serving.routes import served
+from pages.parts.shell.garbage import set_modules_aside
 from pages.parts.shell.menu import PAGES, through_the_app, unknown_page
 from pages.parts.shell.present import present_control, presenting
 from pages.parts.shell.style import style_sheet
@@ -18,6 +20,8 @@ SMALL = {"displayModeBar": False}  # a small chart has no room for buttons over 
 def page_columns(question: str) -> list[Any]:
     """The page's question as its title, close to the top; the column of its controls and that of its answers."""
     one_thread_for_products()
+    if served():
+        set_modules_aside()
     through_the_app()
     one_entry_a_page()
     note_arrival(question)

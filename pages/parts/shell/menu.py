@@ -33,6 +33,7 @@ PAGES = (
     Page("pages/train.py", "Train", "model_training", opens_settings=True),
     Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
     Page("pages/calibrate.py", "Calibrate", "tune"),
+    Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
     Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
     Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
 )

@@ -12,7 +12,8 @@ PAGE = """
 .stMainBlockContainer h1 {font-size: 1.45rem; padding: 0}
 [data-stale="true"] {opacity: 1 !important; transition: none !important}  /* fading repaints the whole page */
 [data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
-[data-testid="stBaseButton-primary"]:enabled, [data-testid="stMultiSelect"] [data-tag]
+:is([data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primaryFormSubmit"]):enabled,
+[data-testid="stMultiSelect"] [data-tag]
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */
 [data-testid="stMultiSelect"] [role="group"]:has(input:focus-visible) {outline: 2px solid currentColor}
 [data-testid="stColumn"] {min-width: min(100%, 17rem)}  /* narrower ones go below each other */
@@ -22,7 +23,8 @@ PAGE = """
   display: flex; align-items: center; gap: .5rem
 }
 .st-key-choices > .stElementContainer [data-testid="stWidgetLabel"] {margin: 0; min-height: 0; white-space: nowrap}
-.stElementContainer.st-key-history {position: absolute}  /* nothing is seen of it: it takes no row */
+.stElementContainer:is(.st-key-history, .st-key-board) {position: absolute}  /* nothing is seen: it takes no row */
+.st-key-classroom [data-testid="stPopoverButton"] {color: inherit}  /* the theme's own is too faint while it is open */
 .st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 """
 TWO_COLUMNS = """
@@ -119,6 +121,10 @@ PICTURES = """
 .pictures img {image-rendering: pixelated; display: block; margin: 0 auto; max-width: 100%; height: auto}
 """
 RUNS = """
+.measured {border-collapse: collapse; font-size: .9rem}
+.measured :is(th, td) {padding: .35rem .7rem; border-bottom: RULE; text-align: left; vertical-align: top}
+.measured td {overflow-wrap: anywhere; min-width: 7rem; max-width: 20rem; white-space: pre-line}
+.measured tbody th {font-weight: 400; white-space: nowrap}
 .run-key {font-size: .9rem; line-height: 1.5}
 .run-key > span {display: inline-block; margin-right: 1.4em}
 """

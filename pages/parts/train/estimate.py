@@ -14,7 +14,8 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.cautions import delta_warning, seed_warning
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import nearest
-from dpcore.runs.record import Run
+from dpcore.runs.expected import duration
+from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Number
@@ -27,12 +28,12 @@ from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form, moved_form
-from pages.parts.train.run_history import duration, seconds_for
+from pages.parts.train.run_store import expected_seconds
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
 
 
-def expected(form: Form, past: Sequence[Run]) -> None:
+def expected(form: Form, store: Store) -> None:
     """Before the first run: what a run of these settings will spend and take, and what each choice does."""
     st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
     chart, words = st.container(key="beside").columns([3, 2], gap="medium")
@@ -44,7 +45,7 @@ def expected(form: Form, past: Sequence[Run]) -> None:
             preview = partial(_previewed, form, size)
             live_chart(figure, [], key="expected_chart", config=SMALL, alt=alt, preview=preview)
     with words:
-        estimate(form.configs, past)
+        estimate(form.configs, store)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
 
 
@@ -71,7 +72,7 @@ def _choice(name: str) -> str:
     return f"* {setting.label}, {setting.help}{ends}"
 
 
-def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
+def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
     if not configs:
         return
@@ -79,7 +80,7 @@ def estimate(configs: Sequence[RunConfig], past: Sequence[Run]) -> None:
     planned = plan(config)
     steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
     each = " each" if runs > 1 else ""
-    st.caption(f"{steps}{each}; time: {_time(config, past)}{each}.")
+    st.caption(f"{steps}{each}; time: {_time(config, store)}{each}.")
     mechanism = planned.mechanism
     if mechanism is None:
         st.warning(planned.unaccounted)
@@ -105,6 +106,6 @@ def several_runs(runs: int) -> str:
     )
 
 
-def _time(config: RunConfig, past: Sequence[Run]) -> str:
-    seconds = seconds_for(config, list(past))
+def _time(config: RunConfig, store: Store) -> str:
+    seconds = expected_seconds(store, config)
     return "known once a run like it has finished here" if seconds is None else f"about {duration(seconds)}"

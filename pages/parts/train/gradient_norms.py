@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.figures import norms_figure
 from dpcore.figures.alt_texts import norms_alt
+from dpcore.training.described import described
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
 from pages.parts.shell.layout import SMALL
@@ -11,7 +12,6 @@ from pages.parts.shell.present import chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_following import norm_growths
 from pages.parts.train.run_history import Watched
-from pages.parts.train.run_labels import described
 
 READING = (
     "The thick line is the median, the areas hold the middle half and nine tenths of the gradients. One that lies "

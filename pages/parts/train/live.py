@@ -9,21 +9,25 @@ from html import escape
 import streamlit as st
 
 from dpcore.figures.training import run_style
-from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.expected import duration, pace_of, rest_of_run
+from dpcore.runs.in_words import state_of, status_of
+from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
+from dpcore.training.described import described
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
+from pages.parts.controls.faults import REASON, verbatim
+from pages.parts.people.visitor import may_change
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
+from pages.parts.train.cancel_button import cancel_button
 from pages.parts.train.evaluations import evaluations_download, evaluations_table
 from pages.parts.train.gradient_norms import gradient_norms
 from pages.parts.train.run_charts import decisions_strip, large_charts, small_charts
 from pages.parts.train.run_figures import accepted_figures, run_figures
-from pages.parts.train.run_history import History, Watched, duration, watched_runs
-from pages.parts.train.run_labels import described
+from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import cancel, go_on, outdated
 from pages.parts.train.seed_summary import seed_summaries
 
@@ -90,53 +94,54 @@ def in_detail(watched: Sequence[Watched]) -> Watched:
 
 def run_status(store: Store, watched: Watched) -> None:
     """How far a run is, with what stops it or lets it go on, and why it failed or was lost."""
-    run, history, config = watched.run, watched.history, watched.config
+    run, history = watched.run, watched.history
     bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
     with bar:
-        _bar(run, history, described(config))
-    if run.active:
-        stopping = run.cancelling and run.status is Status.RUNNING
-        asked = {"on_click": cancel, "args": (store, run.id), "disabled": stopping, "width": "stretch"}
-        button.button("Cancelling…" if stopping else "Cancel", key=f"cancel_{run.id}", **asked)
+        progress_of(watched, f"bar_{run.id}")
+    cancel_button(button, store, run, cancel)
     if history.unsaved and run.active:
         st.warning(
             f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run goes on and tries "
             "again; ended now, it could be resumed only from an earlier one."
         )
-    if ended_early(run):
+    if ended_early(run) and may_change(run):
         resume = {"on_click": go_on, "args": (store, run.id), "help": RESUME, "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **resume)
     if run.status is Status.FAILED:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The run failed: {lines[-1]}")
+        st.error(f"The run failed: {verbatim(lines[-1], REASON)}")
         with st.expander("Traceback"):
             st.code("\n".join(lines), language=None)
     if run.status is Status.LOST:
-        st.error(f"The run was lost. {run.error or ''} Resume goes on from its last checkpoint.")
+        why = f" {verbatim(run.error, REASON)}" if run.error else ""
+        st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")
 
 
-def _bar(run: Run, history: History, label: str) -> None:
+def progress_of(watched: Watched, key: str) -> None:
+    """How far a run is, kept up to date."""
+    run, history, label = watched.run, watched.history, described(watched.config)
     if not charts_follow():
-        st.progress(min(history.step / run.plan.steps, 1.0), text=f"**{label}** · {_progress(run, history)}")
+        st.progress(min(history.step / run.plan.steps, 1.0), text=f"**{label}** · {_progress(watched)}")
         return
-    paces = tuple(each.steps_per_second for each in history.stepped[-8:])
     device = history.started.device if history.started else ""
-    state = (run.status.value, run.position, run.cancelling, run.active)
-    known = Progress(run.id, label, *state, history.sequence, history.step, run.plan.steps, paces, device)
-    run_progress(known, f"bar_{run.id}")
+    state = state_of(run, watched.starts)
+    known = Progress(
+        run.id, label, state, run.active, history.sequence, history.step, run.plan.steps, history.paces, device
+    )
+    run_progress(known, key)
 
 
-def _progress(run: Run, history: History) -> str:
-    steps = run.plan.steps
+def _progress(watched: Watched) -> str:
+    run, history, steps = watched.run, watched.history, watched.run.plan.steps
     place = f"step {history.step:,} of {steps:,}"
     if run.status is Status.QUEUED:
-        return f"number {run.position} in the queue" if run.position else "queued"
+        return ", ".join(filter(None, [status_of(run), watched.starts]))
     if run.status is not Status.RUNNING:
-        return f"{run.status.value} at {place}"
+        return f"{status_of(run)} at {place}"
     if not history.started:
         return "starting"
-    pace = history.steps_per_second
-    left = f", {duration((steps - history.step) / pace)} left" if pace else ""
+    pace = pace_of(history.paces)
+    left = f", {duration(rest_of_run(steps, history.step, history.paces))} left" if pace else ""
     return f"{place}, {pace:.3g} steps/s{left} on {history.started.device}"
 
 
@@ -162,14 +167,13 @@ def _statement(watched: Watched, accountant: str) -> None:
         st.caption(f"There is no privacy statement. {watched.plan.unaccounted}")
         return
     if not watched.run.active:
-        done = max(
-            watched.history.step, getattr(watched.run.last, "step", 0)
-        )  # a checkpoint may be later than a report
-        counts = mechanism.compositions(watched.plan.compositions_at(done))[0].tolist()
-        spent = zip(mechanism.releases, counts, strict=True)
-        releases = tuple(Release(each.q, each.sigma, count) for each, count in spent if count)
-        if not releases:  # cancelled in the queue
+        mechanism = watched.released
+        if mechanism is None:  # cancelled in the queue
             return
-        mechanism = Mechanism(releases)
+    if repeated := watched.plan.repeated:
+        st.caption(
+            f"{repeated:,} steps are charged twice: the run that this one goes on with had released them, and they "
+            "were drawn again with fresh noise."
+        )
     curve = cache.final(accountant, mechanism, config.delta)
     card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active, seed=config.seed)

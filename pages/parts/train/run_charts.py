@@ -33,15 +33,8 @@ from pages.parts.train.run_history import Watched
 def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
     """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
     accuracy, epsilon = st.container(key="beside").columns(2)
-    tracks = [_track(each, accountant, across) for each in watched]
-    axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
-    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
     with accuracy:
-        follows = accuracy_growths(watched, tracks, accountant, across)
-        alt = accuracy_alt(tracks, axis, _going_on(watched))
-        live_chart(
-            figure, follows, key="accuracy_chart", alt=alt, **picture(f"Test accuracy against {across}", watched)
-        )
+        accuracy_chart(watched, accountant, across, "accuracy_chart")
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
@@ -55,6 +48,19 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
     with epsilon:
         live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
+
+
+def accuracy_chart(
+    watched: Sequence[Watched], accountant: str, across: str, key: str, height: int | None = None
+) -> None:
+    """Test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
+    tracks = [_track(each, accountant, across) for each in watched]
+    axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
+    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
+    follows = accuracy_growths(watched, tracks, accountant, across)
+    alt = accuracy_alt(tracks, axis, _going_on(watched))
+    words = picture(f"Test accuracy against {across}", watched)
+    live_chart(figure, follows, key=key, alt=alt, height=height, **words)
 
 
 def decisions_strip(watched: Watched) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from dpcore.privacy.report.numbers import nearest
-from dpcore.training.settings import SETTINGS
+from dpcore.runs.in_words import with_origin
+from dpcore.training.described import described, phrase
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns
 from pages.parts.results.export_origin import Origin
 from pages.parts.train.run_history import Watched
-from pages.parts.train.run_labels import described
 
 NAMED = ("clip_norm", "lr")  # told beside the few words for a run
 
@@ -27,8 +27,8 @@ def picture(what: str, watched: Sequence[Watched]) -> Picture:
     for place, each in enumerate(watched):
         number = f"{place + 1}: " if len(watched) > 1 else ""
         named = [name for name in NAMED if each.config.private or name != "clip_norm"]
-        said = [described(each.config), *(shortly(name, each) for name in named)]
-        lines += [f"{number}{', '.join(said)}", origin_of_run(each).words]
+        said = [described(each.config), *(phrase(name, each.config) for name in named)]
+        lines += [with_origin(f"{number}{', '.join(said)}", each.run), origin_of_run(each).words]
     return Picture(title="\n".join(lines), file=file_of(what.lower().replace(" ", "-"), watched))
 
 
@@ -65,14 +65,8 @@ def _rows(watched: Watched, accountant: str, link: str) -> list[dict[str, object
     origin = origin_of_run(watched, link)
     settings = origin.columns | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
     return [
-        {"run": watched.run.id, "status": watched.run.status.value, "step": test.step, "epoch": test.epoch,
-         "accuracy": test.accuracy, "averaged_accuracy": test.averaged_accuracy, "loss": test.loss,
-         "epsilon": epsilon, **counted, **settings}
+        {"run": watched.run.id, "status": watched.run.status.value, "imported": watched.run.imported, "step": test.step,
+         "epoch": test.epoch, "accuracy": test.accuracy, "averaged_accuracy": test.averaged_accuracy,
+         "loss": test.loss, "epsilon": epsilon, **counted, **settings}
         for test, epsilon in zip(tests, spent, strict=True)
     ]  # fmt: skip
-
-
-def shortly(name: str, watched: Watched) -> str:
-    """A setting of a run in a word or two."""
-    short, value = SETTINGS[name].short, getattr(watched.config, name)
-    return short(value) if short else f"{name} {value}"

@@ -87,8 +87,12 @@ def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str
 
 
 def _spent(watched: Watched, accountant: str) -> str:
-    spent = watched.epsilons(accountant, [watched.history.step])
-    return _marked(watched, accountant, spent[0]) if spent else "none"
+    """Epsilon of what the run has released until now."""
+    if watched.plan.mechanism is None:
+        return "none"
+    released = watched.released
+    spent = cache.final(accountant, released, watched.config.delta).last.value if released else 0.0
+    return _marked(watched, accountant, spent)
 
 
 def _spent_by_step(watched: Watched, accountant: str) -> ByCount | None:

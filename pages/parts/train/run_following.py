@@ -7,10 +7,10 @@ import numpy as np
 
 from dpcore.figures import Track, charted
 from dpcore.figures.labels import written
-from dpcore.figures.norms import QUANTILES
 from dpcore.figures.style import NORMAL
 from dpcore.figures.training import MOST, accuracy_lines
 from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table
 from pages.parts.results import cache
 from pages.parts.train.run_history import Watched
@@ -55,7 +55,7 @@ def proposals(watched: Watched) -> list[Strip]:
 
 def norm_growths(watched: Watched) -> list[Growth]:
     """How the lines of `norms_figure` grow with the reports of a run."""
-    since, lines = (watched.run.id, watched.history.sequence), range(len(QUANTILES) if watched.run.active else 0)
+    since, lines = (watched.run.id, watched.history.sequence), range(len(NORM_QUANTILES) if watched.run.active else 0)
     return [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
 
 

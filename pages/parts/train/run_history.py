@@ -3,18 +3,20 @@
 A history is a value. Who holds one keeps it as it was, whatever other sessions read after it.
 """
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.expected import REPORTS, start_of
+from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Run
+from dpcore.runs.spent import done_by
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved
-from dpcore.training.plan import Plan, plan
+from dpcore.training.plan import Plan
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
@@ -64,10 +66,9 @@ class History:
         return "".join(each.decisions for each in self.stepped)
 
     @property
-    def steps_per_second(self) -> float:
-        """The median speed of the last reports, 0 before the first."""
-        recent = self.stepped[-8:]
-        return median(each.steps_per_second for each in recent) if recent else 0.0
+    def paces(self) -> tuple[float, ...]:
+        """Steps a second of the latest reports."""
+        return tuple(each.steps_per_second for each in self.stepped[-REPORTS:])
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,23 @@ class Watched:
     config: RunConfig
     history: History
     label: str  # what tells it from the others
+    starts: str = ""  # when it is expected to begin, in words; "" unless it is queued
 
     def epsilons(self, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
         mechanism = self.plan.mechanism
         compositions = tuple(self.plan.compositions_at(step) for step in steps)
         return cache.epsilons(accountant, mechanism, self.config.delta, compositions) if mechanism else ()
+
+    @property
+    def done(self) -> int:
+        """Steps done, as far as the store knows: a checkpoint may be later than the last report."""
+        return max(self.history.step, done_by(self.run) or 0)
+
+    @property
+    def released(self) -> Mechanism | None:
+        """What the run has released until now; None where that is nothing, or there is nothing to account for."""
+        return self.plan.released(self.done if self.history.sequence else None)
 
     @property
     def epochs(self) -> float:
@@ -111,7 +123,16 @@ def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
     runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
     configs = [run.config for run in runs]
     labelled = zip(runs, configs, labels_of(configs), strict=True)
-    return [Watched(run, config, history_of(store, run.id), label) for run, config, label in labelled]
+    return [
+        Watched(
+            run,
+            config,
+            history_of(store, run.id),
+            with_origin(label, run),
+            start_of(store, run.id) if run.position else "",
+        )
+        for run, config, label in labelled
+    ]
 
 
 def history_of(store: Store, run: str) -> History:
@@ -124,32 +145,3 @@ def history_of(store: Store, run: str) -> History:
         while len(_histories) > KEPT:
             _histories.popitem(last=False)
         return history
-
-
-def seconds_for(config: RunConfig, past: list[Run]) -> float | None:
-    """How long the run should take, by the latest runs of the same model and kind on this machine; None before one."""
-    paces = [
-        run.last.step * run.settings["batch"] / max(run.last.seconds, 1e-3)
-        for run in past
-        if isinstance(run.last, Finished) and _alike(run, config)
-    ]
-    return plan(config).steps * config.batch / median(paces[:5]) if paces else None
-
-
-def duration(value: float) -> str:
-    """A duration as one would say it.
-
-    >>> duration(3.2), duration(75), duration(7000)
-    ('4 s', '1 min 15 s', '1 h 56 min')
-    """
-    whole = math.ceil(value)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s".removesuffix(" 0 s")
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def _alike(run: Run, config: RunConfig) -> bool:
-    same = ("model", "optimizer", "private", "device")
-    return all(run.settings.get(key) == getattr(config, key) for key in same)

@@ -1,28 +1,14 @@
-"""Runs in words: what each one is, and what tells overlaid ones apart."""
+"""What tells overlaid runs apart, in a few words."""
 
 from collections.abc import Sequence
 
-from dpcore.data.catalogue import DATASETS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
+from dpcore.training.described import NAMES, PLAIN, noise_of, phrase
 from dpcore.training.settings import SETTINGS
 
 MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
-NAMES = sorted((name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank)
 SHARED = [name for name in NAMES if SETTINGS[name].shared]
-UNUSUAL = [name for name in NAMES if SETTINGS[name].unusual]
-PLAIN = RunConfig()
-
-
-def described(config: RunConfig) -> str:
-    """A run in a few words.
-
-    >>> described(RunConfig(clipping="per_layer", ema=0.99))
-    'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
-    """
-    unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
-    pieces = [f"{DATASETS[config.dataset].title} {config.model}", _said("optimizer", config), _noise(config)]
-    return ", ".join([*pieces, *(_said(name, config) for name in unusual)])
 
 
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
@@ -92,10 +78,10 @@ def _chosen(name: str, config: RunConfig) -> float | None:
 def _label(config: RunConfig, names: Sequence[str]) -> str:
     """The pieces that are not as usual, or all of them if that leaves none."""
     names = [name for name in names if _used(name, config)]
-    pieces = [_said(name, config) for name in names if not _plain(name, config)]
+    pieces = [phrase(name, config) for name in names if not _plain(name, config)]
     if not config.private:
         return ", ".join(["no privacy", *pieces])
-    return ", ".join(pieces or [_said(name, config) for name in names]) or _alone(config)
+    return ", ".join(pieces or [phrase(name, config) for name in names]) or _alone(config)
 
 
 def _used(name: str, config: RunConfig) -> bool:
@@ -107,13 +93,4 @@ def _plain(name: str, config: RunConfig) -> bool:
 
 
 def _alone(config: RunConfig) -> str:
-    return _noise(config) if config.optimizer == "sgd" else f"{_said('optimizer', config)}, {_noise(config)}"
-
-
-def _noise(config: RunConfig) -> str:
-    return _said("sigma", config) if config.private else "no privacy"
-
-
-def _said(name: str, config: RunConfig) -> str:
-    short, value = SETTINGS[name].short, getattr(config, name)
-    return short(value) if short else f"{name} {value}"
+    return noise_of(config) if config.optimizer == "sgd" else f"{phrase('optimizer', config)}, {noise_of(config)}"

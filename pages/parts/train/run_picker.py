@@ -1,20 +1,26 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.runs import within_limits
+from dpcore.runs.access import NOBODY, may_start, why_not
+from dpcore.runs.in_words import when
+from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
-from dpcore.runs.resume import resume
+from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
+from pages.parts.controls.second_click import is_second_click, note_started
 from pages.parts.controls.url_state import restoring
+from pages.parts.people.visitor import current_user, may_change
 from pages.parts.train.run_choices import choices
-from pages.parts.train.run_labels import described, numbered
+from pages.parts.train.run_labels import numbered
 
 MOST = 6
 RECENT = 50  # runs to choose from
@@ -23,19 +29,11 @@ SHOWN = "runs_shown"  # the ids on the charts
 DRAWN = "run_picker_drawn"  # how often they were changed from outside the widget, which is a new one each time
 BEGAN = "run_picker_began"  # what the widget said at first
 PROBLEM = "start_problem"
-SUBMITTED = "last_submitted"
 LINES = "run_lines"  # what the widget says of each run; it is another widget once a run has another status
 STARTED = "runs_started"  # ids of the runs that were started here
 ASKED = "cancel_asked"  # the run that is to be cancelled, and its store, until the reader has said yes or no
 UNSAID = "cancel_unsaid"  # set until the page has drawn that question
-AGAIN = 5.0  # seconds without a click, from when a run is on the page to when the same button starts another one
-
-
-class Submitted(NamedTuple):
-    """What a button has started last."""
-
-    configs: list[RunConfig]
-    seen: float | None = None  # monotonic time at which the page had shown it; None before that
+LOOKED_UP = 100  # ids of an address
 
 
 class Lines(NamedTuple):
@@ -47,37 +45,25 @@ class Lines(NamedTuple):
 
 @whole
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data.
-
-    The later clicks of a double click, and of an impatient one, do nothing: what they ask for is under way.
-    """
-    last, now = st.session_state.get(SUBMITTED), time.monotonic()
-    if last and last.configs == list(configs) and (last.seen is None or now - last.seen < AGAIN):
-        st.session_state[SUBMITTED] = last._replace(seen=last.seen and now)  # and so does the click after this one
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
+    if is_second_click(wish := list(configs)):
         return
-    st.session_state[SUBMITTED] = Submitted(list(configs))
+    if not may_start(user := current_user()):
+        st.session_state[PROBLEM] = NOBODY
+        return
     runs: list[str] = []
     others = shown_runs()
     try:
         names = numbered([described(config) for config in configs], configs)
-        for config, name in zip(configs, names, strict=True):
-            runs.append(store.submit(config, name))  # those before an error stay
-            _mine().add(runs[-1])
+        runs = within_limits.submit(store, list(zip(configs, names, strict=True)), user.owner)
+        _mine().update(runs)
         together = others and _overlays(store, others[0], configs[0])
-    except StoreError as error:
+    except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
         st.session_state[PROBLEM] = str(error)
         together = False
     if runs:
-        _show([*others, *runs][-MOST:] if together else runs)
-    else:
-        del st.session_state[SUBMITTED]
-
-
-def started_is_seen() -> None:
-    """Note that the page is drawn: from now on what a button has started is before the reader's eyes."""
-    last = st.session_state.get(SUBMITTED)
-    if last and last.seen is None:
-        st.session_state[SUBMITTED] = last._replace(seen=time.monotonic())
+        note_started(wish)
+        show([*others, *runs][-MOST:] if together else runs)
 
 
 def shown_runs() -> list[str]:
@@ -87,26 +73,42 @@ def shown_runs() -> list[str]:
 
 @whole
 def go_on(store: Store, run: str) -> None:
-    """Queue the rest of a run that ended early, and show it in its place."""
+    """Queue the rest of a run that ended early, and show it in its place; later clicks of a double click do nothing."""
+    if is_second_click(wish := ("resume", run)):
+        return
     try:
-        new = resume(store, run)
+        if not allowed(store.run(run), "resume"):
+            return
+        new = within_limits.submit_rest(store, run)
     except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return
+    note_started(wish)
     _mine().add(new)
-    _show([new if each == run else each for each in shown_runs() or [run]])
+    show([new if each == run else each for each in shown_runs() or [run]])
 
 
 @whole
 def cancel(store: Store, run: str) -> None:
     """Ask the run to stop, at once where it was started here; else the reader is asked first."""
     try:
-        if run in _mine() or not store.run(run).active:
+        asked = store.run(run)
+        if not allowed(asked, "cancel"):
+            return
+        if run in _mine() or not asked.active or (asked.owner and asked.owner == current_user().owner):
             store.cancel(run)
         else:
             st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
     except (StoreError, UnknownRun) as error:
         st.session_state[PROBLEM] = str(error)
+
+
+def allowed(run: Run, verb: str) -> bool:
+    """Whether who uses this page may do this with the run; if not, the page says so. In a callback."""
+    if may_change(run):
+        return True
+    st.session_state[PROBLEM] = why_not(current_user(), verb)
+    return False
 
 
 def _mine() -> set[str]:
@@ -140,10 +142,9 @@ def _ask_first() -> None:
 def _question(store: Store, run: Run) -> None:
     if ASKED not in st.session_state:  # answered
         st.rerun()
-    made = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     st.markdown(
-        f"**{described(run.config)}** ({made}) was not started in this tab: somebody else may be waiting for it. Once "
-        "cancelled, it can be resumed from its last checkpoint."
+        f"**{described(run.config)}** ({when(run.created)}) was not started in this tab: somebody else may be waiting "
+        "for it. Once cancelled, it can be resumed from its last checkpoint."
     )
     row = st.container(horizontal=True)
     row.button("Cancel this run", type="primary", key="cancel_yes", on_click=_answer, args=(store, run.id, True))
@@ -162,19 +163,10 @@ def outdated(ids: Sequence[str]) -> bool:
 def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     """Draw the choice of runs and return the ids to show; what the address names and nobody knows is said.
 
-    With the store each run that has ended says how accurate it was.
+    With the store each run that has ended says how accurate it was, and older ones can be shown than those given.
     """
-    _ask_first()
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem)
-    known = {run.id: run for run in past if _readable(run)}
-    if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
-        _show(_from_address(known))
-    if gone := [run for run in shown_runs() if run not in known]:
-        st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
-        _show([run for run in shown_runs() if run in known])
-    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click that came in between brings an older address
-        st.query_params[PARAMETER] = shown_runs()
+    known = known_runs(store, past)
+    settle(known)
     options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
     labels = _lines([known[run] for run in options], store)
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
@@ -189,9 +181,36 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
         max_selections=MOST,
         on_change=_chosen,
         args=(key,),
-        placeholder="Choose up to six runs",
+        placeholder=f"Choose up to {MOST} runs",
     )
     return shown_runs()
+
+
+def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
+    """Those that the charts can show of these runs, and of those on the charts and in the address, by their ids."""
+    every = {run.id: run for run in past}
+    asked = [*shown_runs(), *st.query_params.get_all(PARAMETER)[:LOOKED_UP]]
+    named = runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
+    return {run.id: run for run in (*past, *named) if can_be_charted(run)}
+
+
+def can_be_charted(run: Run) -> bool:
+    """Whether the charts can show the run."""
+    return run.kind == TRAINING.name and readable(run)
+
+
+def settle(known: Mapping[str, Run]) -> None:
+    """Make the runs on the charts agree with the address and with what is known, and say what does not."""
+    _ask_first()
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(problem)
+    if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
+        show(_from_address(known))
+    if gone := [run for run in shown_runs() if run not in known]:
+        st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
+        show([run for run in shown_runs() if run in known])
+    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click that came in between brings an older address
+        st.query_params[PARAMETER] = shown_runs()
 
 
 @whole
@@ -201,7 +220,7 @@ def _chosen(key: str) -> None:
         st.session_state[SHOWN] = list(st.session_state[key])
 
 
-def _show(runs: Sequence[str]) -> None:
+def show(runs: Sequence[str]) -> None:
     """Put these runs on the charts.
 
     A widget that is told from outside what it says may be told otherwise by a browser that has not heard of it, and the
@@ -211,7 +230,7 @@ def _show(runs: Sequence[str]) -> None:
     st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
 
 
-def _from_address(known: dict[str, Run]) -> list[str]:
+def _from_address(known: Mapping[str, Run]) -> list[str]:
     asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
     for each in asked:
         if each not in known:
@@ -229,7 +248,7 @@ def _overlays(store: Store, other: str, config: RunConfig) -> bool:
     return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
 
 
-def _readable(run: Run) -> bool:
+def readable(run: Run) -> bool:
     """Whether this version knows the run's settings, and has a plan for them where none is stored with the run."""
     try:
         return bool(run.config and (run.stored_plan or run.plan))
@@ -242,7 +261,7 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     statuses = {run.id: run.status for run in runs}
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
     if any(before.statuses.get(run, status) != status for run, status in statuses.items()):
-        _show(shown_runs())
+        show(shown_runs())
         before = Lines({}, {})
     new = [run for run in runs if run.id not in before.said]
     tests = store.latest_tests([run.id for run in new]) if store else {}

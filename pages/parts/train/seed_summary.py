@@ -7,17 +7,17 @@ import streamlit as st
 
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
 from dpcore.training.events import Finished
 from dpcore.training.progress.seed_summary import in_words
-from pages.parts.train.run_labels import described
 
 Ended = tuple[Run, RunConfig, Finished | None]
 
 
 def seed_summaries(runs: Sequence[Ended]) -> None:
-    """Say what each configuration with several seeds reached; nothing of one that still goes on."""
+    """Say what each configuration with several seeds reached; nothing of one that still goes on, or was imported."""
     groups: dict[RunConfig, list[Ended]] = {}
-    for each in runs:
+    for each in [each for each in runs if not each[0].imported]:
         groups.setdefault(replace(each[1], seed=None), []).append(each)
     for config, group in groups.items():
         seeds = {_seed(run, config) for run, config, _ in group}

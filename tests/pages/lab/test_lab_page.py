@@ -12,6 +12,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
 from pages.parts.controls import data
 from pages.parts.lab.lab_chart import UNTRAINABLE
+from tests.pages.runs.test_runs_compared import imported
 from tests.pages.train_page import opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
@@ -129,6 +130,12 @@ def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
     names = [trace["name"] for trace in traces(opened(run, sigma="2"))]
     assert "sigma 1.23" in names
     assert "sigma 1.23, certified" in names
+
+
+def test_an_imported_run_says_so_on_the_chart_and_in_its_words(store: Store):
+    page = opened(imported(store, recorded(store, FIRST, 40, Status.CANCELLED)))
+    assert "private, imported" in [trace["name"] for trace in traces(page)]
+    assert "private, imported 66.0 %" in page.get("plotly_chart")[0].proto.alt
 
 
 def test_the_chart_says_its_numbers_to_those_who_do_not_see_it(store: Store):

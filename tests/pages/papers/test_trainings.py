@@ -7,10 +7,11 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.papers import PAPERS
 from dpcore.papers.paper import Paper
+from dpcore.runs import within_limits
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
+from pages.parts.controls import second_click
 from pages.parts.papers import trainings
-from pages.parts.train import run_picker
 from tests.pages.papers.dummy import CONFIG, OTHER, PAPER, dummy, opened, opened_in_the_app
 
 __all__ = ["dummy"]
@@ -34,7 +35,7 @@ def test_it_starts_several_runs_with_secret_seeds(store: Store, dummy: Paper):
 def test_pressed_again_while_its_runs_are_under_way_it_starts_no_others(
     store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(run_picker, "AGAIN", 0)  # no click of it counts as that of an impatient reader
+    monkeypatch.setattr(second_click, "AGAIN", 0)  # no click of it counts as that of an impatient reader
     page = run(run(opened(paper=PAPER.id)))
     assert len(store.runs()) == 3
     assert any(each.value.startswith("3 runs of it that this page started are under way") for each in page.caption)
@@ -105,6 +106,6 @@ def test_a_store_that_takes_no_runs_is_a_sentence(store: Store, dummy: Paper, mo
     def refuse(*given: object) -> str:
         raise StoreError("The disk is full.")
 
-    monkeypatch.setattr(Store, "submit", refuse)
+    monkeypatch.setattr(within_limits, "submit", refuse)
     run(page)
     assert [each.value for each in page.error] == ["The disk is full."]

@@ -8,6 +8,7 @@ import plotly
 import pytest
 
 from pages.parts.serving import files
+from pages.parts.serving.routes import MOST_RUNS
 from tests.pages.serving.test_routes import got
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -30,6 +31,11 @@ def test_browsers_keep_a_file_forever_and_get_it_compressed(name):
     assert "immutable" in headers["cache-control"]
     assert int(headers["content-length"]) == len(body)
     assert gzip.decompress(body) == files.content(name)
+
+
+def test_a_module_asks_for_as_many_runs_in_one_connection_as_the_server_allows():
+    (most,) = re.findall(r"^const MOST = (\d+);", files.content("runs.js").decode(), flags=re.MULTILINE)
+    assert int(most) == MOST_RUNS
 
 
 def test_a_browser_that_has_a_file_gets_no_second_copy():

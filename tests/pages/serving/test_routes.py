@@ -12,9 +12,13 @@ from dpcore.runs.record import Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
+from pages.parts.runs import listing
 from pages.parts.serving import routes
-from pages.parts.serving.routes import MOST_READERS, ROUTES, asked_for
+from pages.parts.serving.routes import MOST_READERS, MOST_RUNS, ROUTES, asked_for
+from pages.parts.train import run_picker
 from tests.loop_of_its_own import awaited
+
+TOO_MANY = "+".join(f"a{place}" for place in range(MOST_RUNS + 1))
 
 
 class Pool:
@@ -86,6 +90,10 @@ def test_several_runs_come_in_one_answer_each_from_its_own_place(store):
     assert body.count("event: end") == 2
 
 
+def test_one_connection_carries_a_page_of_the_table_of_runs_and_the_charts_beside_it():
+    assert MOST_RUNS >= listing.AT_ONCE + run_picker.MOST
+
+
 @pytest.mark.parametrize("run", ["nosuchrun", "x" * 32])
 def test_an_unknown_run_is_a_sentence_that_names_no_file(store, run):
     status, _, body = got(f"/runs/{run}/events")
@@ -97,7 +105,7 @@ def test_an_unknown_run_is_a_sentence_that_names_no_file(store, run):
 
 @pytest.mark.parametrize(
     "path",
-    ["..", "x" * 33, "a+a", "+", "a+b+c+d+e+f+g", "A", "ä", "a b", "a%00", "runs.sqlite", "'; DROP TABLE runs; --"],
+    ["..", "x" * 33, "a+a", "+", TOO_MANY, "A", "ä", "a b", "a%00", "runs.sqlite", "'; DROP TABLE runs; --"],
 )
 def test_what_is_no_id_is_refused_before_anything_is_looked_up(store, path, monkeypatch):
     monkeypatch.setattr(routes, "ensure_pool", lambda: pytest.fail("looked up"))

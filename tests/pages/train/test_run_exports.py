@@ -16,7 +16,8 @@ from pages.parts.results.downloads import csv_of
 from pages.parts.train import evaluations, live, run_charts
 from pages.parts.train.run_exports import evaluations_columns, picture
 from pages.parts.train.run_history import watched_runs
-from tests.pages.train_page import CONFIG, opened, recorded
+from tests.pages.runs.test_runs_compared import imported
+from tests.pages.train_page import CONFIG, opened, progress, recorded
 
 LINK = "http://127.0.0.1:8501/train?run=a"
 
@@ -55,6 +56,21 @@ def test_a_picture_of_several_runs_has_the_settings_of_each_and_is_named_after_a
     assert "schedule exponential, rate 0.01\n2: MNIST cnn, SGD, no privacy, lr" in words["title"]
     assert words["title"].endswith("n = 10,000, q = 0.0256, T = 79")
     assert words["file"] == f"test-accuracy-run-{runs[0]}-{runs[1]}"
+
+
+def test_an_imported_run_says_so_in_pictures_files_and_beside_the_charts(store: Store):
+    run = recorded(store, CONFIG, 40, Status.CANCELLED)
+    watched = watched_runs(store, [imported(store, run), run])
+    assert [line.endswith("lr 0.5, imported") for line in picture("Loss", watched)["title"].splitlines()[1::2]] == [
+        True,
+        False,
+    ]
+    rows = rows_of(evaluations_columns(watched, "rdp", LINK))
+    assert [row["imported"] for row in rows] == [f"run {run} of another store"] * 4 + [""] * 4
+    page = opened(watched[0].run.id, run)
+    assert "imported" in progress(opened(watched[0].run.id))[0]
+    key = next(each.proto.body for each in page.get("html") if "run-key" in each.proto.body)
+    assert key.count(", imported<") == 1
 
 
 def test_a_file_of_runs_has_a_row_for_each_test_with_every_setting_and_a_link(store: Store):

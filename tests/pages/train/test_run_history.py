@@ -4,13 +4,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
-from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
-from dpcore.training.plan import plan
 from pages.parts.results import cache
 from pages.parts.train import run_history
 from pages.parts.train.run_history import history_of
@@ -93,16 +89,3 @@ def test_sessions_that_read_at_once_each_see_every_event_once_and_in_order(store
         for sequence, steps in looks:
             assert steps == list(range(10, 10 + len(steps)))  # none left out, none twice
             assert len(steps) == min(sequence - seen, EVENTS) + 1
-
-
-def test_time_is_scaled_from_runs_of_the_same_kind_only(tmp_path: Path):
-    config = RunConfig(batch=250, epochs=1.0)
-    with Store(tmp_path) as store:
-        run = store.submit(config)
-        store.claim("test:1")
-        store.append(run, Finished(plan(config).steps, 10.0, 0.9))
-        store.end(run, Status.FINISHED)
-        past = store.runs()
-    assert run_history.seconds_for(RunConfig(batch=250, epochs=3.0), past) == pytest.approx(30.0)
-    assert run_history.seconds_for(RunConfig(model="mlp"), past) is None
-    assert run_history.seconds_for(RunConfig(private=False), past) is None

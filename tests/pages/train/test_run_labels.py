@@ -6,7 +6,8 @@ import pytest
 
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from pages.parts.train.run_labels import described, labels_of
+from dpcore.training.described import described
+from pages.parts.train.run_labels import labels_of
 
 SGD, PIADAM = defaults("mnist", "cnn", "sgd"), defaults("mnist", "cnn", "pi_adam")
 OTHER = {  # setting -> another value, and what it needs beside it

@@ -28,6 +28,7 @@ class Method(ABC):
     unit: str  # what `noise` is the standard deviation of
     source: str
     kind: Kind
+    label = ""  # beside its line, where the title is too long for that
     takes_epsilon = True
 
     @abstractmethod

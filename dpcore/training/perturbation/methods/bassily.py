@@ -31,6 +31,7 @@ class BassilyDescent(Method):
 
     name = "bassily"
     title = "Gradient perturbation by single rows"
+    label = "Single rows"
     note = "Stochastic gradient descent on n times the gradient of one random row, with its own noise in each step."
     unit = "of each coordinate of n times a row's gradient, in every step"
     source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"

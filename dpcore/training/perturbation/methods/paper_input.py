@@ -23,6 +23,7 @@ class PaperInputPerturbation(Method):
 
     name = "paper_input"
     title = "Input perturbation, the paper's formula"
+    label = "Paper's input"
     note = "Noise on each row by the paper's formula with its open constant set to 1: no guarantee."
     unit = "of each feature of each row"
     source = (

@@ -1,0 +1,54 @@
+"""`python -m dpcore runs ACTION`: the training runs of this machine, also of pages, beside a running server."""
+
+import argparse
+import json
+import os
+
+from dpcore.commands import Parser
+from dpcore.commands.runs.ending import CANCEL, DELETE, RESUME
+from dpcore.commands.runs.exchange import EXPORT, IMPORT
+from dpcore.commands.runs.looking import LIST, SHOW
+from dpcore.commands.runs.sweeping import SWEEP
+from dpcore.runs.pool import recover_dead
+from dpcore.runs.record import StoreError, UnknownRun, state_directory
+from dpcore.runs.store import Store
+from dpcore.runs.store_file import FILE
+
+ACTIONS = {each.name: each for each in (LIST, SHOW, CANCEL, RESUME, EXPORT, IMPORT, DELETE, SWEEP)}
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
+        prog="python -m dpcore runs", description="The training runs of this machine; DPCORE_HOME says where."
+    )
+    actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    for action in ACTIONS.values():
+        own = actions.add_parser(action.name, help=action.help)
+        action.add(own)
+        own.add_argument("--json", action="store_true", help="print JSON")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the action; its exit status."""
+    action = ACTIONS[arguments.action]
+    action.check(arguments)
+    try:
+        if not action.begins and not os.path.exists(state_directory() / FILE):  # asking must not make a store
+            return _nothing(arguments)
+        with Store() as store:
+            recover_dead(store)
+            return action.act(store, arguments)
+    except StoreError as error:
+        raise ValueError(str(error)) from error
+
+
+def _nothing(arguments: argparse.Namespace) -> int:
+    asked = getattr(arguments, "id", None)
+    if asked is not None:
+        run = asked if isinstance(asked, str) else asked[0]
+        path = state_directory() / FILE
+        raise UnknownRun(f"Expected run={run!r} to be the id of a run; there is no store {path} yet.")
+    print(json.dumps({"runs": []}) if arguments.json else "No runs yet.")
+    return 0

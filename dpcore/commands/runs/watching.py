@@ -1,0 +1,126 @@
+"""Runs that are watched in a terminal: a bar of how far each is, and the accuracy of one as a curve."""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import count
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from dpcore.commands.runs.run_texts import progress_of
+from dpcore.commands.train import printer
+from dpcore.privacy.report.numbers import percent
+from dpcore.runs.expected import duration, rest_of_run
+from dpcore.runs.in_words import name_of, status_of
+from dpcore.runs.kinds import TRAINING
+from dpcore.runs.pool import recover_dead
+from dpcore.runs.record import Run, Status
+from dpcore.runs.spent import done_by
+from dpcore.runs.store import Store
+from dpcore.training.events import Evaluated, Event, Stepped
+
+PAUSE = 0.25  # seconds between two looks
+ROWS, COLUMNS = 10, 60  # of a curve
+BAR = 40
+DOT = "•"
+MOST = 20  # runs in the picture
+
+
+def watch_one(store: Store, item: Run, *, as_json: bool = False) -> int:
+    """Show a training run until it has ended, or until Ctrl-C, which ends the watching alone.
+
+    Where nobody looks, as behind a pipe, its events are printed, a line each.
+    """
+    if item.kind != TRAINING.name:
+        raise ValueError(f"Expected run={item.id!r} to be a training run, but it is of the kind {item.kind}.")
+    if as_json or not sys.stdout.isatty():
+        say = printer(as_json)
+        return _follow(store, item, lambda _, __, new: [say(event) for event in new])
+    with Live(console=Console(), auto_refresh=False) as live:
+        return _follow(store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True))
+
+
+def watch_all(store: Store) -> int:
+    """Show the training runs that run or wait until Ctrl-C. Errors: ValueError where there is no terminal."""
+    if not sys.stdout.isatty():
+        raise ValueError("Expected a terminal for list --watch; 'runs list' prints the runs once.")
+    with suppress(KeyboardInterrupt), Live(console=Console(), auto_refresh=False) as live:
+        for _ in count():
+            recover_dead(store)
+            live.update(_of_runs(store.runs(Status.RUNNING, Status.QUEUED)), refresh=True)
+            time.sleep(PAUSE)
+    return 0
+
+
+def _follow(store: Store, item: Run, show: Callable[[Run, Sequence[Event], Sequence[Event]], object]) -> int:
+    """Show the run as it is now, all of its events, and the new ones, again and again until it has ended."""
+    said: list[Event] = []
+    with suppress(KeyboardInterrupt):
+        while True:
+            recover_dead(store)
+            item = store.run(item.id)  # before its events: a run that has ended then has all of them
+            new = [event for _, event in store.tail(item.id, len(said))]
+            said += new
+            show(item, said, new)
+            if not item.active:
+                break
+            time.sleep(PAUSE)
+    return 0
+
+
+def _of_runs(items: Sequence[Run]) -> RenderableType:
+    table = Table("ID", "STATUS", "", "PROGRESS", "NAME", box=None, header_style="")
+    for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MOST]:
+        table.add_row(item.id, status_of(item), _bar(item), progress_of(item), Text(name_of(item)))
+    more = f"and {len(items) - MOST} more" if len(items) > MOST else "" if items else "Nothing runs or waits."
+    return Group(table, Text(more))
+
+
+def _of_run(item: Run, said: Sequence[Event]) -> RenderableType:
+    tests = [event for event in said if isinstance(event, Evaluated)]
+    lines = curve([(test.step, test.accuracy) for test in tests], _steps(item)) if tests else ["No test yet."]
+    head = Table.grid(padding=(0, 2))
+    head.add_row(item.id, status_of(item), _bar(item), progress_of(item), _left(item, said))
+    return Group(Text(name_of(item)), head, Text("\n".join(["", "test accuracy", *lines])))
+
+
+def _bar(item: Run) -> ProgressBar:
+    return ProgressBar(total=_steps(item), completed=done_by(item) or 0, width=BAR)
+
+
+def _steps(item: Run) -> int:
+    try:
+        return item.plan.steps
+    except (ValueError, TypeError):  # another version's
+        return max(done_by(item) or 0, 1)
+
+
+def _left(item: Run, said: Sequence[Event]) -> str:
+    """How long it still takes at the pace of its latest reports."""
+    paces = [event.steps_per_second for event in said if isinstance(event, Stepped)]
+    left = rest_of_run(_steps(item), done_by(item) or 0, paces)
+    return f"{duration(left)} left" if item.status is Status.RUNNING and left < math.inf else ""
+
+
+def curve(points: Sequence[tuple[int, float]], steps: int) -> list[str]:
+    """Accuracies against steps, from none to all, as lines of text.
+
+    >>> for line in curve([(1, 0.1), (50, 0.8), (100, 0.9)], 100)[:3]: print(line.replace("•", "*"))
+     90.0% |                                                           *
+     81.1% |                              *
+     72.2% |
+    """
+    low, high = min(y for _, y in points), max(y for _, y in points)
+    grid = [[" "] * COLUMNS for _ in range(ROWS)]
+    for x, y in points:
+        row = round((high - y) / (high - low) * (ROWS - 1)) if high > low else 0
+        grid[row][min(COLUMNS - 1, int(x / max(steps, 1) * COLUMNS))] = DOT
+    levels = [high - (high - low) * row / (ROWS - 1) for row in range(ROWS)]
+    lines = [f"{percent(level, gap=''):>6} |{''.join(row).rstrip()}" for level, row in zip(levels, grid, strict=True)]
+    return [*(line.rstrip() for line in lines), f"{'':6} +{'-' * COLUMNS}", f"{'step':>6}  0{steps:>{COLUMNS - 1},}"]

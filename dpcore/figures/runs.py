@@ -1,0 +1,190 @@
+"""Many runs on one chart: what accuracy each epsilon has bought, and which classes were taken for which."""
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.heatmap import COLORS, INK, log_axis
+from dpcore.figures.style import NORMAL, RUNS, Size, drawn, layout
+from dpcore.figures.training import Track, run_style
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.types import Kind
+
+FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"
+FRONT_COLOR, OTHER_COLOR, LEVEL_COLOR = RUNS[0], "rgba(128,128,128,0.75)", RUNS[1]
+MOST = 1000  # points beside the front that are drawn
+WIDE = 10.0  # from this ratio of the largest to the smallest epsilon on the axis is logarithmic
+SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
+LONGEST = 60  # characters of a name beside a point
+
+
+class Outcome(NamedTuple):
+    """A finished run: its test accuracy, and its epsilon with what that is at least, where it is proven."""
+
+    label: str
+    accuracy: float
+    epsilon: float | None  # None of a run without privacy
+    lower: float | None = None
+    kind: Kind = Kind.CERTIFIED
+
+
+def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The runs that no other run beats in both: by epsilon, the smallest first, each more accurate than the one before.
+
+    >>> [each.label for each in front([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0), Outcome("c", 0.7, 1.5)])]
+    ['b', 'a']
+    """
+    found: list[Outcome] = []
+    for each in sorted(_private(outcomes), key=lambda each: (each.epsilon, -each.accuracy)):
+        if not found or each.accuracy > found[-1].accuracy:
+            found.append(each)
+    return found
+
+
+def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 420, size: Size = NORMAL) -> go.Figure:
+    """Test accuracy in percent over epsilon, a point a run, with the front as a staircase.
+
+    A bar at a point reaches to what its epsilon is at least. The best run without privacy is a line across.
+    """
+    best = front(outcomes)
+    rest = [each for each in _private(outcomes) if each not in best][:MOST]
+    ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
+    traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
+    traces[1] |= {"mode": "lines+markers", "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}}
+    shape = layout(f"epsilon, {accountant}", "test accuracy, %", height=height, size=size, hovermode="closest")
+    if level := level_of(outcomes):
+        span = [min(ends), max(ends)] if ends else [0.0, 1.0]
+        traces.append(_level(level, span))
+        shape["annotations"] = [_named(level, size)]
+    if ends and max(ends) > WIDE * min(ends):
+        shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
+    else:
+        shape["xaxis"] |= {"rangemode": "tozero"}
+    return drawn(traces, shape, size)
+
+
+def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
+    """The front from its first to its last run.
+
+    >>> front_alt([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0)], "PLD")
+    'Scatter chart of test accuracy against epsilon, PLD, of 2 runs. The best trade-offs: 80.0 % at ≤ 1.00; 90.0 % at ≤ 2.00.'
+    """  # noqa: E501
+    best = front(outcomes)
+    count = len(_private(outcomes))
+    first = f"Scatter chart of test accuracy against epsilon, {accountant}, of {count:,} run{'s' * (count != 1)}."
+    listed = best if len(best) <= 8 else [*best[:4], *best[-4:]]
+    said = "; ".join(f"{percent(each.accuracy)} at {_spent(each)}" for each in listed) or "none yet"
+    level = level_of(outcomes)
+    beside = f" Without privacy {percent(level)} was reached." if level else ""
+    return f"{first} The best trade-offs: {said}.{beside}"
+
+
+def level_of(outcomes: Sequence[Outcome]) -> float | None:
+    """The best accuracy without privacy, if such a run is among them."""
+    return max((each.accuracy for each in outcomes if each.epsilon is None), default=None)
+
+
+def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL) -> go.Figure:
+    """Test accuracy of each class in percent, a mark a run; the runs have the colours of their lines."""
+    traces = [
+        {"type": "scatter", "mode": "markers", "x": list(classes), "y": [100 * each for each in run.y],
+         "name": run.label, "hovertemplate": "%{x}: %{y:.1f} %",
+         "marker": {"size": 10, "color": run_style(place).color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}}
+        for place, run in enumerate(runs)
+    ]  # fmt: skip
+    shape = layout("class", "test accuracy, %", height=300, size=size)
+    shape["xaxis"]["type"] = "category"
+    shape["yaxis"]["range"] = [0, 104]
+    return drawn(traces, shape, size)
+
+
+def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
+    """Test examples of each class (rows) by the class that they were taken for (columns); colours are shares of a row.
+
+    >>> confusion_figure(["cat", "dog"], [[3, 1], [0, 4]]).data[0].z.tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    """
+    table = np.asarray(counts, dtype=float)  # (K, K)
+    shares = table / np.maximum(table.sum(1, keepdims=True), 1)
+    cells: dict[str, Any] = {
+        "type": "heatmap",
+        "x": list(classes),
+        "y": list(classes),
+        "z": shares,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [[share**2, color] for share, color in COLORS],  # most that is wrong is rare
+        "showscale": False,
+        "text": [[f"{int(each):,}" for each in row] for row in table],
+        "texttemplate": "%{text}",
+        "textfont": {"color": INK, "size": size.text},
+        "hovertemplate": "%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>",
+    }
+    shape = layout("taken for", "is", height=max(260, 80 + 32 * len(classes)), size=size, hovermode="closest")
+    shape["xaxis"] |= {"type": "category", "showgrid": False}
+    shape["yaxis"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
+    shape["margin"]["l"] = size.scaled(96)
+    return drawn([cells], shape, size)
+
+
+def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+    """What was mistaken most often.
+
+    >>> confusion_alt(["cat", "dog"], [[3, 1], [0, 4]])
+    'Table of the test examples by class and answer: 7 of 8 are right. Most often mistaken: cat for dog 1.'
+    """
+    table = np.asarray(counts)
+    wrong = [(int(table[i, j]), f"{a} for {b}") for i, a in enumerate(classes) for j, b in enumerate(classes) if i != j]
+    most = [f"{what} {count:,}" for count, what in sorted(wrong, key=lambda each: -each[0])[:3] if count]
+    said = f" Most often mistaken: {'; '.join(most)}." if most else ""
+    return f"Table of the test examples by class and answer: {table.trace():,} of {table.sum():,} are right.{said}"
+
+
+def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    return [each for each in outcomes if each.epsilon is not None and math.isfinite(each.epsilon)]
+
+
+def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
+    ends = [(each.epsilon or 0.0, each.epsilon if each.lower is None else each.lower) for each in outcomes]
+    below = [epsilon - (lower or 0.0) for epsilon, lower in ends]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [each.epsilon for each in outcomes],
+        "y": [100 * each.accuracy for each in outcomes],
+        "text": [f"{written_name(each.label)}<br>epsilon {_spent(each)}" for each in outcomes],
+        "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>",
+        "error_x": {"type": "data", "symmetric": False, "array": [0.0] * len(below), "arrayminus": below,
+                    "thickness": 1, "width": 2},
+        "marker": {"size": 8, "color": color},
+    }  # fmt: skip
+
+
+def written_name(name: str) -> str:
+    """A name that somebody has made up, as the text of a chart: nothing in it is taken for markup.
+
+    >>> written_name("<b>x</b>")
+    '&lt;b&gt;x&lt;/b&gt;'
+    """
+    return escape(name if len(name) <= LONGEST else f"{name[:LONGEST]}…")
+
+
+def _spent(outcome: Outcome) -> str:
+    return marked(outcome.epsilon or 0.0, outcome.kind)
+
+
+def _level(level: float, span: Sequence[float]) -> dict[str, Any]:
+    pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
+    return {"type": "scatter", "mode": "lines", "x": list(span), "y": [100 * level] * 2, "line": pen, "name": BESIDE,
+            "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"}  # fmt: skip
+
+
+def _named(level: float, size: Size) -> dict[str, Any]:
+    return {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom", "showarrow": False,
+            "text": f"best without privacy {percent(level)}", "font": {"size": size.text}}  # fmt: skip

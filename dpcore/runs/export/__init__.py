@@ -1,0 +1,29 @@
+"""Runs for elsewhere: each form is a file of this room that makes it, and a line here; free of torch."""
+
+from dpcore.runs.export.base import FolderForm, Form, TextForm
+from dpcore.runs.export.dp_accounting_script import DP_ACCOUNTING
+from dpcore.runs.export.mlflow_runs import MLFLOW
+from dpcore.runs.export.model_card import CARD
+from dpcore.runs.export.opacus_script import OPACUS
+from dpcore.runs.export.run_json import JSON
+from dpcore.runs.export.run_record import RunRecord, record_of
+from dpcore.runs.export.script import SCRIPT_OF_OURS
+from dpcore.runs.export.tensorboard_events import TENSORBOARD
+from dpcore.runs.export.tidy_csv import CSV
+
+__all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]
+
+FORMS: dict[str, Form] = {
+    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT_OF_OURS, OPACUS, DP_ACCOUNTING, CARD)
+}
+
+
+def file_name(form: Form, runs: list[str]) -> str:
+    """What a file or folder of these runs is called.
+
+    >>> file_name(FORMS["csv"], ["abc", "def"]), file_name(FORMS["opacus"], ["abc"])
+    ('run-abc-def.csv', 'opacus-abc.py')
+    """
+    ending = form.ending if isinstance(form, TextForm) else ""
+    kind = form.name if ending == ".py" or not ending else "run"
+    return f"{kind}-{'-'.join(runs[:6])}{ending}"

@@ -1,0 +1,177 @@
+"""Runs from elsewhere: read from what `run_json` wrote, checked to the last value, and kept as imported.
+
+**Guarantees:** nothing in a file is executed, and sizes are bounded. What a run cost follows from its settings as for
+any run: a plan that does not follow from them is refused, so is an event that no run of them says there. What is not
+known of it is whether anybody measured its figures: lists, charts, tables and exports say that it was imported, and
+where runs are taken together, in a front or as seeds of one setting, it is left out.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore import check
+from dpcore.runs.editing import LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, text
+from dpcore.runs.export.event_order import events_from
+from dpcore.runs.export.run_json import FORMAT, LONGEST_REASON, VERSION
+from dpcore.runs.export.typed_json import only, parsed, record, shortly, table, typed
+from dpcore.runs.record import IMPORTED, Status, body_of
+from dpcore.runs.rows import Database, insert, row_of
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Event, Finished
+from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
+
+DAY = 86_400.0  # seconds that another machine's clock may be ahead
+RELEASES = tuple[tuple[float, float, int], ...]  # q, sigma, count
+MOST_BEFORE = 10  # runs that one may have begun anew
+VERSION_OF = r"[0-9A-Za-z.+!_-]{1,60}"
+ORIGIN = {  # what `origin_of` says of a run -> what it can be
+    "dpcore": VERSION_OF,
+    "python": VERSION_OF,
+    "numpy": VERSION_OF,
+    "torch": VERSION_OF,
+    "device": f".{{1,{LONGEST_REASON}}}",
+    "threads": "[1-9][0-9]{0,3}",
+    "data": "[0-9a-f]{64}",
+}
+WHILE_IT_RAN = "It was exported while it ran."
+PARTS = {"format", "version", "program", "run", "settings", "plan", "events"}
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a file says of a run beside its settings and events, each value of its type."""
+
+    id: str
+    name: str
+    status: str
+    created: float
+    started: float | None
+    ended: float | None
+    error: str
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """A run of a file, checked; not in any store yet."""
+
+    config: RunConfig
+    plan: Plan
+    events: tuple[Event, ...]
+    columns: dict[str, Any]  # of its row, beside those that follow from the settings
+
+
+def read_run(content: bytes) -> ImportedRun:
+    """The run of a file. Errors: ValueError says in a sentence what of it is no exported run."""
+    whole = parsed(content)
+    if whole.get("format") != FORMAT:
+        raise ValueError(f"Expected the file to be of the format {FORMAT!r}, as 'runs export --format json' writes it.")
+    if whole.get("version") != VERSION:
+        raise ValueError(f"Expected the file to be of version {VERSION} of its format: another program wrote it.")
+    only(whole, PARTS, "the file")
+    config = record(whole["settings"], RunConfig, "the settings")
+    plan = _affirmed(matching(config, _plan(whole["plan"])))
+    events = events_from(whole["events"], config, plan)
+    return ImportedRun(config, plan, events, _columns(table(whole["run"], "the run"), events))
+
+
+def take_in(
+    store: Store, imported: ImportedRun, owner: str = "", guard: Callable[[Database], None] = lambda db: None
+) -> str:
+    """Keep the run under a new id, as `owner`'s: it has ended, and it has no secret seed. The id.
+
+    `guard` may raise an error in the transaction that stores it. No limit is asked: who is bound by some asks
+    `within_limits.keep`.
+    """
+    run = store.new_id()
+    row = row_of(run, imported.config, "", None, imported.plan, None) | {"secret": None, "owner": owner}
+    with store.writing() as db:
+        guard(db)
+        insert(db, row | imported.columns)
+        bodies = ((run, number, body_of(event)) for number, event in enumerate(imported.events, 1))
+        db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
+    return run
+
+
+def _plan(value: Any) -> Plan:
+    values = table(value, "the plan")
+    releases = dict.fromkeys(("first", "drawn", "charged", "spent"), RELEASES)
+    kinds = {"steps": int, **releases, "unaccounted": str, ALREADY_RELEASED: int}
+    only(values, set(kinds), "the plan", frozenset(["spent", ALREADY_RELEASED]))
+    given = {name: typed(each, kinds[name], f"{name} of the plan") for name, each in values.items()}
+    check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
+    return Plan.from_json(given)
+
+
+def _affirmed(plan: Plan) -> Plan:
+    """The plan, if what it says was spent before can have been spent by runs of the same settings."""
+    own, spent = (*plan.first, *plan.charged), plan.spent
+    kinds = {(each.q, each.sigma) for each in own}
+    most = MOST_BEFORE * sum(each.count for each in own)
+    if plan.repeated > most or any((each.q, each.sigma) not in kinds for each in spent):
+        raise ValueError("Expected what the plan says was spent before to be releases of the same settings.")
+    return plan
+
+
+def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
+    """What was told of the run, as columns of its row."""
+    told = {key: value for key, value in values.items() if key not in ("tags", "note", "origin")}
+    run = record(told, _Told, "the run")
+    check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run.status)
+    status = Status(run.status)
+    if (status is Status.FINISHED) is not isinstance(events[-1], Finished):
+        raise ValueError(f"Expected a run that is {status} to end with such an event.")
+    for name in ("created", "started", "ended"):
+        if (moment := getattr(run, name)) is not None:
+            check.in_range(0, time.time() + DAY, **{name: moment})
+    running = status is Status.RUNNING
+    error = WHILE_IT_RAN if running else text(run.error, LONGEST_REASON, "error")
+    return {
+        "name": text(run.name, LONGEST_NAME, "name"),
+        "status": Status.LOST if running else status,
+        "created": run.created,
+        "started": run.started,
+        "ended": run.started if running else run.ended,
+        "error": error or None,
+        "tags": json.dumps(_tags(values.get("tags", []))),
+        "note": _note(values.get("note", "")),
+        "origin": json.dumps(_origin(values.get("origin", {})) | {IMPORTED: _id(run.id)}),
+    }
+
+
+def _id(old: str) -> str:
+    if not re.fullmatch("[0-9a-z]{1,40}", old):
+        raise ValueError("Expected the id of the run to be letters and digits.")
+    return f"run {old} of another store"
+
+
+def _tags(value: Any) -> list[str]:
+    tags = [text(each, LONGEST_TAG, "tag") for each in typed(value, tuple[str, ...], "tags of the run")]
+    if len(tags) > MOST_TAGS:
+        raise ValueError(f"Expected the run to have at most {MOST_TAGS} tags, but it has {len(tags)}.")
+    return list(dict.fromkeys(filter(None, tags)))
+
+
+def _note(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("Expected the note of the run to be a text.")
+    return text(value, LONGEST_NOTE, "note", lines=True)
+
+
+def _origin(value: Any) -> dict[str, str]:
+    """Where it was trained: by the names that runs have here, so that no name stands for anything else."""
+    values = table(value, "the origin of the run")
+    only(values, {*ORIGIN, IMPORTED}, "the origin of the run", frozenset([*ORIGIN, IMPORTED]))
+    found = {}
+    for name in [each for each in values if each != IMPORTED]:
+        said = text(typed(values[name], str, f"{name} in the origin of the run"), LONGEST_REASON, name)
+        if not re.fullmatch(ORIGIN[name], said):
+            raise ValueError(
+                f"Expected {name} in the origin of the run to be as runs here note it, not {shortly(said)}."
+            )
+        found[name] = said
+    return found

@@ -1,0 +1,59 @@
+"""Runs as MLflow keeps them, in a folder."""
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dpcore.runs.editing import LONGEST_NAME
+from dpcore.runs.export.base import FolderForm, optional
+from dpcore.runs.export.figures import figures_of
+from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.record import Status
+
+EXPERIMENT = "dpcore"
+AT_ONCE = 1000  # metrics that MLflow takes in one go
+STATUS = {Status.FINISHED: "FINISHED", Status.RUNNING: "RUNNING", Status.FAILED: "FAILED"}  # all others were ended
+
+
+def mlflow_runs(records: Sequence[RunRecord], folder: Path) -> None:
+    """Write them into the folder, as runs of one experiment: `mlflow ui --backend-store-uri FOLDER` shows them.
+
+    Errors: ValueError for a run that MLflow refuses.
+    """
+    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a database would take more packages
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # what is exported here is nobody else's business
+    with optional("mlflow-skinny"):
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+    client = MlflowClient(tracking_uri=folder.absolute().as_uri())
+    experiment = client.create_experiment(EXPERIMENT)
+    for record in records:
+        try:
+            _write(client, experiment, record)
+        except MlflowException as error:
+            raise ValueError(
+                f"Expected run={record.run.id!r} to be one that MLflow takes, but it says {error.error_code}."
+            ) from error
+
+
+def _write(client: Any, experiment: str, record: RunRecord) -> None:
+    from mlflow.entities import Metric, Param, RunTag
+
+    run = record.run
+    start, end = (round(1000 * (moment or run.created)) for moment in (run.started, run.ended))
+    made = client.create_run(experiment, start_time=start, run_name=run.name[:LONGEST_NAME] or run.id).info.run_id
+    chosen = record.config.to_json() | {"seed": "secret" if record.config.seed is None else record.config.seed}
+    params = [Param(name, str(value)) for name, value in chosen.items()]
+    told = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}
+    client.log_batch(made, params=params, tags=[RunTag(f"dpcore.{name}", said) for name, said in told.items()])
+    metrics = [
+        Metric(each.name, each.value, start, each.step) for each in figures_of(record) if math.isfinite(each.value)
+    ]
+    for first in range(0, len(metrics), AT_ONCE):
+        client.log_batch(made, metrics=metrics[first : first + AT_ONCE])
+    client.set_terminated(made, STATUS.get(run.status, "KILLED"), end)
+
+
+MLFLOW = FolderForm("mlflow", "MLflow runs, in a folder", mlflow_runs)

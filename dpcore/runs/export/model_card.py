@@ -1,0 +1,133 @@
+"""A run's model card in Markdown: what it is, what came of it, what it costs in privacy, and what it is not."""
+
+from collections.abc import Mapping, Sequence
+
+from dpcore.data.catalogue import DATASETS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.report.answers import epsilon_at_end
+from dpcore.privacy.report.attack_risk import risks_of
+from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.numbers import nearest, percent
+from dpcore.privacy.report.statement import statement
+from dpcore.runs.export.base import TextForm
+from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.export.script import where_trained
+from dpcore.runs.in_words import when
+from dpcore.runs.printable import printable
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Started
+from dpcore.training.models import MODELS, WIDTH
+from dpcore.training.optimizers import OPTIMIZERS
+
+SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})
+BEFORE = "{count:,} of the sums were released by runs that this one began anew with fresh noise: all are charged."
+LIMITS = (
+    "Accuracy is that of one run on one test set. Where a run was chosen among several by such figures, they are too "
+    "good, and the choice costs privacy that is not counted here.",
+    "It was trained to learn from and to compare methods: nobody has examined it for use on people.",
+    "The fingerprint of the data is an exact figure of the data: no epsilon covers showing it.",
+)
+
+
+def model_card(records: Sequence[RunRecord]) -> str:
+    """The card of a run, as it is now."""
+    (record,) = records
+    name = f": {escaped(record.run.name)}" if record.run.name else ""
+    parts = [
+        f"# Model card of run {record.run.id}{name}",
+        *(["", escaped(record.run.note)] if record.run.note else []),
+        *("", "## What it is", "", _table(_what(record))),
+        *("", "## Results", "", _results(record)),
+        *("", "## Privacy", "", _privacy(record).strip()),
+        *("", "## Where it comes from", "", _table(_provenance(record))),
+        *("", "## Limits", "", "\n".join(f"- {each}" for each in _limits(record))),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def escaped(words: str) -> str:
+    """Words as Markdown shows them as they are, on one line.
+
+    >>> escaped("<b>[x](y)</b>")
+    '\\\\<b\\\\>\\\\[x\\\\](y)\\\\</b\\\\>'
+    """
+    return printable(words).translate(SPECIAL)
+
+
+def _table(rows: Mapping[str, str]) -> str:
+    lines = [f"| {label} | {text} |" for label, text in rows.items()]
+    return "\n".join(["| | |", "| --- | --- |", *lines])
+
+
+def _what(record: RunRecord) -> dict[str, str]:
+    config, plan, data = record.config, record.plan, DATASETS[record.config.dataset]
+    started = next((event for event in record.events if isinstance(event, Started)), None)
+    early = f", {record.run.status.value} after {record.steps:,} of them" if record.finished is None else ""
+    chosen = {name: value for name, value in config.chosen().items() if name != "seed"}
+    return {
+        "Data": f"{data.title} ({config.source}): {config.examples:,} training examples, {len(data.classes)} classes",
+        "Origin of the data": f"{data.origin}. Licence: {data.licence}",
+        "Network": f"{config.model}, {config.activation}. {_network(config)}",
+        "Parameters": f"{started.parameters:,}" if started else "not said",
+        "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
+        "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
+        "Settings that are not as usual": escaped(", ".join(f"{name} = {value}" for name, value in chosen.items()))
+        or "none",
+    }
+
+
+def _network(config: RunConfig) -> str:
+    usual = config.width == WIDTH and not config.pca
+    return MODELS[config.model].note if usual or not MODELS[config.model].wide else f"{config.width:,} hidden units."
+
+
+def _results(record: RunRecord) -> str:
+    if not record.tests:
+        return "It was not tested."
+    last = record.tests[-1]
+    rows = {"Test accuracy": f"{percent(last.accuracy, 2)} after {last.step:,} steps", "Test loss": nearest(last.loss)}
+    if last.averaged_accuracy is not None:
+        rows["Test accuracy of the averaged weights"] = percent(last.averaged_accuracy, 2)
+    if last.rmse is not None:
+        rows["Root mean square error of the expected class"] = nearest(last.rmse)
+    return _table(rows | _of_classes(record, last))
+
+
+def _of_classes(record: RunRecord, last: Evaluated) -> dict[str, str]:
+    classes = DATASETS[record.config.dataset].classes
+    return {f"Accuracy of {name}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
+
+
+def _privacy(record: RunRecord) -> str:
+    mechanism, config = record.released, record.config
+    if mechanism is None:
+        return record.plan.unaccounted or "Nothing has been released yet."
+    before = f"- {BEFORE.format(count=record.plan.repeated)}\n" if record.plan.spent else ""
+    risks = risks_of(tradeoff_bounds(mechanism), config.delta)
+    spent = epsilon_at_end(CERTIFIED, mechanism, config.delta)
+    made = statement(mechanism, spent, ACCOUNTANTS[CERTIFIED], risks, config.examples, config.seed)
+    return f"{made.markdown()}{before}- {NOT_COVERED}"
+
+
+def _provenance(record: RunRecord) -> dict[str, str]:
+    run, seed = record.run, record.config.seed
+    rows = {"Run": run.id, "Status": run.status.value, "Seed": "secret" if seed is None else f"{seed}, chosen"}
+    for label, moment in (("Submitted", run.created), ("Started", run.started), ("Ended", run.ended)):
+        if moment is not None:
+            rows[label] = when(moment, utc=True)
+    if run.parent:
+        rows["Goes on with run"] = run.parent
+    if run.imported:
+        rows["Imported"] = f"{escaped(run.imported)}: nothing here has measured these figures"
+    origin = {escaped(name.capitalize()): escaped(text) for name, text in where_trained(record).items()}
+    told = {name: text for name, text in origin.items() if name not in rows}
+    return rows | (told or {"Machine and versions": "not recorded"})
+
+
+def _limits(record: RunRecord) -> list[str]:
+    note = DATASETS[record.config.dataset].note
+    return [*LIMITS, *([note] if note else [])]
+
+
+CARD = TextForm("card", "A model card with the privacy statement", ".md", "text/markdown", model_card)

@@ -1,0 +1,132 @@
+"""What runs may take here: `limits.toml` in the home, where there is one, says it; the rest is as usual.
+
+Whoever changes the file need not start anything again: it is read where it is asked for. It binds what pages ask for;
+who uses the command line owns the machine.
+"""
+
+import os
+import reprlib
+import secrets
+import stat
+import tomllib
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dpcore import check
+from dpcore.runs.access import shared
+from dpcore.runs.record import StoreError
+
+FILE = "limits.toml"
+LARGEST = 16_384  # bytes
+
+
+def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
+    """A limit: where one person uses this machine, where many do, what it can be set to at most, and what it is."""
+    return field(default=alone, metadata={"among_many": among_many, "most": most, "title": title})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits. Errors: ValueError for anything but whole numbers in their ranges.
+
+    Runs on the processor share its cores, and a run's noise depends on its number of threads. So a run that was begun
+    with one number of `cpu_slots` can go on from its checkpoint only once that is in force again.
+
+    >>> Limits(steps=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected steps=0 to be a whole number of at least 1 and at most 10000000.
+    """
+
+    cpu_slots: int = _limit(1, 1, 64, "runs at once on the processor, which share its cores")
+    cuda_slots: int = _limit(1, 2, 64, "runs at once on the GPU, which share its memory")
+    mps_slots: int = _limit(1, 1, 64, "runs at once on Apple's GPU")
+    queued: int = _limit(2_000, 20, 100_000, "runs of one owner that wait")
+    steps: int = _limit(10_000_000, 20_000, 10_000_000, "steps of a run")
+    seconds: int = _limit(7 * 86_400, 3_600, 366 * 86_400, "seconds that a run may train at a stretch")
+    batch: int = _limit(1_000_000, 10_000, 1_000_000, "expected examples of a batch")
+    kept: int = _limit(100_000, 200, 1_000_000, "runs of one owner that are kept")
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            check.whole(1, each.metadata["most"], **{each.name: getattr(self, each.name)})
+
+
+TITLES: dict[str, str] = {each.name: each.metadata["title"] for each in fields(Limits)}
+
+
+def usual() -> Limits:
+    """The limits where nobody has set any: tighter ones where many share a server."""
+    if not shared():
+        return Limits()
+    return Limits(**{each.name: each.metadata["among_many"] for each in fields(Limits)})
+
+
+def limits_of(home: Path) -> Limits:
+    """The limits in force. Errors: StoreError, which says what is wrong with the file."""
+    try:
+        text = _text(home / FILE)
+    except FileNotFoundError:
+        return usual()
+    except OSError as error:
+        raise StoreError(f"Expected {FILE} to be a file that can be read: {error}.") from error
+    return _parsed(text, usual())
+
+
+def overdue(seconds: float) -> str:
+    """Why a run was ended that took too long.
+
+    >>> overdue(3600)
+    'It has trained for 3,600 s, the limit seconds=3,600 of limits.toml. Resumed, it goes on from its last checkpoint.'
+    """
+    return (
+        f"It has trained for {seconds:,} s, the limit seconds={seconds:,} of {FILE}. Resumed, it goes on from its last "
+        "checkpoint."
+    )
+
+
+def write(home: Path, limits: Limits) -> None:
+    """Set the limits for everybody, from now on; who reads the file meanwhile finds the old ones or the new ones."""
+    lines = [f"{name} = {value}  # {TITLES[name]}\n" for name, value in asdict(limits).items()]
+    draft = home / f"{FILE}.{secrets.token_hex(8)}"
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+            out.writelines(lines)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(draft, home / FILE)
+    except OSError as error:
+        raise StoreError(f"Expected {FILE} to be a file that can be written: {error}.") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _text(file: Path) -> bytes:
+    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would keep everybody waiting
+        raise StoreError(f"Expected {FILE} to be a file.")
+    with open(file, "rb") as opened:
+        return opened.read(LARGEST + 1)
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: bytes, otherwise: Limits) -> Limits:
+    if len(text) > LARGEST:
+        raise StoreError(f"Expected {FILE} to have at most {LARGEST:,} bytes.")
+    try:
+        values = tomllib.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"Expected {FILE} to be TOML, lines as steps = 20000, but: {error}.") from error
+    for name, value in values.items():
+        if name not in TITLES:
+            raise StoreError(f"Expected {reprlib.repr(name)} in {FILE} to be one of: {', '.join(TITLES)}.")
+        if not isinstance(value, int | float):
+            raise StoreError(f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number.")
+    try:
+        return Limits(**{**asdict(otherwise), **values})
+    except ValueError as error:
+        raise StoreError(f"In {FILE}: {error}") from error

@@ -1,0 +1,11 @@
+"""Text from elsewhere, without what would move a cursor or break a line."""
+
+
+def printable(words: str, *, lines: bool = False) -> str:
+    """The words on one line, or with `lines` on theirs: without control characters, and without blanks at both ends.
+
+    >>> printable("  two\\x1b[2J words\\n"), printable("two\\x00\\nlines ", lines=True)
+    ('two [2J words', 'two \\nlines')
+    """
+    kept = "".join(each if each.isprintable() or (lines and each == "\n") else " " for each in words)
+    return kept.strip() if lines else " ".join(kept.split())

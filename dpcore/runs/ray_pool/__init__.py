@@ -1,0 +1,154 @@
+"""Runs on a Ray cluster, behind the interface of the local pool: a process of its own, the head, speaks with it."""
+
+import json
+import math
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TypeVar
+
+import dpcore
+from dpcore import check
+from dpcore.runs.kinds import TRAINING
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+
+Share = TypeVar("Share", int, float)
+CONNECT = 30.0  # seconds that the cluster has to take the head as one of its own
+SILENT = 120.0  # seconds without a line from the head after which it is ended: Ray waits a minute for a lost cluster
+AGAIN = 2.0  # seconds until the next head where one has ended
+INTERVAL = 0.2  # seconds between two looks at it
+
+
+def pool_here(store: Store) -> "RayPool":
+    """A pool as the environment says: DPCORE_RAY_ADDRESS, or RAY_ADDRESS, and what a run takes. Errors: StoreError."""
+    address = os.environ.get("DPCORE_RAY_ADDRESS") or os.environ.get("RAY_ADDRESS") or "auto"
+    return RayPool(store, address, _share("DPCORE_RAY_CPUS", int), _share("DPCORE_RAY_GPUS", float))
+
+
+def _share(name: str, kind: Callable[[str], Share]) -> Share:
+    text = os.environ.get(name) or "1"
+    with suppress(ValueError):
+        if 0 < (value := kind(text)) < math.inf:
+            return value
+    raise StoreError(f"Expected {name}={text!r} to be a {'whole ' if kind is int else ''}number above 0.")
+
+
+class RayPool:
+    """Has the runs of `store` done by a Ray cluster, as many at once as it has room for; the others queue.
+
+    `trouble` says what keeps runs from starting, or is None: nothing is done on this machine instead. `address` is
+    host:port of the cluster, or "auto" for the one that this machine is part of. Each run takes `cpus` threads, and
+    where the cluster has GPUs and it asks for one, `gpus` of a GPU. `train` names the function that trains.
+    """
+
+    def __init__(
+        self, store: Store, address: str, cpus: int = 1, gpus: float = 1.0, train: str = TRAINING.work
+    ) -> None:
+        check.whole(1, cpus=cpus)
+        check.positive(gpus=gpus)
+        self.store, self.address = store, address
+        self.log = store.home / "workers.log"
+        self.trouble: str | None = None
+        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", "--home", str(store.home)]
+        self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
+        self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="dpcore-ray-pool", daemon=True)
+
+    def start(self) -> "RayPool":
+        """Begin to serve, in a thread of its own."""
+        self._thread.start()
+        return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether the pool serves no more."""
+        return self._stop.is_set()
+
+    def close(self) -> None:
+        """End the head and the workers that wait; what trains goes on, and the next head finds it."""
+        self._stop.set()
+        self._thread.join()
+
+    def __enter__(self) -> "RayPool":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _serve(self) -> None:
+        while not self._stop.is_set():
+            try:
+                with open(self.log, "ab") as log:
+                    self._follow(log)
+            except OSError as error:
+                self.trouble = str(error)
+            self._stop.wait(AGAIN)
+
+    def _follow(self, log: IO[bytes]) -> None:
+        """Start a head and heed what it says, until it ends or is to end."""
+        root = str(Path(dpcore.__file__).parents[1])
+        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        with subprocess.Popen(
+            self._command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,
+        ) as head:
+            assert head.stdout is not None
+            try:
+                said = self._listen(head.stdout)
+                if said is not None:
+                    self.trouble = said
+                    head.kill()  # it waits for Ray, and hears nothing
+            finally:
+                _end(head)
+
+    def _listen(self, lines: IO[bytes]) -> str | None:
+        """Heed the lines of the head; what to say once there is none any more, or None where it has said why."""
+        heard, rest, connecting, told = time.monotonic(), b"", False, False
+        with selectors.DefaultSelector() as selector:
+            selector.register(lines, selectors.EVENT_READ)
+            while not self._stop.is_set():
+                if selector.select(INTERVAL):
+                    text = os.read(lines.fileno(), 2**16)
+                    if not text:
+                        break
+                    *whole, rest = (rest + text).split(b"\n")
+                    for line in whole:
+                        values = json.loads(line)
+                        connecting, told = values["connecting"], values["trouble"] is not None
+                        heard = time.monotonic()
+                        if not connecting:
+                            self.trouble = values["trouble"]
+                if time.monotonic() - heard > (CONNECT if connecting else SILENT):
+                    break
+            else:
+                return None
+        if told:
+            return None
+        if connecting:
+            return (
+                f"Expected the Ray cluster at {self.address} to answer within {CONNECT:g} s. Runs stay queued until it "
+                "does; docs/cluster.md says how to start one."
+            )
+        return f"The process that speaks with the Ray cluster has ended; {self.log} says why. It is started again."
+
+
+def _end(head: subprocess.Popen[bytes]) -> None:
+    """Ask the head to end; where it does not within seconds, as where it waits for Ray, end it."""
+    head.send_signal(signal.SIGTERM)
+    try:
+        head.wait(5.0)
+    except subprocess.TimeoutExpired:
+        os.killpg(head.pid, signal.SIGKILL)

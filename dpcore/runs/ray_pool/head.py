@@ -1,0 +1,126 @@
+"""The head: the one process of a home that speaks with the Ray cluster, and writes down what the nodes say.
+
+Started by `RayPool` as `python -m dpcore.runs.ray_pool.head`. It is not the process that serves pages: Ray ends its
+drivers where the cluster goes, and may wait long for one that does not answer. On its standard output it says, as JSON,
+one line at a time, what keeps runs from starting. Where it ends, runs go on: the next one finds them by the names of
+their workers.
+"""
+
+import argparse
+import fcntl
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from dpcore.runs.leftovers import remove_needless
+from dpcore.runs.ray_pool.crew import Crew
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+
+LOOK = 0.2  # seconds between two looks for the lock of the home
+SWEEP = 600.0  # seconds between two looks for files that runs have left behind
+TOLD = 1.0  # seconds between two lines where nothing changes: they say that the process lives
+
+
+class Voice:
+    """Tells the pool how it goes; what Ray writes to the standard output goes to the log instead."""
+
+    def __init__(self) -> None:
+        self._line, self._told = "", 0.0
+        self._pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+
+    def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
+        """Write a line, where it says something new or has not been said for long."""
+        line = json.dumps({"connecting": connecting, "trouble": trouble})
+        if line != self._line or time.monotonic() - self._told > TOLD:
+            self._line, self._told = line, time.monotonic()
+            print(line, file=self._pipe, flush=True)
+
+
+class Asked:
+    """Whether this process is to end: it was told to, or nobody is left who started it."""
+
+    def __init__(self, parent: int) -> None:
+        self._parent, self._told = parent, False
+        self.heed_sigterm()
+
+    def heed_sigterm(self) -> None:
+        """Take SIGTERM for being told so, also where something else has come to take it."""
+        signal.signal(signal.SIGTERM, self._note)
+
+    def _note(self, *_: object) -> None:
+        self._told = True
+
+    def __bool__(self) -> bool:
+        return self._told or os.getppid() != self._parent
+
+
+def lock_of(home: Path) -> IO[bytes] | None:
+    """The lock of the home, for as long as it is open; None where another pool has it."""
+    file = open(home / "pool.lock", "wb")  # noqa: SIM115  # held as long as the process lives
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    return file
+
+
+def serve(store: Store, options: argparse.Namespace, asked: Asked, voice: Voice) -> str | None:
+    """Lead the workers of the cluster until it is to end; what keeps it from doing so, if anything does."""
+    voice.say(connecting=True)
+    try:
+        from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
+    except ImportError as error:
+        return f"Expected Ray for DPCORE_POOL=ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
+    try:
+        crew = Crew(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
+    except Unreachable as error:
+        return str(error)
+    asked.heed_sigterm()  # Ray has put its own handler in its place
+    swept = -SWEEP
+    while not asked:
+        try:
+            crew.round()
+            if time.monotonic() - swept > SWEEP:
+                swept = time.monotonic()
+                remove_needless(store)
+            voice.say(trouble=crew.trouble)
+        except (StoreError, OSError) as error:
+            voice.say(trouble=str(error))
+            time.sleep(LOOK)
+    crew.dismiss()
+    return None
+
+
+def main() -> None:
+    """Wait for the home to be free, then serve it."""
+    parser = argparse.ArgumentParser(prog="dpcore.runs.ray_pool.head", description=__doc__)
+    parser.add_argument("--home", required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    parser.add_argument("--address", required=True)
+    parser.add_argument("--train", required=True)
+    parser.add_argument("--cpus", type=int, required=True)
+    parser.add_argument("--gpus", type=float, required=True)
+    options = parser.parse_args()
+    asked, voice = Asked(options.parent), Voice()
+    with Store(options.home) as store:
+        while not (lock := lock_of(store.home)) and not asked:
+            voice.say()
+            time.sleep(LOOK)
+        trouble = None if asked else serve(store, options, asked, voice)
+        with suppress(BrokenPipeError):
+            voice.say(trouble=trouble)
+        if lock:
+            lock.close()
+    os._exit(0)  # Ray's own way out may wait for a cluster that is gone
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Which runs of a store are wanted, in which order, a few at a time: a store may hold tens of thousands."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpcore import check
+from dpcore.runs.record import IMPORTED, Run, Status
+from dpcore.runs.rows import run_of
+from dpcore.runs.schema import RUNS
+from dpcore.runs.store import Store
+
+LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
+TESTED = """(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id
+    AND body LIKE '{"event": "evaluated"%' ORDER BY sequence DESC LIMIT 1)"""
+ORDERS = {  # what runs can be ordered by -> the same as SQL
+    "started": "runs.number",
+    "name": "LOWER(runs.name)",
+    "status": "runs.status",
+    **{each: f"json_extract(runs.settings, '$.{each}')" for each in
+       ("dataset", "model", "optimizer", "sigma", "batch", "epochs")},
+    "accuracy": f"COALESCE({LAST}, {TESTED})",
+    "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
+    "owner": "runs.owner",
+}  # fmt: skip
+FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
+ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
+MOST_WORDS = 10  # that are looked for
+SEARCHED = ("runs.name", "runs.id", "runs.note", "runs.tags", "runs.settings")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which runs: those for which all of this holds."""
+
+    text: str = ""  # each word of it in the name, the id, the note, a tag or a setting, in capitals or not
+    statuses: tuple[str, ...] = ()  # one of these, if any is named
+    tag: str = ""
+    sweep: str = ""
+    owner: str = ""
+
+
+class Found(NamedTuple):
+    """Some of the runs that are wanted, and how many there are of them."""
+
+    runs: list[Run]
+    total: int
+
+
+class Priced(NamedTuple):
+    """What a run's epsilon follows from, if it has one."""
+
+    id: str
+    plan: str  # as JSON; "" of a job of another kind
+    delta: float
+    done: int | None  # steps; None before it has begun
+    over: bool  # whether it has ended
+
+
+class Ended(NamedTuple):
+    """What a finished training run came to, and what its epsilon follows from."""
+
+    id: str
+    name: str
+    plan: str  # as JSON
+    settings: dict[str, Any]
+    step: int
+    accuracy: float
+
+
+def found(
+    store: Store,
+    wanted: Wanted,
+    order: str = "started",
+    *,
+    descending: bool = True,
+    limit: int | None = 50,
+    offset: int = 0,
+) -> Found:
+    """The runs from place `offset` on, of every kind, at most `limit`; those without what orders them come last."""
+    check.one_of(ORDERS, order=order)
+    check.whole(0, limit=limit or 0, offset=offset)
+    where, values = _condition(wanted)
+    way = "DESC" if descending else "ASC"
+    query = f"""SELECT id FROM runs {where} ORDER BY {ORDERS[order]} IS NULL, {ORDERS[order]} {way}, number {way}
+        LIMIT ? OFFSET ?"""
+    with store.reading() as db:
+        total = db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
+        ids = [row["id"] for row in db.execute(query, (*values, -1 if limit is None else limit, offset))]
+    return Found(runs_of(store, ids), total)
+
+
+def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
+    """The runs with these ids, in this order; those that the store does not have are left out."""
+    with store.reading() as db:
+        query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
+        rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
+    queued = any(row["status"] == Status.QUEUED for row in rows.values())
+    places = {run: place for place, run in enumerate(store.queue(), 1)} if queued else {}
+    return [run_of(rows[each], places.get(each)) for each in ids if each in rows]
+
+
+def priced(store: Store, wanted: Wanted) -> list[Priced]:
+    """What the epsilon of each run that is wanted follows from, newest first."""
+    where, values = _condition(wanted)
+    query = f"""SELECT id, CASE WHEN kind = 'training' THEN plan END AS plan,
+        json_extract(settings, '$.delta') AS delta, status NOT IN ('queued', 'running') AS has_ended,
+        (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
+            ORDER BY sequence DESC LIMIT 1) AS step FROM runs {where} ORDER BY number DESC"""
+    with store.reading() as db:
+        return [
+            Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
+            for row in db.execute(query, values)
+        ]
+
+
+def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
+    """What the latest finished training runs came to that are wanted, at most `limit`, newest first.
+
+    Imported ones are left out: nothing here has measured what they came to.
+    """
+    where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
+    query = f"""SELECT id, name, plan, settings,
+        (SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1) AS body
+        FROM runs {where} ORDER BY number DESC LIMIT ?"""
+    with store.reading() as db:
+        rows = db.execute(query, (*values, limit)).fetchall()
+    said = [(row, json.loads(row["body"] or "{}")) for row in rows]
+    return [
+        Ended(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
+        for row, last in said
+        if "accuracy" in last
+    ]
+
+
+def imported(store: Store, wanted: Wanted) -> int:
+    """How many runs `ended` leaves out because they were imported."""
+    where, values = _condition(wanted, *FINISHED, ELSEWHERE)
+    with store.reading() as db:
+        return db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
+
+
+def tags_of(store: Store) -> list[str]:
+    """Every tag in use, in the order of the alphabet."""
+    query = "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
+    with store.reading() as db:
+        return [row["value"] for row in db.execute(query)]
+
+
+def owners_of(store: Store) -> list[str]:
+    """Everybody who has asked for a run, who asked last first."""
+    query = "SELECT owner FROM runs WHERE owner != '' GROUP BY owner ORDER BY MAX(number) DESC"
+    with store.reading() as db:
+        return [row["owner"] for row in db.execute(query)]
+
+
+def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
+    """The latest sweeps, newest first, each by what its runs are called in common and how many they are."""
+    query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
+            (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
+        FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
+    with store.reading() as db:
+        rows = db.execute(query, (limit,)).fetchall()
+    return {
+        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}" for row in rows
+    }
+
+
+def counted(store: Store) -> dict[str, int]:
+    """How many runs there are in each status that some are in."""
+    with store.reading() as db:
+        return {
+            row["status"]: row["runs"] for row in db.execute("SELECT status, COUNT(*) AS runs FROM runs GROUP BY 1")
+        }
+
+
+def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:
+    """The same as SQL, with the values of its question marks."""
+    parts, values = [*more], []
+    for word in wanted.text.split()[:MOST_WORDS]:
+        text = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        parts.append("(" + " OR ".join(f"{each} LIKE ? ESCAPE '\\'" for each in SEARCHED) + ")")
+        values += [f"%{text}%"] * len(SEARCHED)
+    if wanted.statuses:
+        parts.append(f"status IN ({', '.join('?' * len(wanted.statuses))})")
+        values += wanted.statuses
+    if wanted.tag:
+        parts.append("EXISTS (SELECT 1 FROM json_each(runs.tags) WHERE value = ?)")
+        values.append(wanted.tag)
+    for name in ("sweep", "owner"):
+        if value := getattr(wanted, name):
+            parts.append(f"{name} = ?")
+            values.append(value)
+    return f"WHERE {' AND '.join(parts)}" if parts else "", tuple(values)

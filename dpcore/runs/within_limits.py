@@ -1,0 +1,93 @@
+"""Asking for runs within the limits, and keeping imported ones: what pages do, by these three functions.
+
+The limits that count runs are asked in the transaction that stores the new ones, so nobody gets past one of them by
+asking twice at once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dpcore.runs.export.imported import ImportedRun, take_in
+from dpcore.runs.kinds import TRAINING
+from dpcore.runs.limits import FILE, Limits, limits_of
+from dpcore.runs.resume import rest_of
+from dpcore.runs.rows import Database, insert, row_of
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
+
+WAIT = "Wait until some of yours have begun, or cancel some"
+DELETE = "Delete some of yours first"
+
+
+def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None) -> list[str]:
+    """Queue what (request, name) pairs ask for, all of it or nothing; the new ids, in that order.
+
+    `sweep` is what they have in common. Errors: ValueError, which names the limit that does not allow it, or a setting;
+    StoreError.
+    """
+    limits = limits_of(store.home)
+    for request, _ in asked:
+        check_size(request, limits)
+    rows = [
+        row_of(store.new_id(), request, name, None, None, None) | {"owner": owner, "sweep": sweep}
+        for request, name in asked
+    ]
+    with store.writing() as db:
+        check_room(db, limits, owner, len(rows))
+        for row in rows:
+            insert(db, row)
+    return [row["id"] for row in rows]
+
+
+def submit_rest(store: Store, run: str) -> str:
+    """Queue the rest of a run, as `resume` does; ValueError also where a limit does not allow it."""
+    limits = limits_of(store.home)
+    before = store.run(run)
+    if before.kind == TRAINING.name:
+        check_size(before.config, limits)
+    with rest_of(store, run) as rest:
+        rest.submit(store, guard=room_for(limits, before.owner))
+    return rest.id
+
+
+def keep(store: Store, imported: ImportedRun, owner: str) -> str:
+    """Take in an imported run as `owner`'s; the new id. ValueError where the owner keeps as many as the limit says."""
+    limits = limits_of(store.home)
+    return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
+
+
+def room_for(limits: Limits, owner: str, runs: int = 1) -> Callable[[Database], None]:
+    """What `Store.submit_as` asks before it stores a run."""
+    return lambda db: check_room(db, limits, owner, runs)
+
+
+def check_size(request: Any, limits: Limits) -> None:
+    """ValueError for a training run of more steps, or larger batches, than the limits allow."""
+    if isinstance(request, RunConfig):
+        _at_most(limits, batch=request.batch)
+        _at_most(limits, steps=plan(request).steps)
+
+
+def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
+    """ValueError where so many more runs of an owner would be too many, of those that wait or of all that are kept."""
+    queued = _count(db, owner, " AND status = 'queued'")
+    _at_most(limits, WAIT, queued=queued + runs)
+    _check_kept(db, limits, owner, runs)
+
+
+def _check_kept(db: Database, limits: Limits, owner: str, runs: int) -> None:
+    _at_most(limits, DELETE, kept=_count(db, owner) + runs)
+
+
+def _count(db: Database, owner: str, more: str = "") -> int:
+    query = "SELECT COUNT(*) FROM runs WHERE owner = ?"  # of which an index knows all
+    return db.execute(query + more, (owner,)).fetchone()[0]
+
+
+def _at_most(limits: Limits, way_out: str = "", **values: int) -> None:
+    for name, value in values.items():
+        most = getattr(limits, name)
+        if value > most:
+            way = f" {way_out}." if way_out else ""
+            raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way}")

@@ -1,0 +1,40 @@
+"""A button that starts something starts it once: the later clicks of a double click, and of an impatient one."""
+
+import time
+from typing import NamedTuple
+
+import streamlit as st
+
+STARTED = "started_last"
+AGAIN = 5.0  # seconds without a click, from when what was started is on the page to when a click may start it again
+
+
+class Started(NamedTuple):
+    """What a click has started last."""
+
+    wish: object
+    seen: float | None = None  # monotonic time at which the page had shown it; None before that
+
+
+def is_second_click(wish: object) -> bool:
+    """Whether a click wishes for what the one before it has started, too soon to be another wish. In a callback.
+
+    However often a reader clicks, no click counts before there was none for a while.
+    """
+    last, now = st.session_state.get(STARTED), time.monotonic()
+    if not last or last.wish != wish or (last.seen is not None and now - last.seen >= AGAIN):
+        return False
+    st.session_state[STARTED] = last._replace(seen=last.seen and now)
+    return True
+
+
+def note_started(wish: object) -> None:
+    """Note what a click has started; where nothing came of it, the next click may try again."""
+    st.session_state[STARTED] = Started(wish)
+
+
+def started_is_seen() -> None:
+    """Note that the page is drawn: from now on what a click has started is before the reader's eyes."""
+    last = st.session_state.get(STARTED)
+    if last and last.seen is None:
+        st.session_state[STARTED] = last._replace(seen=time.monotonic())

@@ -1,0 +1,189 @@
+"""What can be done with the ticked runs: rename, tag, annotate, resume, cancel, delete. What may not be is refused."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpcore.runs import editing
+from dpcore.runs.in_words import name_of
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.resume import ended_early
+from dpcore.runs.store import Store
+from pages.parts.calibrate.question import load
+from pages.parts.controls.callbacks import whole
+from pages.parts.controls.faults import verbatim
+from pages.parts.controls.second_click import is_second_click, note_started
+from pages.parts.papers.opening import fields_of_run
+from pages.parts.people.visitor import may_change
+from pages.parts.runs.choosing import Chosen
+from pages.parts.shell import menu
+from pages.parts.train import run_picker
+
+DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
+WRONG = "runs_wrong"  # what was wrong with what the dialog was told
+NOT_YOURS = "Only who started a run, or a teacher, can change it."
+Doing = Callable[[Store, str], object]
+
+
+def actions(store: Store, chosen: Chosen) -> None:
+    """Draw the buttons for the ticked runs; nothing where none is ticked."""
+    if not chosen.every:
+        return
+    _dialogs(store)
+    row = st.container(horizontal=True, key="run_actions", gap="small")
+    mine = [run for run in chosen.every if may_change(run)]
+    active = [run for run in mine if run.active and not run.cancelling]
+    early = [run for run in mine if run in chosen.charted and ended_early(run)]
+    over = [run for run in mine if not run.active]
+    _button(row, "Tags" if len(mine) > 1 else "Name, tags, note", "edit", mine, _ask, EDITING)
+    _button(row, "Cancel", "stop", active, cancel_runs, store)
+    _button(row, "Resume", "play_arrow", early, _resume, store)
+    _button(row, "Delete", "delete", over, _ask, DELETING)
+    if menu.SEEN in st.session_state:  # else there is no other page
+        _button(row, "Load these settings", "tune", chosen.charted if len(chosen.every) == 1 else [], _load, store)
+    if len(mine) < len(chosen.every):
+        row.caption(NOT_YOURS)
+
+
+def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[..., None], given: object) -> None:
+    number = f" {len(runs)}" if len(runs) > 1 else ""
+    row.button(
+        f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", disabled=not runs, on_click=do,
+        args=(given, [run.id for run in runs]),
+    )  # fmt: skip
+
+
+@whole
+def _ask(what: str, ids: list[str]) -> None:
+    st.session_state.pop(WRONG, None)
+    st.session_state[what] = ids
+
+
+@whole
+def cancel_runs(store: Store, ids: list[str]) -> None:
+    """Cancel the runs; as a callback."""
+    each_of(store, ids, lambda store, run: store.cancel(run))
+
+
+@whole
+def _resume(store: Store, ids: list[str]) -> None:
+    if not is_second_click(wish := ("resume", *ids)):
+        each_of(store, ids, run_picker.go_on)
+        note_started(wish)
+
+
+@whole
+def _load(store: Store, ids: list[str]) -> None:
+    """Set the controls of the training page to what a run had, and go there."""
+    try:
+        load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
+    except (StoreError, UnknownRun) as error:
+        st.session_state[run_picker.PROBLEM] = str(error)
+
+
+@whole
+def _delete(store: Store, ids: list[str]) -> None:
+    st.session_state.pop(DELETING, None)
+    each_of(store, ids, editing.delete)
+    run_picker.show([run for run in run_picker.shown_runs() if run not in ids])
+
+
+def each_of(store: Store, ids: Sequence[str], do: Doing) -> None:
+    """Do it with each of the runs that the reader may change; what goes wrong is said when the page is drawn."""
+    for run in ids:
+        try:
+            if not may_change(store.run(run)):
+                raise ValueError(NOT_YOURS)
+            do(store, run)
+        except (StoreError, UnknownRun, ValueError, OSError) as error:
+            st.session_state[run_picker.PROBLEM] = str(error)
+
+
+def _dialogs(store: Store) -> None:
+    several = len(st.session_state.get(EDITING, [])) > 1
+    for what, title, draw in (
+        (DELETING, "Delete for good?", _deletion),
+        (EDITING, "Tags" if several else "Name, tags and note", _editing),
+    ):
+        runs = [run for run in map(_run_in(store), st.session_state.get(what, [])) if run]
+        if runs:
+            dismissed = lambda what=what: st.session_state.pop(what, None)  # noqa: E731
+            st.dialog(title, on_dismiss=dismissed)(draw)(store, runs)
+            return
+        st.session_state.pop(what, None)
+
+
+def _run_in(store: Store) -> Callable[[str], Run | None]:
+    def looked_up(run: str) -> Run | None:
+        try:
+            return store.run(run)
+        except UnknownRun:
+            return None
+
+    return looked_up
+
+
+def _deletion(store: Store, runs: Sequence[Run]) -> None:
+    if DELETING not in st.session_state:  # answered
+        st.rerun()
+    named = "\n".join(f"* {verbatim(name_of(run))}" for run in runs)
+    st.markdown(f"These runs go with all that was measured in them, and nothing brings them back:\n{named}")
+    if any(run.status is not Status.FINISHED for run in runs):
+        st.markdown("Those that ended early can then no longer be resumed.")
+    if any(run.sweep for run in runs):
+        st.markdown("What those of a sweep have released stays counted in what choosing among its runs costs.")
+    row = st.container(horizontal=True)
+    ids = [run.id for run in runs]
+    row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=(store, ids))
+    row.button("Keep", key="delete_no", on_click=lambda: st.session_state.pop(DELETING, None))
+
+
+def _editing(store: Store, runs: Sequence[Run]) -> None:
+    if EDITING not in st.session_state:  # saved
+        st.rerun()
+    if _tag_all(store, runs) if len(runs) > 1 else _edit(store, runs[0]):
+        st.session_state.pop(EDITING, None)
+        st.rerun()
+    if wrong := st.session_state.pop(WRONG, None):
+        st.error(wrong)
+
+
+def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
+    """Draw what several runs can be given together; whether it is kept."""
+    with st.form("tag_runs", border=False):
+        st.markdown(f"Each of these {len(runs)} runs gets them beside its own.")
+        tags = st.text_input("Tags to add, with commas between", key="tags_added").split(",")
+        saved = st.form_submit_button("Save", type="primary")
+    return saved and all(
+        _write(store, run.id, lambda now: editing.tag(store, now.id, [*now.tags, *tags])) for run in runs
+    )
+
+
+def _edit(store: Store, run: Run) -> bool:
+    """Draw what is said of a run; whether what was written is kept."""
+    with st.form("edit_run", border=False):
+        name = st.text_input("Name", run.name, key=f"edit_name_{run.id}", placeholder=name_of(run))
+        tags = st.text_input("Tags, with commas between", ", ".join(run.tags), key=f"edit_tags_{run.id}")
+        note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
+        saved = st.form_submit_button("Save", type="primary")
+
+    def keep(run: Run) -> None:
+        editing.tag(store, run.id, tags.split(","))  # which checks the most
+        editing.annotate(store, run.id, note)
+        editing.rename(store, run.id, name)
+
+    return saved and _write(store, run.id, keep)
+
+
+@whole
+def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
+    """Keep what was written of a run as it is now; False, and why not is noted, where it cannot be kept."""
+    try:
+        if not may_change(now := store.run(run)):
+            raise ValueError(NOT_YOURS)
+        keep(now)
+    except (StoreError, UnknownRun, ValueError) as error:
+        st.session_state[WRONG] = str(error)
+        return False
+    return True

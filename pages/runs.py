@@ -1,0 +1,43 @@
+"""My runs, compared: all of them in a table, some of them side by side, and what each of them cost."""
+
+import streamlit as st
+
+from dpcore.runs.record import StoreError, UnknownRun
+from pages.parts.calibrate.question import move_on
+from pages.parts.components.setting_links import follow_links
+from pages.parts.controls.second_click import started_is_seen
+from pages.parts.papers.opening import open_link
+from pages.parts.runs.actions import actions
+from pages.parts.runs.choosing import chosen_runs
+from pages.parts.runs.comparing import compare
+from pages.parts.runs.files_of_runs import files_of_runs
+from pages.parts.runs.filters import wanted_runs
+from pages.parts.runs.listing import listing
+from pages.parts.runs.opened_store import opened_store
+from pages.parts.runs.paused import paused_line
+from pages.parts.runs.sweep_form import sweep_form
+from pages.parts.shell.layout import page_columns
+
+left, right = page_columns("Which of my runs is best, and what did each cost?")
+move_on()
+follow_links(open_link)
+
+store = opened_store(right)
+if store is None:
+    st.stop()
+try:
+    with left:
+        wanted = wanted_runs(store)
+    with right:
+        chosen = chosen_runs(store)
+        paused_line(store)
+        listing(store, wanted, chosen.ids)
+        actions(store, chosen)
+        compare(store, chosen, wanted)
+    with left:
+        sweep_form(store, chosen)
+        files_of_runs(store, chosen)
+except (StoreError, UnknownRun) as error:
+    right.error(str(error))
+
+started_is_seen()

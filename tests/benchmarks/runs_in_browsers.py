@@ -1,0 +1,97 @@
+"""Real browsers among many sessions: when a chart has grown, and when it answers a key, at the frame that shows it."""
+
+import asyncio
+import random
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Page, async_playwright
+
+from dpcore.figures.lab import CURVE, RUN
+from dpcore.runs.store import Store
+from tests.benchmarks.watching import Seen
+from tests.e2e.conftest import ARGUMENTS, CHROMIUM
+
+EVERY = 10.0  # seconds between two moves of a slider
+SLIDER, CHART = "sigma", "epsilon_chart"
+# In the page: when a run's line grew, and how long a key took to change the curves, both at the frame that shows it.
+LOOK = f"""() => {{
+    const last = {{}};
+    Object.assign(window, {{ grown: [], answers: [], pressed: 0 }});
+    const curve = (data) => JSON.stringify(data.filter(each => (each.uid ?? '').startsWith('{CURVE}')).map(e => e.y));
+    const look = () => {{
+        const data = document.querySelector('.st-key-{CHART} .live-plot')?.data ?? [];
+        for (const each of data) if ((each.uid ?? '').startsWith('{RUN}')) {{
+            const x = each.x?.[each.x.length - 1];
+            if (x !== undefined && x !== last[each.uid]) {{
+                last[each.uid] = x;
+                window.grown.push([each.uid, x, Date.now()]);
+            }}
+        }}
+        if (window.pressed && curve(data) !== window.before) {{
+            window.answers.push(performance.now() - window.pressed);
+            window.pressed = 0;
+        }}
+        requestAnimationFrame(look);
+    }};
+    const key = document.querySelector('.st-key-{SLIDER}_slider input[type=range]');
+    key.addEventListener('keydown', () => {{
+        window.before = curve(document.querySelector('.st-key-{CHART} .live-plot').data);
+        window.pressed = performance.now();
+    }}, true);
+    look();
+}}"""
+
+
+@asynccontextmanager
+async def browsing(url: str, runs: Sequence[str], count: int) -> AsyncIterator[list[Page]]:
+    """So many tabs of Chromium, each with a memory of its own, that show the runs."""
+    if not count:
+        yield []
+        return
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        try:
+            pages = []
+            for _ in range(count):
+                page = await (await browser.new_context(viewport={"width": 1366, "height": 768})).new_page()
+                await page.goto(f"{url}/?{'&'.join(f'run={run}' for run in runs)}", timeout=180_000)
+                await page.wait_for_selector(f".st-key-{CHART} .main-svg", state="attached", timeout=180_000)
+                pages.append(page)
+            yield pages
+        finally:
+            await browser.close()
+
+
+async def keys(page: Page) -> None:
+    """Press a key on the slider every now and then, as sessions do."""
+    slider = page.locator(f".st-key-{SLIDER}_slider input[type=range]")
+    await asyncio.sleep(random.uniform(0, EVERY))
+    while True:
+        await slider.focus(timeout=60_000)
+        await page.keyboard.press(random.choice(["ArrowRight", "ArrowLeft"]))
+        await asyncio.sleep(EVERY)
+
+
+async def looked_at(page: Page) -> None:
+    """Have the page write down what it shows, and when."""
+    await page.evaluate(LOOK)
+
+
+async def grown_and_answered(
+    page: Page, store: Store, runs: Sequence[str], there: Seen
+) -> tuple[list[float], list[float]]:
+    """Milliseconds from the store to the frame in which a run's line had grown, and from a key to other curves."""
+    epochs = {
+        (f"{RUN}{place}", event.epoch): number
+        for place, run in enumerate(runs)
+        for number, event in store.tail(run)
+        if hasattr(event, "accuracy") and hasattr(event, "epoch")
+    }
+    late = []
+    for uid, epoch, when in await page.evaluate("window.grown"):
+        key = runs[int(re.sub(r"\D", "", uid))], epochs.get((uid, epoch), 0)
+        if key in there:
+            late.append(when - 1e3 * there[key])
+    return late, await page.evaluate("window.answers")

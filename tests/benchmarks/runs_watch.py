@@ -1,0 +1,243 @@
+"""Many sessions that follow two live runs in the lab and move a slider, and what that costs the runs and the server."""
+
+import asyncio
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpcore.runs.pool import Pool
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from tests.benchmarks.logged_training import log_of
+from tests.benchmarks.page_opener import Opened, opened
+from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, keys, looked_at
+from tests.benchmarks.runs_proxy import proxied
+from tests.benchmarks.slider_mover import Moved, Mover
+from tests.benchmarks.watching import EPOCHS, Seen, alone, followed, memory, note_times, paces, processor_time, warm_up
+from tests.e2e.server import Server, serving
+
+AT_ONCE = 5  # sessions that open the page at the same time
+SAMPLES = 20  # of memory
+LONGEST_ALONE = 60.0  # seconds of a quiet stretch
+
+
+@dataclass(frozen=True)
+class Load:
+    """How many, for how long."""
+
+    viewers: int = 100
+    browsers: int = 3
+    servers: int = 1
+    seconds: float = 300.0
+    warm_up: float = 10.0  # seconds after all pages are open, before anything counts
+
+
+@dataclass
+class Session:
+    """What one session got."""
+
+    page: Opened = field(default_factory=Opened)
+    seen: list[tuple[str, int, float]] = field(default_factory=list)  # run, number of an event, when
+    mover: Mover = field(default_factory=lambda: Mover(SLIDER, CHART))
+
+
+@dataclass
+class Watched:
+    """What was seen while all watched."""
+
+    there: Seen = field(default_factory=dict)
+    sessions: list[Session] = field(default_factory=list)
+    late_in_browsers: list[float] = field(default_factory=list)  # ms from the store to the frame
+    keys_in_browsers: list[float] = field(default_factory=list)  # ms from a key to the frame
+    held: list[list[float]] = field(default_factory=list)  # MiB of each server, over the time
+    share: float = 0.0  # of a core that the servers used
+    paces: list[float] = field(default_factory=list)  # steps per second of each run
+
+
+def address_of(number: int) -> str:
+    """This machine under another address for each session, by which a proxy tells them apart."""
+    return f"127.0.{1 + number // 250}.{1 + number % 250}"
+
+
+@contextmanager
+def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
+    """Two runs that train for real, by a pool of this process, and write down what they say; cancelled afterwards."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    with Store(home) as store, Pool(store, 2, "tests.benchmarks.logged_training:train"):
+        ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
+        try:
+            deadline = time.monotonic() + 180
+            while min(store.run(run).sequence for run in ids) < 3:
+                if time.monotonic() > deadline:
+                    raise RuntimeError("The runs did not begin.")
+                time.sleep(0.2)
+            yield store, ids
+        finally:
+            for run in ids:
+                store.cancel(run)
+            while store.runs(Status.RUNNING):
+                time.sleep(0.1)
+
+
+async def session(url: str, runs: list[str], after: dict[str, int], number: int, got: Session, gates: "Gates") -> None:
+    """Open the lab with the runs, follow them, and move the slider every now and then."""
+    query, address = "&".join(f"run={run}" for run in runs), address_of(number)
+    async with AsyncExitStack() as stack:
+        async with gates.door:
+            got.page = await stack.enter_async_context(opened(url, "", query, address, got.mover.take))
+        await gates.begun.wait()
+        following = asyncio.create_task(followed(url, runs, after, got.seen, address))
+        try:
+            await asyncio.sleep(random.uniform(0, EVERY))
+            while True:
+                due = time.monotonic() + EVERY
+                await got.mover.move(got.page.socket, url, "", query, address)
+                await asyncio.sleep(max(due - time.monotonic(), 0))
+        finally:
+            following.cancel()
+
+
+class Gates:
+    """What sessions wait for: their turn to open the page, and all others."""
+
+    def __init__(self, sessions: int) -> None:
+        self.door, self.begun = asyncio.Semaphore(AT_ONCE), asyncio.Barrier(sessions + 1)
+
+
+async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: Load) -> Watched:
+    """What all got, and what the servers held and used meanwhile."""
+    got, gates = Watched(sessions=[Session() for _ in range(load.viewers)]), Gates(load.viewers)
+    after: dict[str, int] = {}  # of each run the last event that nobody needs, once all pages are open
+    async with (
+        proxied([server.url for server in servers]) as url,
+        browsing(url, runs, load.browsers) as tabs,
+        asyncio.TaskGroup() as group,
+    ):
+        tasks = [
+            group.create_task(session(url, runs, after, number, each, gates))
+            for number, each in enumerate(got.sessions)
+        ]
+        while gates.begun.n_waiting < load.viewers:
+            await asyncio.sleep(0.1)
+        after.update({run: store.run(run).sequence for run in runs})
+        first = dict(after)
+        tasks.append(group.create_task(note_times(store, runs, dict(after), got.there)))
+        await gates.begun.wait()
+        for page in tabs:
+            await looked_at(page)
+        tasks += [group.create_task(keys(page)) for page in tabs]
+        await asyncio.sleep(load.warm_up)
+        for each in got.sessions:
+            each.mover.moved = Moved()
+        await sampled(servers, load, got)
+        got.paces = paces(store, runs, first)
+        tasks[load.viewers].cancel()  # what is there by now is on its way
+        await asyncio.sleep(2)
+        for page in tabs:
+            late, answers = await grown_and_answered(page, store, runs, got.there)
+            got.late_in_browsers += late
+            got.keys_in_browsers += answers
+        for task in tasks:
+            task.cancel()
+    return got
+
+
+async def sampled(servers: Sequence[Server], load: Load, got: Watched) -> None:
+    """Note what the servers hold and use over the time."""
+    used = sum(processor_time(server.pid) for server in servers)
+    got.held.append([memory(server.pid) for server in servers])
+    for _ in range(SAMPLES):
+        await asyncio.sleep(load.seconds / SAMPLES)
+        got.held.append([memory(server.pid) for server in servers])
+    got.share = (sum(processor_time(server.pid) for server in servers) - used) / load.seconds
+
+
+def logs_agree(store: Store, runs: Sequence[str]) -> bool:
+    """Whether the store has what each worker's own log says it said, event by event."""
+    for run in runs:
+        stored = [body for _, body in store.bodies(run)]
+        with open(log_of(store.home, run), encoding="utf-8") as log:
+            said = [line.rstrip("\n") for line in log]
+        if stored != said[: len(stored)] or len(said) > len(stored) + 1:  # the last one may have been said to nobody
+            return False
+    return True
+
+
+def measured(load: Load) -> dict[str, Any]:
+    """The figures, from a quiet stretch before, the load, and a quiet stretch after."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        two_runs(Path(folder) / "state") as (store, runs),
+        ExitStack() as stack,
+    ):
+        servers = [stack.enter_context(serving(Path(folder))) for _ in range(load.servers)]
+        for server in servers:
+            warm_up(server.url)
+        before = alone(store, runs, min(load.seconds / 5, LONGEST_ALONE))
+        got = asyncio.run(watch(servers, store, runs, load))
+        after = alone(store, runs, min(load.seconds / 5, LONGEST_ALONE))
+        agree = logs_agree(store, runs)
+    undisturbed = [(a + b) / 2 for a, b in zip(before, after, strict=True)]
+    return figures_of(got, load) | {
+        "workers' logs agree": agree,
+        "steps/s alone": [round(each, 1) for each in undisturbed],
+        "steps/s watched": [round(each, 1) for each in got.paces],
+        "slowed by, %": round(100 * (1 - sum(got.paces) / sum(undisturbed)), 1),
+        "load": round(os.getloadavg()[1], 1),
+    }
+
+
+def figures_of(got: Watched, load: Load) -> dict[str, Any]:
+    """What the sessions got; times as median, 95th percentile and worst, in ms."""
+    seen = [(each, run, number, when) for each in got.sessions for run, number, when in each.seen]
+    late = [1e3 * (when - got.there[run, number]) for _, run, number, when in seen if (run, number) in got.there]
+    numbers = [[(run, number) for run, number, _ in each.seen] for each in got.sessions]
+    moved = [each.mover.moved for each in got.sessions]
+    charts = [1e3 * seconds for each in moved for seconds in each.chart]
+    held = [sum(each) for each in got.held]
+    return {
+        "sessions, browsers, servers": [load.viewers, load.browsers, load.servers],
+        "seconds": load.seconds,
+        "page open, ms": summary([1e3 * each.page.drawn_after for each in got.sessions]),
+        "events, received": [len(got.there), len(late)],
+        "lost": sum(len(got.there.keys() - set(each)) for each in numbers),
+        "doubled": sum(len(each) - len(set(each)) for each in numbers),
+        "event to session, ms": summary(late),
+        "event to picture, ms": summary(got.late_in_browsers),
+        "moves, drawn at once": [len(charts), sum(each.previewed for each in moved)],
+        "slider to chart, ms": summary(charts),
+        "key to chart in browsers, ms": summary(got.keys_in_browsers),
+        "slider to whole page, ms": summary([1e3 * seconds for each in moved for seconds in each.page]),
+        "MiB of each server": [[round(each) for each in got.held[0]], [round(each) for each in got.held[-1]]],
+        "memory grew by, %": round(100 * (statistics.median(held[-3:]) / statistics.median(held[:3]) - 1), 1),
+        "servers, cores": round(got.share, 2),
+    }
+
+
+def summary(times: Sequence[float]) -> list[int]:
+    """Median, 95th percentile and worst, as whole numbers; nothing of nothing."""
+    return [round(float(each)) for each in np.quantile(times, [0.5, 0.95, 1.0])] if len(times) else []
+
+
+def missed(figures: dict[str, Any]) -> list[str]:
+    """The targets of the watched runs that are missed."""
+    most = {"event to session, ms": 500, "event to picture, ms": 500}
+    most |= {"slider to chart, ms": 1500, "key to chart in browsers, ms": 1500}
+    late = [name for name, limit in most.items() if figures[name] and figures[name][1] > limit]
+    targets = {
+        "lost": figures["lost"] == 0,
+        "doubled": figures["doubled"] == 0,
+        "workers' logs agree": figures["workers' logs agree"],
+        "slowed by, %": figures["slowed by, %"] <= 20,
+    }
+    return [*late, *(name for name, met in targets.items() if not met)]

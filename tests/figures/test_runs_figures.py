@@ -1,0 +1,91 @@
+"""The charts of many runs: the front is that of the definition, and nothing in a name is markup."""
+
+import itertools
+import random
+
+import numpy as np
+
+from dpcore.figures.runs import (
+    FRONT,
+    MOST,
+    OTHERS,
+    Outcome,
+    classes_compared_figure,
+    confusion_alt,
+    confusion_figure,
+    front,
+    front_alt,
+    front_figure,
+)
+from dpcore.figures.training import Track
+from dpcore.privacy.types import Kind
+
+
+def outcomes(count: int, seed: int = 0) -> list[Outcome]:
+    draw = random.Random(seed)
+    return [Outcome(f"run {i}", round(draw.random(), 1), round(draw.random() * 5, 1) + 0.1) for i in range(count)]
+
+
+def traces(figure) -> dict[str, dict]:
+    return {each["name"]: each for each in figure.to_dict()["data"]}
+
+
+def test_the_front_holds_every_run_that_no_other_beats_and_no_other():
+    for seed in range(20):
+        runs = outcomes(30, seed)
+        points = {(each.epsilon or 0.0, each.accuracy) for each in runs}
+        best = [(each.epsilon or 0.0, each.accuracy) for each in front(runs)]
+        beaten = {(x, y) for x, y in points for other in points if other != (x, y) and other[0] <= x and other[1] >= y}
+        assert {*best} == points - beaten
+        assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(best))
+
+
+def test_a_point_lies_at_its_epsilon_and_its_bar_reaches_to_what_that_is_at_least():
+    drawn = traces(front_figure([Outcome("a", 0.9, 2.0, 1.5)], "PLD"))[FRONT]
+    assert (drawn["x"][0], drawn["y"][0]) == (2.0, 90.0)
+    assert (drawn["error_x"]["array"][0], drawn["error_x"]["arrayminus"][0]) == (0.0, 0.5)
+
+
+def test_runs_without_privacy_are_a_line_across_and_an_infinite_epsilon_is_no_point():
+    figure = front_figure([Outcome("a", 0.9, 2.0), Outcome("b", 0.97, None), Outcome("c", 0.99, float("inf"))], "PLD")
+    drawn = traces(figure)
+    assert drawn["without privacy"]["y"] == [97.0, 97.0]
+    assert len(drawn[FRONT]["x"]) + len(drawn[OTHERS]["x"]) == 1
+
+
+def test_the_front_is_drawn_whole_and_the_rest_is_bounded():
+    runs = [Outcome(f"{i}", 0.1, 1.0 + i) for i in range(2 * MOST)] + [Outcome("best", 0.9, 9.0)]
+    drawn = traces(front_figure(runs, "PLD"))
+    assert len(drawn[OTHERS]["x"]) == MOST
+    assert list(drawn[FRONT]["x"]) == [1.0, 9.0]
+
+
+def test_nothing_is_drawn_of_nothing():
+    assert [len(each["x"]) for each in front_figure([], "PLD").to_dict()["data"]] == [0, 0]
+    assert "none yet" in front_alt([], "PLD")
+
+
+def test_nothing_in_a_name_is_markup_beside_a_point():
+    figure = front_figure([Outcome("<b>x</b><a href='//y'>z</a>" + "w" * 500, 0.9, 2.0)], "PLD")
+    (text,) = traces(figure)[FRONT]["text"]
+    assert text.startswith("&lt;b&gt;x&lt;/b&gt;&lt;a href=")
+    assert len(text) < 150
+
+
+def test_an_approximation_says_so_beside_its_point():
+    (text,) = traces(front_figure([Outcome("a", 0.9, 2.0, None, Kind.APPROXIMATE)], "CLT"))[FRONT]["text"]
+    assert text.endswith("epsilon ≈ 2.00")
+
+
+def test_each_run_has_a_mark_for_every_class():
+    figure = classes_compared_figure(["cat", "dog"], [Track("a", [], [0.5, 0.9]), Track("b", [], [0.6, 0.8])])
+    drawn = figure.to_dict()["data"]
+    assert [list(each["y"]) for each in drawn] == [[50, 90], [60, 80]]
+    assert len({each["marker"]["symbol"] for each in drawn}) == 2
+
+
+def test_colours_are_shares_of_a_class_and_an_absent_class_divides_nothing():
+    figure = confusion_figure(["a", "b", "c"], [[1, 1, 0], [0, 0, 0], [0, 0, 4]])
+    np.testing.assert_allclose(figure["data"][0]["z"], [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 1]])
+    assert figure.to_dict()["layout"]["yaxis"]["autorange"] == "reversed"
+    assert "5 of 6 are right" in confusion_alt(["a", "b", "c"], [[1, 1, 0], [0, 0, 0], [0, 0, 4]])

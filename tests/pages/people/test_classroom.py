@@ -1,0 +1,217 @@
+"""Above every page of a classroom: signing in as the teacher, and what the teacher does for everybody."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.runs.access import NOBODY, NOT_TEACHER, SHARED
+from dpcore.runs.keys import CHOSEN, TEACHER, teacher_key
+from dpcore.runs.limits import FILE, limits_of, usual
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from pages.parts.people import classroom, projected
+from pages.parts.people.attempts import ALL, EACH
+from pages.parts.serving.board import PAUSED, PROJECTED
+from tests.pages.people.conftest import Class, Visitor
+from tests.pages.runs.test_runs_compared import imported
+from tests.pages.train_page import CONFIG, progress, recorded
+
+APP = Path(__file__).parents[3] / "app.py"
+
+
+def alone() -> None:
+    from pages.parts.people.classroom import classroom
+
+    classroom()
+
+
+def page_of(room: Class, somebody: Visitor) -> AppTest:
+    """What this browser sees above a page."""
+    room.turn_of(somebody)
+    app = AppTest.from_function(alone, default_timeout=60).run()
+    assert not app.exception
+    return app
+
+
+def key_given(app: AppTest, key: str) -> AppTest:
+    app.text_input(key=classroom.GIVEN).input(key)
+    return pressed(app, "Sign in as the teacher")
+
+
+def pressed(app: AppTest, label: str) -> AppTest:
+    next(each for each in app.button if each.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def labels(app: AppTest) -> set[str]:
+    return {each.label for each in app.button}
+
+
+def told(app: AppTest) -> list[str]:
+    return [each.value for each in app.warning]
+
+
+def test_who_is_alone_sees_nothing_of_a_classroom(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(SHARED, raising=False)
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    assert not app.exception
+    assert classroom.YOURS not in [each.value for each in app.markdown]
+    assert not any(each.key == classroom.GIVEN for each in app.text_input)
+
+
+def test_a_visitor_is_told_what_is_theirs_above_the_page(room: Class):
+    room.turn_of(room.visitor())
+    app = AppTest.from_file(APP, default_timeout=60).run()
+    assert not app.exception
+    assert app.title[0].value
+    assert classroom.YOURS in [each.value for each in app.markdown]
+    assert "Pause the queue" not in labels(app)
+
+
+def test_who_is_not_known_is_told_how_to_be(room: Class):
+    app = page_of(room, Visitor("forged", ""))
+    assert NOBODY in [each.value for each in app.markdown]
+    assert told(key_given(app, teacher_key(room.home)[0])) == [NOBODY]
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [("", classroom.EMPTY), ("   ", classroom.EMPTY), ("wrong", classroom.WRONG), ("x" * 10_000, classroom.EMPTY),
+     ("<script>alert(1)</script>", classroom.WRONG), ("\x00", classroom.WRONG)],
+)  # fmt: skip
+def test_a_key_that_is_none_is_a_sentence(room: Class, key: str, sentence: str):
+    app = key_given(page_of(room, room.visitor()), key)
+    assert told(app) == [sentence]
+    assert "Pause the queue" not in labels(app)
+    assert app.text_input(key=classroom.GIVEN).value == ""
+
+
+def test_the_key_makes_a_teacher_of_this_browser_until_it_signs_out(room: Class):
+    teacher, key = room.visitor(), teacher_key(room.home)[0]
+    app = key_given(page_of(room, teacher), f" {key} ")
+    assert told(app) == []
+    assert "Pause the queue" in labels(app)
+    assert "Pause the queue" in labels(page_of(room, teacher))  # loaded again
+    assert "Pause the queue" not in labels(page_of(room, room.visitor()))
+    room.turn_of(teacher)
+    assert "Pause the queue" not in labels(pressed(app.run(), "Sign out"))
+
+
+def test_nobody_shuts_the_teacher_out_by_wrong_guesses_of_a_key_that_was_made_here(room: Class):
+    student, key = page_of(room, room.visitor()), teacher_key(room.home)[0]
+    for _ in range(ALL + 1):
+        assert told(key_given(student, "a guess")) == [classroom.WRONG]
+    assert "Pause the queue" in labels(key_given(page_of(room, room.visitor()), key))  # from the same address
+
+
+def test_guessing_a_key_that_was_chosen_has_to_wait_and_the_right_key_with_it(
+    room: Class, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(CHOSEN, "a chosen key")
+    app, key = page_of(room, room.visitor()), teacher_key(room.home)[0]
+    for _ in range(EACH):
+        assert told(key_given(app, "a guess")) == [classroom.WRONG]
+    assert told(key_given(app, key)) == [classroom.LATER]
+    for number in range(ALL - EACH):
+        monkeypatch.setattr(classroom, "address", lambda number=number: str(number))
+        assert told(key_given(app, "a guess")) == [classroom.WRONG]
+    monkeypatch.setattr(classroom, "address", lambda: "elsewhere")
+    assert told(key_given(app, key)) == [classroom.LATER]
+
+
+def test_where_the_key_cannot_be_read_nobody_can_be_the_teacher(room: Class):
+    (room.home / TEACHER).write_text("short")
+    app = key_given(page_of(room, room.visitor()), "short")
+    assert told(app) == [classroom.NO_KEY]
+
+
+def test_the_teacher_pauses_the_queue_and_lets_it_go_on(room: Class, store: Store):
+    app = pressed(page_of(room, room.visitor(teacher=True)), "Pause the queue")
+    assert store.board(PAUSED)
+    assert any("paused the queue" in each.value for each in page_of(room, room.visitor()).caption)
+    room.turn_of(room.visitor(teacher=True))
+    pressed(app, "Let the queue go on")
+    assert not store.board(PAUSED)
+
+
+def test_the_teacher_shows_a_run_to_everybody_by_its_name(room: Class, store: Store):
+    run = recorded(store, CONFIG, 40, Status.FINISHED)
+    app = pressed(page_of(room, room.visitor(teacher=True)), "Show it to everybody")
+    assert store.board(PROJECTED) == run
+    student = page_of(room, room.visitor())
+    assert projected.TITLE in [each.label for each in student.expander]
+    assert any("finished" in each for each in progress(student))
+    room.turn_of(room.visitor(teacher=True))
+    pressed(app, "Show it no longer")
+    assert projected.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]
+
+
+def test_the_teacher_sees_which_run_to_show_was_imported(room: Class, store: Store):
+    run = recorded(store, CONFIG, 40, Status.CANCELLED)
+    new = imported(store, run)
+    lines = page_of(room, room.visitor(teacher=True)).selectbox(key="run_to_project").options
+    assert [", imported, " in line for line in lines if line.endswith((run, new))] == [True, False]
+
+
+def test_a_run_that_is_shown_to_all_may_be_deleted_meanwhile(room: Class, store: Store):
+    store.post(PROJECTED, "nosuchrun")
+    assert "It was deleted meanwhile." in [each.value for each in page_of(room, room.visitor()).caption]
+
+
+def test_the_store_is_cleared_only_after_the_word(room: Class, store: Store):
+    recorded(store, CONFIG, 40, Status.FINISHED)
+    queued = store.submit(CONFIG, owner=room.visitor().owner)
+    app = page_of(room, room.visitor(teacher=True))
+    for typed in ("", "claer", "clear it"):
+        app.text_input(key="word_to_clear").input(typed)
+        assert "Nothing was deleted" in told(pressed(app, "Clear the store"))[0]
+        assert len(store.runs()) == 2
+    store.post(PROJECTED, queued)
+    app.text_input(key="word_to_clear").input("clear")
+    assert told(pressed(app, "Clear the store")) == ["2 runs were deleted."]
+    assert store.runs() == []
+    assert store.board(PROJECTED) is None
+
+
+@pytest.mark.parametrize("label", ["Pause the queue", "Show it to everybody", "Show it no longer", "Clear the store"])
+def test_who_is_no_teacher_any_more_at_the_click_changes_nothing(room: Class, store: Store, label: str):
+    run = recorded(store, CONFIG, 40, Status.FINISHED)
+    recorded(store, CONFIG, 20, Status.FINISHED)
+    store.post(PROJECTED, run)
+    app = page_of(room, room.visitor(teacher=True))
+    app.text_input(key="word_to_clear").input("clear")
+    room.turn_of(room.visitor())
+    assert told(pressed(app, label)) == [NOT_TEACHER]
+    assert (store.board(PAUSED), store.board(PROJECTED), len(store.runs())) == (None, run, 2)
+
+
+def test_the_teacher_sets_the_limits(room: Class, store: Store):
+    app = page_of(room, room.visitor(teacher=True))
+    before = limits_of(store.home)
+    app.number_input(key=f"limit_steps_{before.steps}").set_value(77)
+    assert "limits are set" in told(pressed(app, "Set the limits"))[0]
+    assert limits_of(store.home) == replace(before, steps=77)
+    assert app.number_input(key="limit_steps_77").value == 77
+    app.number_input(key="limit_steps_77").set_value(78)
+    room.turn_of(room.visitor())
+    assert told(pressed(app, "Set the limits")) == [NOT_TEACHER]
+    assert limits_of(store.home).steps == 77
+
+
+def test_a_limit_of_zero_is_not_taken(room: Class, store: Store):
+    app = page_of(room, room.visitor(teacher=True))
+    app.number_input(key=f"limit_queued_{limits_of(store.home).queued}").set_value(0)
+    before = limits_of(store.home)
+    assert "queued=0 to be a whole number of at least 1" in told(pressed(app, "Set the limits"))[0]
+    assert limits_of(store.home) == before
+
+
+def test_a_broken_file_of_limits_is_told_and_replaced(room: Class, store: Store):
+    (store.home / FILE).write_text("steps = 'many'")
+    app = page_of(room, room.visitor(teacher=True))
+    assert any("Saving replaces it" in each for each in told(app))
+    pressed(app, "Set the limits")
+    assert limits_of(store.home) == usual()

@@ -1,0 +1,155 @@
+"""The server itself, started: who reaches it, whom it refuses, and what a stranger gets from it."""
+
+import http.client
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+from websockets import Subprotocol
+from websockets.sync.client import connect
+
+from dpcore.runs.access import SHARED
+from dpcore.runs.keys import CHOSEN, TEACHER
+from tests.e2e.server import ROOT, Server, answering, free_port
+
+UPGRADE = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol": "streamlit",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A classroom as `streamlit run app.py` serves it, with no address named."""
+    home, port = tmp_path_factory.mktemp("room"), free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SHARED, "1")
+        patch.delenv(CHOSEN, raising=False)
+        patch.delenv("STREAMLIT_SERVER_ADDRESS", raising=False)
+        with answering(command, port, home, ROOT) as server:
+            yield server
+
+
+def asked(server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(server), timeout=30)
+    try:
+        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, dict(answer.headers), b"" if answer.status == 101 else answer.read()
+    finally:
+        connection.close()
+
+
+def port_of(server: Server) -> int:
+    return int(server.url.rpartition(":")[2])
+
+
+def listening(port: int) -> set[str]:
+    """The addresses at which something listens on a port, as the kernel writes them."""
+    lines = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    ends = [line.split()[1].split(":") for line in lines if line.split()[3] == "0A"]
+    return {address for address, number in ends if int(number, 16) == port}
+
+
+def test_only_this_machine_reaches_it(room: Server):
+    assert listening(port_of(room)) == {socket.inet_aton("127.0.0.1")[::-1].hex().upper()}
+
+
+def test_its_terminal_says_the_teachers_key_once(room: Server):
+    key = (room.home / TEACHER).read_text().strip()
+    assert (room.home.parent / "server.log").read_text().count(key) == 1
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+def test_another_sites_page_opens_no_connection(room: Server, origin: str):
+    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=origin)[0] == 403
+
+
+def test_a_page_of_its_own_does(room: Server):
+    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=room.url)[0] == 101
+
+
+def test_an_upload_without_the_pages_token_is_refused(room: Server):
+    assert asked(room, "/_stcore/upload_file/a/b", "PUT")[0] == 403
+    assert asked(room, "/_stcore/upload_file/a/b", "DELETE")[0] == 403
+
+
+@pytest.fixture
+def session(room: Server) -> Iterator[tuple[str, str]]:
+    """A page that is open: its session, and its token."""
+    token = generate_xsrf_token_string()
+    address = f"ws://127.0.0.1:{port_of(room)}/_stcore/stream"
+    protocols = [Subprotocol("streamlit"), Subprotocol(token)]
+    with connect(address, subprotocols=protocols, max_size=None) as socket:
+        socket.send(BackMsg(rerun_script=ClientState()).SerializeToString())
+        while (said := ForwardMsg.FromString(bytes(socket.recv(60)))).WhichOneof("type") != "new_session":
+            pass
+        yield said.new_session.initialize.session_id, token
+
+
+def uploaded(server: Server, session: tuple[str, str], file: str, size: int, *, method: str = "PUT") -> int:
+    """What the server answers to a file of so many bytes."""
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.json"\r\n\r\n' + b" " * size + b"\r\n--x--\r\n"
+    )
+    name, token = session
+    headers = {"X-Xsrftoken": token, "Cookie": f"{XSRF_COOKIE_NAME}={token}"}
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(server), timeout=60)
+    try:
+        connection.putrequest(method, f"/_stcore/upload_file/{name}/{file}")
+        for key, value in headers.items():
+            connection.putheader(key, value)
+        connection.putheader("Content-Type", "multipart/form-data; boundary=x")
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders()
+        with suppress(ConnectionError):  # a file that is refused is not read
+            connection.send(body)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_a_page_uploads_16_mb_at_once_and_64_in_all(room: Server, session: tuple[str, str]):
+    assert uploaded(room, session, "large", 16 * 2**20 + 1) == 413
+    assert [uploaded(room, session, str(number), 15 * 2**20) for number in range(5)] == [204] * 4 + [413]
+    assert uploaded(room, session, "0", 0, method="DELETE") == 204
+    assert uploaded(room, session, "4", 15 * 2**20) == 204
+
+
+def test_a_program_cannot_drive_the_pages_by_streamlits_own_interface(room: Server):
+    for path in ("/_stcore/agent/interact", "/_stcore/agent/mcp"):
+        status, _, body = asked(room, path, "POST", Content_Type="application/json")
+        assert status in (400, 403)
+        assert b"server.enableAgentApi" in body
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_no_route_takes_anything_but_questions(room: Server, method: str):
+    for path in ("/board", "/runs/x/events", "/previews/x", "/files/x/runs.js", "/", "/train", "/media/x"):
+        assert asked(room, path, method)[0] == 405, path
+
+
+@pytest.mark.parametrize(
+    "path", ["/../cookie.key", "/%2e%2e/cookie.key", "/files/../../cookie.key", "//etc/passwd", "/app.py", "/dpcore",
+             "/static/../../../app.py", "/component/x/../../app.py", "/media/../../app.py", "/pages/train.py",
+             "/.streamlit/config.toml", "/app/static/x", "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py"],
+)  # fmt: skip
+def test_no_file_can_be_had_by_a_path(room: Server, path: str):
+    status, headers, body = asked(room, path)
+    assert status in (400, 404) or headers["content-type"].startswith("text/html")  # the page that all addresses have
+    assert b"import " not in body
+    assert b"root:" not in body
+
+
+@pytest.mark.parametrize("cookie", ["a" * 10_000, "dpcore_visitor_00000000=x", "=;=", "\xff"])
+def test_no_cookie_is_an_error(room: Server, cookie: str):
+    assert asked(room, "/", Cookie=cookie)[0] == 200

@@ -1,0 +1,299 @@
+"""The page of all runs: what is listed, ticked, sorted and found, and what is done with what is ticked."""
+
+import sqlite3
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.runs import editing
+from dpcore.runs.access import User
+from dpcore.runs.in_words import state_of
+from dpcore.runs.record import Status, StoreError
+from dpcore.runs.store import Store
+from pages.parts.runs import listing
+from tests.pages import perturbation_page
+from tests.pages.papers.dummy import ROOT
+from tests.pages.runs_page import addressed, cells, listed, opened, send, sort, table, tick, ticked
+from tests.pages.train_page import CONFIG, metrics, press, progress, recorded
+
+MARKUP = "<script>alert(1)</script> **x** :red[x] $x$ [a](//b) `c`"
+
+
+def finished(store: Store, **changed: object) -> str:
+    return recorded(store, replace(CONFIG, **changed), 40, Status.FINISHED)
+
+
+def said(page) -> str:
+    shown = [each.value for kind in ("markdown", "caption", "info", "warning", "error") for each in page.get(kind)]
+    return " ".join([*shown, *(each.proto.body for each in page.get("html"))])
+
+
+def test_an_empty_store_says_where_runs_come_from(store: Store):
+    page = opened()
+    assert "There is no run here yet" in said(page)
+    assert not page.get("dialog")
+
+
+def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
+    run = finished(store, sigma=2.0)
+    row = cells(opened(), run)
+    wanted = {"status": "finished", "dataset": "MNIST", "model": "cnn", "optimizer": "SGD", "sigma": "2"}
+    assert wanted.items() <= row.items()
+    assert row["accuracy"] == "80.0 %"
+    assert float(row["epsilon"].removeprefix("≤ ")) == pytest.approx(0.48, abs=0.05)
+    baseline = finished(store, private=False)
+    assert cells(opened(), baseline)["epsilon"] == ""
+
+
+def test_a_queued_run_tells_its_place_and_a_running_one_how_far_it_is(store: Store):
+    running, queued = recorded(store, CONFIG, 40), store.submit(CONFIG)
+    page = opened()
+    assert cells(page, queued)["status"] == "queued, number 1, starts in a moment"
+    assert cells(page, running)["status"] == "running, 50 %"
+    assert cells(page, running)["accuracy"] == "66.0 %"
+    states = {each["id"]: each["state"] for each in table(page)["rows"]}
+    assert states[queued] == state_of(store.run(queued), "starts in a moment")
+
+
+def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
+    first, second, _ = (finished(store, sigma=sigma) for sigma in (1.0, 2.0, 4.0))
+    page = tick(opened(), first)
+    assert (ticked(page), addressed(page)) == ([first], [first])
+    page = tick(page, second)
+    assert addressed(page) == [first, second]
+    assert "sigma 1" in said(page)
+    page = tick(page, first, on=False)
+    assert (ticked(page), addressed(page)) == ([second], [second])
+    assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+def test_two_ticks_before_an_answer_both_count_and_an_old_one_does_not_count_twice(store: Store):
+    runs = [finished(store) for _ in range(3)]
+    page = tick(opened(), runs[0], runs[1])
+    assert addressed(page) == runs[:2]
+    page = send(page, "ticked", [{"number": 0, "run": runs[2], "on": True}])
+    assert addressed(page) == runs[:2]
+
+
+def test_no_more_than_six_can_be_ticked(store: Store):
+    runs = [finished(store) for _ in range(7)]
+    page = tick(opened(), *runs)
+    assert addressed(page) == runs[:6]
+    assert "6 runs are ticked" in table(page)["full"]
+
+
+@pytest.mark.parametrize("nonsense", [None, "x", [1], [{"number": "1"}], [{"number": 1, "run": [], "on": True}], {}])
+def test_nonsense_from_a_browser_changes_nothing(store: Store, nonsense: object):
+    run = finished(store)
+    page = opened(run)
+    for event in ("ticked", "sorted"):
+        page = send(page, event, nonsense)
+        assert addressed(page) == [run]
+
+
+def test_a_click_on_a_head_sorts_and_another_one_turns_the_order(store: Store):
+    runs = [finished(store, sigma=sigma) for sigma in (2.0, 1.0, 4.0)]
+    assert listed(opened()) == runs[::-1]
+    page = sort(opened(), "sigma")
+    assert listed(page) == [runs[2], runs[0], runs[1]]
+    assert page.query_params["sort"] in ("-sigma", ["-sigma"])
+    page = sort(page, "sigma")
+    assert listed(page) == [runs[1], runs[0], runs[2]]
+    assert [each["sorted"] for each in table(page)["columns"] if each["sorted"]] == ["ascending"]
+    assert listed(sort(page, "epsilon")) == [runs[1], runs[0], runs[2]]
+    assert listed(opened(sort="epsilon")) == [runs[2], runs[0], runs[1]]
+    assert listed(opened(sort="nonsense")) == runs[::-1]
+
+
+def test_a_long_table_is_turned_page_by_page(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(listing, "AT_ONCE", 2)
+    runs = [finished(store) for _ in range(5)][::-1]
+    page = opened(runs[4])
+    assert (listed(page), table(page)["elsewhere"]) == (runs[:2], 1)
+    page = press(press(page, "Next"), "Next")
+    assert (listed(page), table(page)["elsewhere"]) == (runs[4:], 0)
+    assert "Runs 5 to 5 of 5" in said(page)
+    for run in runs[3:]:
+        editing.delete(store, run)
+    assert listed(page.run()) == runs[:2]
+
+
+def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
+    adam, sgd = finished(store, optimizer="adam"), recorded(store, CONFIG, 10, Status.FAILED, "Boom")
+    editing.tag(store, sgd, ["mine", "100%"])
+    editing.annotate(store, adam, "for the talk")
+    for query, found in (
+        ({"find": "ADAM"}, [adam]), ({"find": "talk"}, [adam]), ({"find": "100%"}, [sgd]), ({"find": sgd}, [sgd]),
+        ({"status": "failed"}, [sgd]), ({"tag": "mine"}, [sgd]), ({"tag": "mine", "find": "sgd"}, [sgd]),
+    ):  # fmt: skip
+        assert listed(opened(**query)) == found, query
+    page = opened(find="no such run")
+    assert "No run is like that" in said(page)
+    assert "No run here has `tag=**b**`" in said(opened(tag="**b**"))
+
+
+def test_names_tags_and_notes_are_text_and_never_markup(store: Store):
+    run = finished(store)
+    editing.rename(store, run, MARKUP)
+    editing.tag(store, run, [MARKUP[:30].strip()])
+    editing.annotate(store, run, MARKUP)
+    page = opened(run, show="settings")
+    assert cells(page, run)["name"] == MARKUP
+    html = "".join(each.proto.body for each in page.get("html"))
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    page = press(page, "Delete")
+    (asked,) = [each.value for each in page.markdown if "nothing brings them back" in each.value]
+    assert "* `<script>alert(1)</script> **x** :red[x] " in asked
+    assert page.selectbox(key="tag").options == ["all", MARKUP[:30].strip()]
+
+
+def test_a_run_is_renamed_tagged_and_annotated(store: Store):
+    run = finished(store)
+    page = press(opened(run), "Name, tags, note")
+    page.text_input(key=f"edit_name_{run}").set_value("the best one")
+    page.text_input(key=f"edit_tags_{run}").set_value("talk, sgd,")
+    page.text_area(key=f"edit_note_{run}").set_value("look at class 7")
+    page = press(page, "Save")
+    kept = store.run(run)
+    assert (kept.name, kept.tags, kept.note) == ("the best one", ("talk", "sgd"), "look at class 7")
+    assert cells(page.run(), run)["name"] == "the best one"
+
+
+def test_a_name_that_is_too_long_is_a_sentence_and_nothing_is_kept(store: Store):
+    run = finished(store)
+    page = press(opened(run), "Name, tags, note")
+    page.text_input(key=f"edit_name_{run}").set_value("x" * 10_000)
+    page = press(page, "Save")
+    assert "10,000 characters" in page.error[0].value
+    assert store.run(run).name == ""
+
+
+def test_deleting_asks_first(store: Store):
+    run, other = finished(store), finished(store)
+    page = press(opened(run, other), "Delete 2")
+    assert len(store.runs()) == 2
+    page = press(page, "Keep")
+    assert len(store.runs()) == 2
+    page = press(press(page, "Delete 2"), "Delete")
+    assert store.runs() == []
+    assert addressed(page.run()) == []
+
+
+def test_active_runs_are_cancelled_and_those_that_ended_early_resumed(store: Store):
+    running, queued = recorded(store, CONFIG, 40), store.submit(CONFIG)
+    page = press(opened(running, queued), "Cancel 2")
+    assert store.run(queued).status is Status.CANCELLED
+    assert store.run(running).cancelling
+    store.end(running, Status.CANCELLED)
+    page = press(opened(queued), "Resume")
+    (rest,) = store.runs(Status.QUEUED)
+    assert addressed(page) == [rest.id]
+
+
+def test_what_may_not_be_changed_is_refused_by_the_callback_too(store: Store, monkeypatch: pytest.MonkeyPatch):
+    from pages.parts.runs import actions
+
+    run = finished(store)
+    page = press(opened(run), "Delete")
+    monkeypatch.setattr(actions, "may_change", lambda run: False)
+    page = press(page, "Delete")
+    assert actions.NOT_YOURS in said(page)
+    assert store.run(run)
+    (delete,) = [each for each in opened(run).button if each.label == "Delete"]
+    assert delete.disabled
+
+
+def test_an_unknown_run_in_the_address_is_named_beside_a_known_one(store: Store):
+    run = finished(store)
+    page = opened("nosuchrun9", run)
+    assert "`run=nosuchrun9`" in said(page)
+    assert addressed(page) == [run]
+
+
+def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(store: Store):
+    comparison, strange = perturbation_page.recorded(store, status=Status.FINISHED), finished(store)
+    with sqlite3.connect(store.path) as db:
+        db.execute("UPDATE runs SET kind = 'of tomorrow', settings = '{\"x\": 1}' WHERE id = ?", (strange,))
+    db.close()
+    page = tick(opened(), comparison, strange)
+    assert cells(page, comparison)["name"] == "Comparison of methods, Breast Cancer"
+    assert cells(page, strange)["status"] == "finished"
+    assert addressed(page) == []
+    assert set(ticked(page)) == {comparison, strange}
+    assert "another page" in said(page)
+    assert "Another version of this program" in said(page)
+
+
+def test_settings_that_differ_stand_side_by_side_with_where_the_runs_come_from(store: Store):
+    first, second = finished(store, sigma=1.0), finished(store, sigma=2.0, seed=3)
+    html = said(opened(first, second, show="settings"))
+    assert "<th scope=row>Noise multiplier sigma</th><td>1</td><td>2</td>" in html
+    assert "Expected batch" not in html
+    assert "<td>secret: kept with the run, never shown</td><td>3, which was chosen</td>" in html
+
+
+def test_a_store_that_is_replaced_under_the_page_is_a_sentence(store: Store):
+    page = opened(finished(store))
+    store.path.unlink()
+    with Store(store.home):
+        page.run()
+    assert not page.exception
+    assert "was replaced while in use" in page.error[0].value
+
+
+def test_the_chart_can_stand_over_epsilon_by_any_accountant(store: Store):
+    page = opened(finished(store), x="epsilon", by="rdp")
+    assert not page.exception
+    assert progress(page) == ["**MNIST cnn, SGD, sigma 1.23** · finished at step 40 of 79"]
+
+
+def test_the_owner_of_a_run_is_told_where_there_are_several(store: Store, monkeypatch: pytest.MonkeyPatch):
+    from pages.parts.runs import run_rows
+
+    mine, other = (store.submit(CONFIG, owner=owner) for owner in ("a" * 32, "b" * 32))
+    monkeypatch.setattr(run_rows, "current_user", lambda: User("a" * 32, shared=True))
+    page = opened()
+    assert [cells(page, run)["owner"] for run in (mine, other)] == ["you", "bbbbbb"]
+    assert listed(opened(owner="b" * 32)) == [other]
+
+
+def test_the_settings_of_a_run_are_loaded_into_the_training_page(store: Store):
+    run = finished(store, sigma=3.5, optimizer="adam", lr=0.02)
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    app.query_params["run"] = run
+    app.run()
+    page = press(app.switch_page("pages/runs.py").run(), "Load these settings")
+    assert page.title[0].value == "Train a private model and watch it"
+    assert page.text_input(key="sigma").value == "3.5"
+    assert page.selectbox(key="optimizer").value == "adam"
+
+
+def test_a_deleted_comparison_is_no_longer_ticked(store: Store):
+    comparison, run = perturbation_page.recorded(store, status=Status.FINISHED), finished(store)
+    page = tick(opened(), comparison, run)
+    editing.delete(store, comparison)
+    page.run()
+    assert not page.exception
+    assert (listed(page), ticked(page)) == ([run], [run])
+
+
+def test_a_run_that_goes_while_its_classes_are_looked_at_is_a_sentence(store: Store, monkeypatch: pytest.MonkeyPatch):
+    from pages.parts.runs import classes
+
+    run = finished(store)
+    monkeypatch.setattr(classes, "watched_runs", lambda store, ids: store.run("nosuchrun9"))
+    page = opened(run, show="classes")
+    assert "'nosuchrun9'" in page.error[0].value
+
+
+def test_a_store_that_fails_while_epsilons_are_computed_is_a_sentence(store: Store, monkeypatch: pytest.MonkeyPatch):
+    from pages.parts.runs import tradeoffs
+
+    def broken(*_: object) -> None:
+        raise StoreError("Expected the run store to be there.")
+
+    monkeypatch.setattr(tradeoffs, "ended", broken)
+    page = opened(finished(store), show="accuracy and epsilon")
+    assert page.error[0].value == "Expected the run store to be there."

@@ -1,0 +1,151 @@
+"""A sweep on the page of all runs: asked for, cancelled, drawn, and priced."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from dpcore.runs.editing import delete
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.runs.sweeps import submit_sweep, sweep_of
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+from dpcore.training.plan import plan
+from tests.pages.runs.test_runs_compared import shown
+from tests.pages.runs_page import listed, opened
+from tests.pages.train_page import CONFIG, charts, events_of, press
+
+
+def form(**query: str):
+    """The page with the form of a sweep open."""
+    page = opened(**query)
+    page.session_state["sweep_form"] = True
+    return page.run()
+
+
+def done(store: Store, run: str, config: RunConfig, accuracy: float) -> None:
+    store.claim("test:1")
+    for event in events_of(config, 40):
+        store.append(run, event)
+    store.append(run, Finished(plan(config).steps, 4.0, accuracy))
+    store.end(run, Status.FINISHED)
+
+
+def swept(store: Store, axes: dict[str, list], seeds: int = 2) -> tuple[str, list[str]]:
+    """A sweep whose first three runs have finished."""
+    configs = sweep_of(CONFIG, axes, seeds)
+    sweep = submit_sweep(store, configs, list(axes), "Sweep")
+    ids = [run.id for run in store.runs()][::-1]
+    for place in range(3):
+        done(store, store.queue()[0], configs[place], 0.8 + 0.02 * place)
+    return sweep, ids
+
+
+def test_a_sweep_is_queued_by_a_click_and_shown(store: Store):
+    page = form()
+    page.text_input(key="sweep_values_sigma").set_value("1, 2")
+    page.number_input(key="sweep_seeds").set_value(2).run()
+    page = press(page, "Queue 4 runs")
+    runs = store.runs(Status.QUEUED)
+    assert sorted(run.config.sigma for run in runs) == [1.0, 1.0, 2.0, 2.0]
+    assert len({run.sweep for run in runs}) == 1
+    assert page.query_params["sweep"] in (runs[0].sweep, [runs[0].sweep])
+    assert set(listed(page)) == {run.id for run in runs}
+    assert "**0 of 4 runs** are over" in shown(page)
+
+
+def test_the_second_click_of_a_double_click_queues_nothing(store: Store):
+    page = press(form(), "Queue 12 runs")
+    press(page, "Queue 12 runs")
+    assert len(store.runs()) == 12
+
+
+def test_two_settings_make_a_grid_on_the_settings_of_a_ticked_run(store: Store):
+    base = store.submit(replace(CONFIG, optimizer="adam", lr=0.01))
+    page = form(run=base)
+    page.selectbox(key="sweep_second").set_value("batch").run()
+    page.text_input(key="sweep_values_sigma").set_value("1, 2")
+    page.text_input(key="sweep_values_second_batch").set_value("64, 128")
+    page.number_input(key="sweep_seeds").set_value(1).run()
+    press(page, "Queue 4 runs")
+    queued = [run.config for run in store.runs(Status.QUEUED) if run.sweep]
+    assert {(each.sigma, each.batch) for each in queued} == {(1, 64), (1, 128), (2, 64), (2, 128)}
+    assert {each.optimizer for each in queued} == {"adam"}
+
+
+@pytest.mark.parametrize(("values", "said"), [("1, x", "sigma='x'"), ("-1", "sigma=-1.0"), ("1e-9", "sigma=1e-09")])
+def test_values_that_a_setting_cannot_have_are_a_sentence_and_nothing_is_queued(store: Store, values: str, said: str):
+    page = form()
+    page.text_input(key="sweep_values_sigma").set_value(values).run()
+    button = next(each for each in page.button if each.key == "sweep_start")
+    if not button.disabled:  # what has no plan is refused when it is asked for
+        page = button.click().run()
+    assert not page.exception
+    assert any(said in each.value for each in page.error)
+    assert store.runs() == []
+
+
+def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_runs(store: Store):
+    sweep, _ = swept(store, {"sigma": [1.0, 2.0]})
+    page = opened(sweep=sweep, show="sweep")
+    (chart,) = charts(page)
+    single, mean = chart["data"]
+    assert mean["x"] == [1.0, 2.0]
+    assert mean["y"] == pytest.approx([81.0, 84.0])
+    assert mean["error_y"]["array"][0] == pytest.approx(1.414, abs=0.01)
+    assert single["y"] == pytest.approx([80.0, 82.0, 84.0])
+    text = shown(page)
+    assert "**3 of 4 runs** are over" in text
+    assert "All 3 runs together" in text
+    assert "not** covered by its own epsilon" in text
+    assert "arXiv 2110.03620" in text
+
+
+def test_a_run_of_it_that_cannot_be_read_leaves_no_price_and_says_so(store: Store):
+    sweep, ids = swept(store, {"sigma": [1.0, 2.0]})
+    with store.writing() as db:
+        db.execute("UPDATE runs SET settings = json_insert(settings, '$.unheard', 1) WHERE id = ?", (ids[1],))
+    text = shown(opened(sweep=sweep, show="sweep"))
+    assert "cannot be read by this version of the program" in text
+    assert "runs together" not in text
+
+
+def test_deleting_runs_of_it_changes_nothing_of_the_price_and_is_said(store: Store):
+    sweep, ids = swept(store, {"sigma": [1.0, 2.0]})
+    before = shown(opened(sweep=sweep, show="sweep"))
+    for run in ids[:2]:
+        delete(store, run)
+    after = shown(opened(sweep=sweep, show="sweep"))
+    assert "All 3 runs together, as far as they have got, 2 of them deleted meanwhile: **epsilon" in after
+    number = re.compile(r"together.*?\*\*epsilon (.*?)\*\*")
+    assert number.findall(after) == number.findall(before) != []
+
+
+def test_fixed_seeds_are_warned_of_beside_the_price(store: Store):
+    configs = sweep_of(replace(CONFIG, seed=3), {"sigma": [1.0]}, 2)
+    sweep = submit_sweep(store, configs, ["sigma"], "Sweep")
+    done(store, store.queue()[0], configs[0], 0.8)
+    assert "The seeds are fixed (3, 4): epsilon holds only for those who do not know them" in shown(
+        opened(sweep=sweep, show="sweep")
+    )
+
+
+def test_two_settings_are_drawn_as_a_map(store: Store):
+    sweep, _ = swept(store, {"sigma": [1.0, 2.0], "batch": [128, 256]}, seeds=1)
+    (chart,) = charts(opened(sweep=sweep, show="sweep"))
+    assert chart["data"][0]["type"] == "heatmap"
+    assert [each for row in chart["data"][0]["text"] for each in row].count("") == 1
+
+
+def test_what_is_left_of_a_sweep_is_cancelled_as_one(store: Store):
+    sweep, ids = swept(store, {"sigma": [1.0, 2.0, 4.0]})
+    press(opened(sweep=sweep, show="sweep"), "Cancel the other 3")
+    assert [store.run(run).status for run in ids].count(Status.CANCELLED) == 3
+    assert [store.run(run).status for run in ids].count(Status.FINISHED) == 3
+
+
+def test_without_a_sweep_the_page_says_how_to_get_one(store: Store):
+    assert "Choose a sweep" in shown(opened(show="sweep"))
+    page = opened(show="sweep", sweep="nosuch")
+    assert "`sweep=nosuch`" in shown(page)

@@ -1,0 +1,93 @@
+"""A training function that goes on where it was, as the real one does, without training: what the workers of faults do.
+
+Each number of an event follows from the one before and the secret seed, so a run that was disturbed says exactly what
+an undisturbed one says, or shows that it lost its way.
+"""
+
+import json
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from dpcore.training.begun import Begun
+from dpcore.training.checkpoint_header import Label, private, read_label, write_label
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+
+STEPS = 20
+EVERY = 5  # steps between two tests and checkpoints
+PAUSE = 0.03  # seconds that a step takes
+
+
+def train(
+    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: Begun | None = None, **_: Any
+) -> Generator[Event, None, None]:
+    """Twenty steps; every fifth is tested and saved."""
+    yield from walked(config, file, secret, begun, PAUSE)
+
+
+def brisk(
+    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: Begun | None = None, **_: Any
+) -> Generator[Event, None, None]:
+    """The same in a tenth of the time."""
+    yield from walked(config, file, secret, begun, PAUSE / 10)
+
+
+def ahead(config: RunConfig, **options: Any) -> Generator[Event, None, None]:
+    """The same in a process whose clock has gone ten years ahead while it trains."""
+    yield from _by_another_clock(config, 3.2e8, options)
+
+
+def behind(config: RunConfig, **options: Any) -> Generator[Event, None, None]:
+    """The same in a process whose clock has gone ten years back while it trains."""
+    yield from _by_another_clock(config, -3.2e8, options)
+
+
+def walked(
+    config: RunConfig, file: Path | None, secret: int | None, begun: Begun | None, pause: float
+) -> Generator[Event, None, None]:
+    """The events that are to be said, each step after a pause."""
+    done, state = saved(file) if file and file.exists() else (0, secret or config.seed or 0)
+    begun_before, begun = begun is not None, begun or Begun()
+    if not done and not begun_before:
+        yield Started(config.examples, STEPS, config.q, "cpu", 1, "test double")
+    for step in range(done + 1, STEPS + 1):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        if step > begun.reported:
+            time.sleep(pause)
+            yield Stepped(step, step / STEPS, state / 2**64, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
+        if step % EVERY == 0 and begun.tested < step < STEPS:
+            yield Evaluated(step, step / STEPS, state / 2**64, 1.0, (0.5,) * 10)
+            if file:
+                save(file, config, step, state)
+                yield Checkpointed(step)
+    accuracy = state / 2**64
+    if begun.tested < STEPS:
+        yield Evaluated(STEPS, 1.0, accuracy, 1.0, (0.5,) * 10)
+    yield Finished(STEPS, 1.0, accuracy)
+
+
+def save(file: Path, config: RunConfig, step: int, state: int) -> None:
+    """Write the state, the whole file or none."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = file.with_suffix(".part")
+    with open(aside, "wb", opener=private) as out:
+        write_label(out, Label(step, config.chosen(), {}, ""))
+        out.write(json.dumps(state).encode())
+    os.replace(aside, file)
+
+
+def saved(file: Path) -> tuple[int, int]:
+    """The step and the state that were saved."""
+    with open(file, "rb") as out:
+        label, state = read_label(out), json.loads(out.read())
+    assert label is not None
+    return label.step, state
+
+
+def _by_another_clock(config: RunConfig, ahead: float, options: dict[str, Any]) -> Generator[Event, None, None]:
+    real = time.time
+    time.time = lambda: real() + ahead
+    yield from walked(config, options["file"], options["secret"], options["begun"], PAUSE)

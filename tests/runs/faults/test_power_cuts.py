@@ -1,0 +1,90 @@
+"""A power cut takes the last transactions and keeps the files, or a disk changes a byte of them.
+
+What was released is neither said twice nor drawn again with other noise.
+"""
+
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from dpcore.runs.record import Status, checkpoint_path
+from dpcore.runs.store import Store
+from dpcore.runs.worker import Interrupts
+from dpcore.training.events import Finished
+from tests.runs.faults.afterwards import counted, sound
+from tests.runs.test_going_on import CONFIG, begun, gone_on, train
+
+SAID = 12  # events, with checkpoints among them
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)
+
+
+def cut(store: Store, run: str, kept: int) -> None:
+    """Take the run's events behind the first `kept`, and with the first of them what it says of its origin."""
+    with store.writing() as db:
+        db.execute("DELETE FROM events WHERE run = ? AND sequence > ?", (run, kept))
+        if not kept:
+            db.execute("UPDATE runs SET origin = NULL WHERE id = ?", (run,))
+
+
+def whole(store: Store, run: str) -> Finished:
+    *_, last = train(store.run(run).config, secret=store.secret(run))
+    assert isinstance(last, Finished)
+    return last
+
+
+@pytest.mark.parametrize("kept", [0, 1, 5])
+def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the_weights_are_the_same(
+    store: Store, interrupts: Interrupts, kept: int
+) -> None:
+    run = begun(store, CONFIG, SAID, saves=True)
+    cut(store, run, kept)
+    done = gone_on(store, run, interrupts)
+    said = [event for _, event in store.tail(run)]
+    assert (done.status, done.error) == (Status.FINISHED, None)
+    assert sound(said)
+    assert [number for number, _ in store.tail(run)] == counted(said)
+    assert done.last.accuracy == whole(store, run).accuracy
+
+
+@pytest.mark.parametrize("place", [0.3, 0.9])
+def test_a_checkpoint_with_another_byte_is_named_and_not_gone_on_from(
+    store: Store, interrupts: Interrupts, place: float
+) -> None:
+    run = begun(store, CONFIG, SAID, saves=True)
+    file = checkpoint_path(store.home, run)
+    damaged = bytearray(file.read_bytes())
+    damaged[int(place * len(damaged))] ^= 16
+    file.write_bytes(damaged)
+    lost = gone_on(store, run, interrupts)
+    assert (lost.status, lost.sequence) == (Status.LOST, SAID)
+    assert "to be a checkpoint, but it is damaged" in (lost.error or "")
+
+
+def test_half_a_checkpoint_is_named_and_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
+    run = begun(store, CONFIG, SAID, saves=True)
+    file = checkpoint_path(store.home, run)
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    lost = gone_on(store, run, interrupts)
+    assert (lost.status, lost.sequence) == (Status.LOST, SAID)
+    assert "to be a checkpoint, but it is damaged" in (lost.error or "")
+
+
+def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothing_again(
+    store: Store, interrupts: Interrupts
+) -> None:
+    run = store.submit(CONFIG)
+    assert store.claim("gone:1") is not None
+    for event in train(CONFIG, secret=store.secret(run)):
+        store.append(run, event, "gone:1")
+    assert store.recover(store.run(run), "gone") is Status.QUEUED
+    said = store.tail(run)
+    done = gone_on(store, run, interrupts)
+    assert (done.status, done.error) == (Status.FINISHED, None)
+    assert store.tail(run) == said

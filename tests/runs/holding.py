@@ -1,0 +1,29 @@
+"""A store that another process holds, so that nobody else can write to it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HOLD = """
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+db.execute("ROLLBACK")
+"""
+
+
+@contextmanager
+def held(file: Path, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+    """The database in the hands of another process, for so many seconds from the beginning of the block on."""
+    command = [sys.executable, "-c", HOLD, str(file), str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
+            yield holder
+        finally:
+            holder.kill()

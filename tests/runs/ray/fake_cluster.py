@@ -1,0 +1,95 @@
+"""A cluster in this process: real workers, asked by plain calls, that can be killed or cut off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpcore.runs.ray_pool.cluster import Gone, NoAnswer, Shape
+from dpcore.runs.ray_pool.node import NodeWorker
+
+
+@dataclass(eq=False)
+class Question:
+    """A call that has been made."""
+
+    worker: NodeWorker
+    answer: Any
+
+
+class FakeCluster:
+    """So many places for workers of one CPU each."""
+
+    def __init__(self, places: int = 1, gpus: int = 0) -> None:
+        self.places, self.gpus = places, gpus
+        self.living: dict[str, NodeWorker] = {}
+        self.cut: set[NodeWorker] = set()  # they do what they are asked, but nobody hears of it
+        self.asked: list[tuple[str, Any]] = []
+        self.shapes: list[Shape] = []
+
+    def start(self, name: str, shape: Shape, train: str) -> Any:
+        self.shapes.append(shape)
+        self.living[name] = NodeWorker(train, shape.cpus, shape.gpus, leave=lambda _: self.living.pop(name, None))
+        return self.living[name]
+
+    def find(self, name: str) -> Any | None:
+        return self.living.get(name)
+
+    def ask(self, worker: Any, method: str, *values: Any) -> Any:
+        if worker not in self.living.values():
+            return Question(worker, None)
+        self.asked.append((method, values))
+        return Question(worker, getattr(worker, method)(*values))
+
+    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
+        return [question for question in questions if question.worker not in self.cut]
+
+    def answer(self, question: Any) -> Any:
+        if question.worker not in self.living.values():
+            raise Gone("its node is gone")
+        return question.answer
+
+    def end(self, worker: Any) -> None:
+        for name in [name for name, each in self.living.items() if each is worker]:
+            del self.living[name]
+            if worker._run:
+                worker.cancel(worker._run)  # its thread must not go on for the rest of the tests
+
+    def room(self, shape: Shape) -> int:
+        return self.places - len(self.living)
+
+    def fits(self, shape: Shape) -> bool:
+        return bool(self.places)
+
+    def has_gpus(self) -> bool:
+        return bool(self.gpus)
+
+
+class OneByOne(FakeCluster):
+    """Answers come one at a time, in the order of the questions."""
+
+    def __init__(self, places: int = 1) -> None:
+        super().__init__(places)
+        self._questions: list[Any] = []
+
+    def ask(self, worker: Any, method: str, *values: Any) -> Any:
+        self._questions.append(super().ask(worker, method, *values))
+        return self._questions[-1]
+
+    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
+        self._questions = [each for each in self._questions if each in questions]
+        return self._questions[:1]
+
+
+class Unreliable(FakeCluster):
+    """Every second answer to a question for news is lost on its way."""
+
+    def __init__(self, places: int = 1) -> None:
+        super().__init__(places)
+        self._lost = False
+
+    def answer(self, question: Any) -> Any:
+        answer = super().answer(question)
+        self._lost = not self._lost
+        if self._lost and answer is not None and not isinstance(answer, dict):
+            raise NoAnswer("the network is down")
+        return answer

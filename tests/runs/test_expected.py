@@ -1,0 +1,255 @@
+"""When a queued run may be expected to begin."""
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs import expected
+from dpcore.runs.expected import (
+    HELD,
+    REPORTS,
+    UNKNOWN,
+    Job,
+    paces_of,
+    said,
+    seconds_for,
+    seconds_left,
+    start_of,
+    starts,
+)
+from dpcore.runs.limits import FILE, Limits, write
+from dpcore.runs.record import Status, device_path, worker_name
+from dpcore.runs.rows import insert, row_of
+from dpcore.runs.slots import Slots
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
+from dpcore.training.perturbation.request import Request
+from dpcore.training.plan import plan
+
+STEPS = plan(RunConfig()).steps
+LIKE, MODEL = ("narrow",), ("wide",)
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "KEPT", -1.0)
+
+
+def _jobs(*amounts: float, device: str = "cpu") -> list[Job]:
+    return [Job(f"{device} {place}", device, (LIKE, MODEL), amount) for place, amount in enumerate(amounts)]
+
+
+def _simulated(queued: Sequence[float], running: Sequence[float], slots: int) -> list[float]:
+    """When each begins, second by second."""
+    left, found, now = list(running), [], 0
+    for amount in queued:
+        while len(left) >= slots:
+            now += 1
+            left = [each - 1 for each in left if each > 1]
+        found.append(float(now))
+        left.append(amount)
+    return found
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+@pytest.mark.parametrize("running", [[], [4.0], [4.0, 9.0, 2.0]])
+def test_starts_are_those_of_a_simulation_second_by_second(slots: int, running: list[float]) -> None:
+    queued = [3.0, 1.0, 7.0, 2.0, 2.0, 5.0]
+    now = [Job(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)]
+    found = starts(_jobs(*queued), now, {LIKE: 1.0}, (Slots(slots),))
+    assert list(found.values()) == _simulated(queued, running, slots)
+
+
+def test_runs_for_the_gpu_do_not_wait_for_those_on_the_processor() -> None:
+    slots = Slots(1, ("auto", "cuda")), Slots(1, ("cpu", "mps"))
+    queued = [*_jobs(10, 10), *_jobs(3, 3, device="auto")]
+    found = starts(queued, _jobs(100, device="cuda"), {LIKE: 1.0}, slots)
+    assert found == {"cpu 0": 0.0, "cpu 1": 10.0, "auto 0": 100.0, "auto 1": 103.0}
+
+
+def test_behind_a_run_like_which_none_was_here_no_start_is_known_unless_another_slot_is() -> None:
+    unknown, known = Job("u", "cpu", ((1,), (2,)), 5.0), _jobs(4.0, 4.0)
+    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(1),)).values()) == [0.0, math.inf, math.inf]
+    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(2),)).values()) == [0.0, 0.0, 4.0]
+
+
+def test_the_pace_is_that_of_the_latest_runs_alike_else_of_the_same_model() -> None:
+    past = [Job("", "", (LIKE, MODEL), 0.0, pace) for pace in (2.0, 4.0, 3.0, 3.0, 2.0, 900.0)]
+    paces = paces_of([*past, Job("", "", (("other",), MODEL), 0.0, 1.0)])
+    assert paces == {LIKE: 3.0, MODEL: 3.0, ("other",): 1.0}
+    assert seconds_left(Job("", "", (("new",), MODEL), 6.0), paces) == 2.0
+    assert seconds_left(Job("", "", (LIKE,), 6.0, pace=6.0), paces) == 1.0  # its own says more
+    assert seconds_left(Job("", "", (("new",),), 6.0), paces) == math.inf
+
+
+def test_a_start_is_said_in_words_that_change_now_and_then_only() -> None:
+    assert [said(seconds) for seconds in (0, 12, 59, 61, 3599, 3700, 200_000)] == [
+        "starts in a moment",
+        "starts in about 20 s",
+        "starts in about 60 s",
+        "starts in about 1 min",
+        "starts in about 60 min",
+        "starts in about 1 h",
+        "starts in about 2 days",
+    ]
+
+
+def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008
+    run = store.submit(config, worker=worker_name(os.getpid()))
+    store.append(run, Started(config.examples, plan(config).steps, config.q, "cpu", 1, ""))
+    store.append(run, Finished(plan(config).steps, seconds, 0.5))
+    store.end(run, Status.FINISHED)
+
+
+def test_a_first_run_starts_in_a_moment_and_of_the_next_it_is_said_that_nothing_is_known(store: Store) -> None:
+    first, second = store.submit(RunConfig()), store.submit(RunConfig())
+    assert start_of(store, first) == "starts in a moment"
+    assert start_of(store, second) == UNKNOWN
+    assert start_of(store, "none") == ""
+
+
+def test_a_start_follows_from_runs_that_have_finished_here_and_from_how_far_the_one_is_that_runs(store: Store) -> None:
+    _recorded(store, 120.0)
+    running, first, second = (store.submit(RunConfig()) for _ in range(3))
+    assert start_of(store, second) == "starts in about 4 min"
+    assert store.claim("here:1")
+    assert start_of(store, running) == ""
+    assert start_of(store, first) == "starts in about 2 min"
+    store.append(running, Started(1, STEPS, 0.5, "cpu", 1, ""))
+    store.append(running, Stepped(STEPS // 2, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), STEPS / 600))
+    assert start_of(store, first) == "starts in about 5 min"
+    assert start_of(store, second) == "starts in about 8 min"  # by the mean pace of the run now and the one before
+
+
+def test_a_longer_run_and_a_larger_batch_take_longer(store: Store) -> None:
+    _recorded(store, 100.0)
+    store.submit(RunConfig(epochs=RunConfig().epochs * 6), owner="a")
+    behind = store.submit(RunConfig(), owner="b")
+    assert start_of(store, behind) == "starts in about 10 min"
+
+
+def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_before_one(store: Store) -> None:
+    config = RunConfig(batch=250, epochs=1.0)
+    assert seconds_for(store, config) is None
+    _recorded(store, 10.0, config)
+    assert seconds_for(store, replace(config, epochs=3.0)) == pytest.approx(30.0)
+    for other in ({"model": "mlp"}, {"private": False}, {"device": "cpu"}, {"optimizer": "adam"}):
+        assert seconds_for(store, RunConfig(**other)) is None
+    other = replace(config, dataset="fashion_mnist")
+    assert seconds_for(store, other) == pytest.approx(10.0)  # as long as with other data, before one of these
+    _recorded(store, 70.0, other)
+    assert seconds_for(store, other) == pytest.approx(70.0)
+    assert seconds_for(store, config) == pytest.approx(10.0)
+
+
+def test_a_run_of_a_store_of_an_older_version_says_how_long_one_takes(store: Store) -> None:
+    _recorded(store, 120.0)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET cost = 0")
+    assert seconds_for(store, RunConfig()) == pytest.approx(120.0)
+
+
+def test_the_next_run_starts_when_the_one_before_it_should_be_over(store: Store) -> None:
+    _recorded(store, 240.0)
+    _, second = store.submit(RunConfig()), store.submit(RunConfig())
+    seconds = seconds_for(store, RunConfig())
+    assert seconds == pytest.approx(240.0)
+    assert start_of(store, second) == said(240.0)
+
+
+def test_the_pace_of_a_run_that_runs_is_the_median_of_its_latest_reports(store: Store) -> None:
+    running, waiting = store.submit(RunConfig()), store.submit(RunConfig())
+    assert store.claim("here:1")
+    rate = STEPS / 600
+    for step in range(1, 2 * REPORTS + 1):
+        pace = 1e-6 if step <= REPORTS else 1e6 if step == 2 * REPORTS else rate  # the first are no longer looked at
+        store.append(running, Stepped(step, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), pace))
+    store.append(running, Evaluated(STEPS // 2, 1.0, 0.5, 1.0, (0.5,) * 10))
+    assert start_of(store, waiting) == "starts in about 5 min"
+    assert seconds_for(store, RunConfig()) == pytest.approx(600.0)
+
+
+def test_a_run_that_waits_again_counts_with_what_is_left_behind_its_checkpoint(store: Store) -> None:
+    _recorded(store, 1200.0)
+    ahead = store.submit(RunConfig(), owner="a")
+    behind = store.submit(RunConfig(), owner="b")
+    assert start_of(store, behind) == "starts in about 20 min"
+    assert store.claim("gone:1")
+    for event in (
+        Started(1, STEPS, 0.5, "cpu", 1, ""),
+        Checkpointed(STEPS // 2),
+        Stepped(STEPS - 1, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 1.0),  # which is taken again
+    ):
+        store.append(ahead, event)
+    store.recover(store.run(ahead), "gone")
+    assert start_of(store, store.submit(RunConfig(), owner="c")) == "starts in about 30 min"
+
+
+def test_comparisons_ahead_count_with_the_time_that_such_took(store: Store) -> None:
+    done = store.submit(Request(), worker=worker_name(os.getpid()))
+    with store.writing() as db:
+        db.execute("UPDATE runs SET started = 1000, ended = 1600, status = 'finished' WHERE id = ?", (done,))
+    store.submit(Request(), owner="a")
+    assert start_of(store, store.submit(RunConfig(), owner="b")) == "starts in about 10 min"
+
+
+def test_more_slots_bring_a_start_forward_and_a_bad_file_of_limits_hides_none(store: Store) -> None:
+    _recorded(store, 600.0)
+    _first, second = store.submit(RunConfig()), store.submit(RunConfig())
+    assert start_of(store, second) == "starts in about 10 min"
+    write(store.home, Limits(cpu_slots=2))
+    assert start_of(store, second) == "starts in a moment"
+    (store.home / FILE).write_text("cpu_slots = 0")
+    assert start_of(store, second) == "starts in about 10 min"
+    device_path(store.home).write_text("cuda")
+    (store.home / FILE).unlink()
+    on_cpu = store.submit(RunConfig(device="cpu"))
+    assert start_of(store, on_cpu) == "starts in a moment"
+
+
+def test_in_a_paused_queue_it_is_said_that_it_is_paused(store: Store) -> None:
+    run = store.submit(RunConfig())
+    store.post("paused", "1")
+    assert start_of(store, run) == HELD
+
+
+def test_an_older_runs_missing_plan_and_settings_keep_nobody_from_knowing(store: Store) -> None:
+    run = store.submit(RunConfig())
+    with store.writing() as db:
+        db.execute("UPDATE runs SET plan = NULL, settings = '{}', status = 'finished' WHERE id = ?", (run,))
+    assert start_of(store, store.submit(RunConfig())) == "starts in a moment"
+
+
+def test_a_run_that_was_trained_elsewhere_says_nothing_of_this_machine(store: Store) -> None:
+    _recorded(store, 120.0)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET origin = ?", ('{"imported": "2026-11-22"}',))
+    store.submit(RunConfig())
+    assert start_of(store, store.submit(RunConfig())) == UNKNOWN
+    assert seconds_for(store, RunConfig()) is None
+
+
+def test_everybody_who_asks_within_a_second_gets_one_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "KEPT", 60.0)
+    runs = [store.submit(RunConfig()) for _ in range(3)]
+    looked = []
+    monkeypatch.setattr(store, "queue", lambda: looked.append(1) or runs)
+    assert [start_of(store, run) for run in runs * 10][:3] == ["starts in a moment", UNKNOWN, UNKNOWN]
+    assert looked == [1]
+
+
+def test_the_starts_of_ten_thousand_runs_take_no_more_than_a_moment(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        row = row_of("", RunConfig(), "", None, None, None)
+        with store.writing() as db:
+            for number in range(10_000):
+                insert(db, row | {"id": str(number), "owner": str(number % 100)})
+        begun = time.process_time()
+        assert start_of(store, "9999") == UNKNOWN
+        assert time.process_time() - begun < 2

@@ -1,0 +1,292 @@
+"""A run whose worker went is gone on with as if nothing had been, or not at all; what is released twice is charged."""
+
+import os
+import signal
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpcore.privacy.mechanism import Release
+from dpcore.runs.going_on import events_of
+from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
+from dpcore.runs.resume import resume
+from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.worker import Interrupts, perform
+from dpcore.training import loop
+from dpcore.training.checkpoint_header import Label, write_label
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import plan
+from tests.training.small_runs import SMALL, ticking
+
+CONFIG = replace(SMALL, epochs=0.3, seed=None)  # 47 steps
+HERE = worker_name(os.getpid())
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)
+
+
+def train(config: RunConfig, *, seconds: float = 0.2, **options: Any) -> Generator[Event, None, None]:
+    """Real training, on a clock that makes it report every other step, test now and then, and save at times."""
+    return loop.train(config, ticking(seconds), **options)
+
+
+def begun(store: Store, config: RunConfig, until: int, *, saves: bool) -> str:
+    """A run whose worker was killed after `until` events; it waits to be gone on with."""
+    run = store.submit(config)
+    claimed = store.claim("gone:1")
+    assert claimed is not None
+    events = events_of(store, claimed, lambda *each, **options: train(*each, seconds=1.5 if saves else 0.2, **options))
+    for _ in range(until):
+        store.append(run, next(events), "gone:1")
+    events.close()
+    assert checkpoint_path(store.home, run).exists() is saves
+    assert store.recover(store.run(run), "gone") is Status.QUEUED
+    return run
+
+
+def gone_on(store: Store, run: str, interrupts: Interrupts) -> Run:
+    """The run after the next worker was done with it."""
+    claimed = store.claim(HERE)
+    assert claimed is not None
+    assert claimed.id == run
+    perform(store, claimed, train, interrupts)
+    return store.run(run)
+
+
+def undisturbed(store: Store, run: str) -> Finished:
+    *_, last = train(store.run(run).config, secret=store.secret(run))
+    assert isinstance(last, Finished)
+    return last
+
+
+def steps_of(events: list[Any], kind: type) -> list[int]:
+    return [event.step for event in events if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize(("until", "saves"), [(1, False), (2, False), (5, False), (12, False), (12, True)])
+def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
+    store: Store, interrupts: Interrupts, until: int, saves: bool
+) -> None:
+    run = begun(store, CONFIG, until, saves=saves)
+    before = store.tail(run)
+    done = gone_on(store, run, interrupts)
+    assert done.status is Status.FINISHED
+    events = store.tail(run)
+    assert events[: len(before)] == before
+    assert [sequence for sequence, _ in events] == list(range(1, len(events) + 1))
+    said = [event for _, event in events]
+    assert len(steps_of(said, Finished)) == 1
+    assert sum(isinstance(event, Started) for event in said) == 1
+    for kind in (Stepped, Evaluated):
+        assert steps_of(said, kind) == sorted(set(steps_of(said, kind)))
+    assert steps_of(said, Stepped)[-1] == steps_of(said, Evaluated)[-1] == plan(CONFIG).steps
+    assert done.last is not None
+    assert isinstance(done.last, Finished)
+    assert done.last.accuracy == undisturbed(store, run).accuracy
+    assert not checkpoint_path(store.home, run).exists()
+
+
+def test_each_decision_of_simulated_annealing_is_said_once(store: Store, interrupts: Interrupts) -> None:
+    config = replace(CONFIG, acceptance="sa", public=500, sa_q0=1000.0, sigma=4.0)
+    run = begun(store, config, 9, saves=False)
+    gone_on(store, run, interrupts)
+    decisions = "".join(event.decisions for _, event in store.tail(run) if isinstance(event, Stepped))
+    whole = train(config, secret=store.secret(run))
+    assert decisions == "".join(event.decisions for event in whole if isinstance(event, Stepped))
+    assert len(decisions) == plan(config).steps
+
+
+@pytest.mark.parametrize("name", ["threads", "device", "torch", "dpcore", "data"])
+def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(
+    store: Store, interrupts: Interrupts, name: str
+) -> None:
+    run = begun(store, CONFIG, 4, saves=False)
+    with store.writing() as db:
+        db.execute(f"UPDATE runs SET origin = json_set(origin, '$.{name}', 'another')")
+    lost = gone_on(store, run, interrupts)
+    assert (lost.status, lost.sequence) == (Status.LOST, 4)
+    assert f"Expected {name}=" in (lost.error or "")
+    assert "to be another, as where the run began" in (lost.error or "")
+
+
+@pytest.mark.parametrize("name", ["data", "dpcore", "numpy"])
+def test_behind_a_checkpoint_other_data_and_another_program_are_refused(
+    store: Store, interrupts: Interrupts, name: str
+) -> None:
+    run = begun(store, CONFIG, 12, saves=True)
+    with store.writing() as db:
+        db.execute(f"UPDATE runs SET origin = json_set(origin, '$.{name}', 'another')")
+    assert f"Expected {name}=" in (gone_on(store, run, interrupts).error or "")
+
+
+def test_a_checkpoint_that_outlived_the_last_events_is_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
+    run = begun(store, CONFIG, 12, saves=True)
+    kept = 3
+    with store.writing() as db:
+        db.execute("DELETE FROM events WHERE sequence > ?", (kept,))
+    done = gone_on(store, run, interrupts)
+    said = [event for _, event in store.tail(run)]
+    assert done.status is Status.FINISHED
+    steps = steps_of(said, Stepped)
+    assert steps == sorted(set(steps))
+    assert done.last.accuracy == undisturbed(store, run).accuracy
+
+
+def test_a_damaged_checkpoint_is_named_and_nothing_is_said_behind_it(store: Store, interrupts: Interrupts) -> None:
+    run = begun(store, CONFIG, 12, saves=True)
+    checkpoint_path(store.home, run).write_bytes(b"nonsense")
+    lost = gone_on(store, run, interrupts)
+    assert (lost.status, lost.sequence) == (Status.LOST, 12)
+    assert "to be a checkpoint, but it is damaged" in (lost.error or "")
+
+
+class TestWhatBecomesOfARunWhoseWorkerIsGone:
+    """What `recover` does."""
+
+    def claimed(self, store: Store) -> Run:
+        store.submit(RunConfig())
+        claimed = store.claim("gone:1")
+        assert claimed is not None
+        return claimed
+
+    def test_it_waits_again_in_its_old_place(self, store: Store) -> None:
+        run = self.claimed(store)
+        store.submit(RunConfig())
+        assert store.recover(run, "gone") is Status.QUEUED
+        again = store.run(run.id)
+        assert (again.worker, again.position, again.attempts, again.error, again.ended) == (None, 1, 1, None, None)
+
+    def test_after_some_attempts_in_vain_it_is_lost(self, store: Store) -> None:
+        run = self.claimed(store)
+        for _ in range(MOST_ATTEMPTS):
+            assert store.recover(run, "gone.") is Status.QUEUED
+            run = store.claim("gone:2")
+            assert run is not None
+        assert store.recover(run, "gone.") is Status.LOST
+        assert store.run(run.id).error == "gone. It has got no further in 3 attempts."
+
+    def test_a_checkpoint_makes_them_count_from_the_first(self, store: Store) -> None:
+        run = self.claimed(store)
+        store.recover(run, "gone")
+        run = store.claim("gone:2")
+        assert run is not None
+        store.append(run.id, Checkpointed(9), "gone:2")
+        assert store.run(run.id).attempts == 0
+
+    def test_it_is_cancelled_where_that_was_asked_for(self, store: Store) -> None:
+        run = self.claimed(store)
+        store.cancel(run.id)
+        assert store.recover(run, "gone") is Status.CANCELLED
+        assert store.run(run.id).error is None
+
+    def test_one_that_the_asking_process_did_itself_is_lost(self, store: Store) -> None:
+        run = store.run(store.submit(RunConfig(), worker="gone:1"))
+        assert store.recover(run, "gone") is Status.LOST
+
+    def test_nothing_becomes_of_one_that_has_shown_a_sign_of_life(self, store: Store) -> None:
+        run = self.claimed(store)
+        store.beat(run.id, "gone:1")
+        assert store.recover(run, "gone") is None
+        assert store.run(run.id).status is Status.RUNNING
+
+    def test_its_old_worker_adds_nothing_and_ends_nothing(self, store: Store) -> None:
+        run = self.claimed(store)
+        store.recover(run, "gone")
+        store.claim("next:1")
+        assert store.append(run.id, Checkpointed(1), "gone:1")
+        assert store.stopping(run.id, "gone:1")
+        assert not store.stopping(run.id, "next:1")
+        assert not store.end(run.id, Status.FAILED, worker="gone:1")
+        assert not store.lose(run.id, "gone", worker="gone:1")
+        beaten = store.run(run.id).heartbeat
+        store.beat(run.id, "gone:1")
+        now = store.run(run.id)
+        assert (now.sequence, now.status, now.worker, now.heartbeat) == (0, Status.RUNNING, "next:1", beaten)
+
+
+class TestARunThatBeginsAnotherAnew:
+    """What `resume` charges where there is no checkpoint to go on from."""
+
+    DONE = 20
+    ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
+
+    def lost(self, store: Store, run: str, done: int) -> Run:
+        """The queued or new run after it has released so many steps and its worker went."""
+        if not store.run(run).active:
+            raise AssertionError
+        if store.run(run).status is Status.QUEUED:
+            store.claim("gone:1")
+        if not store.run(run).sequence:
+            store.append(run, Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)))
+        store.append(run, Stepped(done, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0))
+        store.end(run, Status.LOST)
+        return store.run(run)
+
+    def saved(self, store: Store, run: str, step: int) -> None:
+        path = checkpoint_path(store.home, run)
+        path.parent.mkdir(exist_ok=True)
+        with open(path, "wb") as file:
+            write_label(file, Label(step, CONFIG.chosen(), {}, ""))
+
+    def test_what_was_released_before_is_charged_once_more(self, store: Store) -> None:
+        old = self.lost(store, store.submit(CONFIG), self.DONE)
+        new = store.run(resume(store, old.id))
+        assert new.parent == old.id
+        assert new.plan.spent == (self.ONE,)
+        assert new.plan.mechanism is not None
+        assert new.plan.mechanism.steps == plan(CONFIG).steps + self.DONE
+        assert new.plan.compositions_at(1) == self.DONE + 1
+
+    def test_it_stays_charged_whoever_trains_it(self, store: Store, interrupts: Interrupts) -> None:
+        old = self.lost(store, store.submit(CONFIG), self.DONE)
+        new = resume(store, old.id)
+        claimed = store.claim("first:1")
+        assert claimed is not None
+        next(events_of(store, claimed, train))
+        assert store.give_back(claimed)
+        assert gone_on(store, new, interrupts).status is Status.FINISHED
+        assert store.run(new).plan.repeated == self.DONE
+
+    def test_so_is_what_its_parents_had_spent(self, store: Store) -> None:
+        old = self.lost(store, store.submit(CONFIG), self.DONE)
+        second = self.lost(store, resume(store, old.id), 5)
+        assert store.run(resume(store, second.id)).plan.spent == (self.ONE, Release(CONFIG.q, CONFIG.sigma, 5))
+
+    def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(self, store: Store) -> None:
+        first = store.submit(CONFIG)
+        store.claim("gone:1")
+        for event in (
+            Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)),
+            Stepped(8, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0),
+            Checkpointed(8),
+        ):
+            store.append(first, event)
+        self.saved(store, first, 8)
+        old = self.lost(store, first, self.DONE)
+        second = resume(store, old.id)
+        assert store.run(second).sequence == 3
+        assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), self.DONE)
+        lost = self.lost(store, second, 9)  # it has released less than the first
+        checkpoint_path(store.home, second).unlink()
+        third = store.run(resume(store, lost.id))
+        assert third.plan.spent == (self.ONE,)
+
+    def test_a_budget_that_it_would_break_is_kept(self, store: Store) -> None:
+        old = self.lost(store, store.submit(replace(CONFIG, stop_epsilon=8.0)), self.DONE)
+        with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
+            resume(store, old.id)
+        assert [run.id for run in store.runs()] == [old.id]
+
+
+def test_nothing_is_left_of_a_finished_run_but_its_record(store: Store, interrupts: Interrupts, home: Path) -> None:
+    run = store.submit(CONFIG)
+    gone_on(store, run, interrupts)
+    assert list((home / "checkpoints").glob("*")) == []

@@ -1,0 +1,227 @@
+"""What runs may take: the file that says so, and that nobody gets past it."""
+
+import os
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs import within_limits
+from dpcore.runs.access import SHARED
+from dpcore.runs.limits import FILE, LARGEST, TITLES, Limits, limits_of, usual, write
+from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.perturbation.request import Request
+from dpcore.training.plan import plan
+
+RUN = (RunConfig(), "a run")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A home without a file of limits."""
+    return tmp_path
+
+
+def _said(folder: Path, text: str | bytes) -> str:
+    """What is said of such a file."""
+    (folder / FILE).write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(StoreError) as said:
+        limits_of(folder)
+    return str(said.value)
+
+
+def test_where_nobody_has_set_limits_they_are_wide_and_tighter_where_many_share_the_server(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert limits_of(folder) == Limits()
+    monkeypatch.setenv(SHARED, "1")
+    shared = limits_of(folder)
+    assert shared == usual()
+    assert shared.steps == 20_000
+    assert all(getattr(shared, name) <= getattr(Limits(), name) for name in ("queued", "steps", "seconds", "batch"))
+
+
+def test_what_the_file_says_is_in_force_as_soon_as_it_is_written_and_the_rest_is_as_usual(folder: Path) -> None:
+    (folder / FILE).write_text("steps = 500\n")
+    assert limits_of(folder) == Limits(steps=500)
+    (folder / FILE).write_text("steps = 501\nqueued = 3  # each\n")
+    assert limits_of(folder) == Limits(steps=501, queued=3)
+    (folder / FILE).unlink()
+    assert limits_of(folder) == Limits()
+
+
+def test_limits_that_are_written_are_read_again_and_leave_nothing_else_behind(folder: Path) -> None:
+    wanted = Limits(cpu_slots=2, steps=7, kept=9)
+    write(folder / "new", wanted)
+    assert limits_of(folder / "new") == wanted
+    assert [file.name for file in (folder / "new").iterdir()] == [FILE]
+    assert all(title in (folder / "new" / FILE).read_text() for title in TITLES.values())
+
+
+def test_who_reads_while_limits_are_written_finds_all_of_one_of_them(folder: Path) -> None:
+    ends = [Limits(steps=1, queued=1), Limits(steps=2, queued=2)]
+    write(folder, ends[0])
+    done = threading.Event()
+
+    def turn_about() -> None:
+        for turn in range(200):
+            write(folder, ends[turn % 2])
+        done.set()
+
+    with ThreadPoolExecutor(1) as threads:
+        writing = threads.submit(turn_about)
+        while not done.is_set():
+            assert limits_of(folder) in ends
+        writing.result()
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "-1", "nan", "inf", "2.5", "true", '"20"', "[20]", "{}", "10000001", "1" + "0" * 400]
+)
+def test_a_limit_that_is_no_number_of_things_is_named_with_what_it_should_be(folder: Path, value: str) -> None:
+    said = _said(folder, f"steps = {value}\n")
+    assert "steps=" in said
+    assert FILE in said
+    assert "whole number" in said
+    assert len(said) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("step = 5\n", "'step'"),
+        ("k" * 5_000 + " = 5\n", "to be one of: cpu_slots"),
+        ("[limits]\nsteps = 5\n", "'limits'"),
+        ("steps = \n", "to be TOML"),
+        ("steps = 5\nsteps = 6\n", "to be TOML"),
+        (b"\xff\xfe\x00", "to be TOML"),
+        ("a = " + "[" * 10_000, FILE),
+        ("# much\n" * LARGEST, "to have at most 16,384 bytes"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_said_in_a_sentence(folder: Path, text: str | bytes, words: str) -> None:
+    said = _said(folder, text)
+    assert words in said
+    assert len(said) < 1_000
+
+
+def test_a_pipe_or_a_folder_in_place_of_the_file_keeps_nobody_waiting(folder: Path) -> None:
+    os.mkfifo(folder / FILE)
+    with pytest.raises(StoreError, match="to be a file"):
+        limits_of(folder)
+    (folder / FILE).unlink()
+    (folder / FILE).mkdir()
+    with pytest.raises(StoreError, match="to be a file"):
+        limits_of(folder)
+    with pytest.raises(StoreError, match="can be written"):
+        write(folder, Limits())
+
+
+@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("value", [0, -1, 2.0, float("nan"), True, "5", None, 10**12])
+def test_no_limits_are_made_of_what_the_file_may_not_say(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"Expected {name}="):
+        replace(Limits(), **{name: value})
+
+
+@pytest.mark.parametrize(("name", "asked"), [("steps", plan(RunConfig()).steps), ("batch", RunConfig().batch)])
+def test_a_run_that_is_too_large_is_refused_by_the_name_of_the_limit(store: Store, name: str, asked: int) -> None:
+    write(store.home, replace(Limits(), **{name: asked}))
+    within_limits.submit(store, [RUN])
+    write(store.home, replace(Limits(), **{name: asked - 1}))
+    small = replace(RunConfig(), batch=16, epochs=1e-3)
+    sentence = f"Expected {name}={asked} to be at most the limit {name}={asked - 1} of limits.toml."
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        within_limits.submit(store, [(small, ""), RUN])
+    assert len(store.runs()) == 1  # nor the small one
+
+
+def test_an_owner_queues_so_many_runs_and_no_more_until_one_of_them_has_begun(store: Store) -> None:
+    write(store.home, Limits(queued=2))
+    within_limits.submit(store, [RUN, RUN], "ann")
+    for _ in range(3):  # however often and fast
+        with pytest.raises(ValueError, match=r"queued=3 to be at most the limit queued=2 of limits\.toml\. Wait"):
+            within_limits.submit(store, [RUN], "ann")
+    within_limits.submit(store, [RUN], "bob")
+    claimed = store.claim("here:1")
+    assert claimed
+    assert claimed.owner == "ann"
+    within_limits.submit(store, [RUN], "ann")
+    assert [run.owner for run in store.runs(Status.QUEUED)].count("ann") == 2
+
+
+def test_a_sweep_counts_with_all_its_runs_and_is_queued_whole_or_not_at_all(store: Store) -> None:
+    write(store.home, Limits(queued=3))
+    with pytest.raises(ValueError, match="Expected queued=4"):
+        within_limits.submit(store, [RUN] * 4, "ann", sweep="s1")
+    assert not store.runs()
+    ids = within_limits.submit(store, [(RunConfig(), f"run {number}") for number in range(3)], "ann", sweep="s1")
+    assert [store.run(run).name for run in ids] == ["run 0", "run 1", "run 2"]
+    assert {run.sweep for run in store.runs()} == {"s1"}
+
+
+def test_comparisons_count_among_an_owners_runs(store: Store) -> None:
+    write(store.home, Limits(queued=1))
+    within_limits.submit(store, [(Request(), "")], "ann")
+    with pytest.raises(ValueError, match="Expected queued=2"):
+        within_limits.submit(store, [RUN], "ann")
+
+
+def test_who_has_as_many_runs_as_are_kept_is_told_to_delete_some_and_nothing_is_deleted(store: Store) -> None:
+    write(store.home, Limits(kept=2))
+    for _ in range(2):
+        (run,) = within_limits.submit(store, [RUN], "ann")
+        store.cancel(run)
+    with pytest.raises(ValueError, match=r"kept=3 to be at most the limit kept=2 of limits\.toml\. Delete some"):
+        within_limits.submit(store, [RUN], "ann")
+    assert len(store.runs()) == 2
+
+
+def test_resuming_counts_as_asking_for_a_run_and_leaves_no_checkpoint_behind_where_it_is_refused(store: Store) -> None:
+    run = store.submit(RunConfig(), worker=worker_name(os.getpid()), owner="ann")
+    store.end(run, Status.CANCELLED)
+    write(store.home, Limits(kept=1))
+    with pytest.raises(ValueError, match="Expected kept=2"):
+        within_limits.submit_rest(store, run)
+    write(store.home, Limits(steps=1))
+    with pytest.raises(ValueError, match="Expected steps=98"):
+        within_limits.submit_rest(store, run)
+    assert len(store.runs()) == 1
+    write(store.home, Limits())
+    new = store.run(within_limits.submit_rest(store, run))
+    assert (new.owner, new.parent, new.status) == ("ann", run, Status.QUEUED)
+    assert not list(checkpoint_path(store.home, run).parent.glob("*"))
+
+
+def test_while_the_file_of_limits_is_bad_nothing_is_queued(store: Store) -> None:
+    (store.home / FILE).write_text("queued = 0")
+    with pytest.raises(StoreError, match="queued=0"):
+        within_limits.submit(store, [RUN])
+    assert not store.runs()
+
+
+def test_eight_who_ask_at_once_do_not_get_past_a_limit_together(store: Store) -> None:
+    write(store.home, Limits(queued=20, kept=25))
+    go, refused = threading.Barrier(8), []
+
+    def ask(_: int) -> int:
+        taken = 0
+        with Store(store.home) as own:
+            go.wait()
+            for _attempt in range(10):
+                try:
+                    taken += len(within_limits.submit(own, [RUN], "ann"))
+                except ValueError as error:
+                    refused.append(str(error))
+        return taken
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(ask, range(8))) == 20
+    assert len(store.queue()) == 20
+    assert len(refused) == 60
+    assert all("queued=21" in sentence for sentence in refused)
