@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.server import PATIENCE, STILL, Server
 
 pytest.importorskip("playwright")
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 SLIDER = ".st-key-sigma_slider input[type=range]"
 LINE = ".st-key-attack_chart .scatterlayer .trace:last-child path.js-line"
@@ -160,6 +160,41 @@ def test_a_move_is_not_lost_where_something_is_pressed_right_after_it(page: Page
     page.get_by_role("button", name="Pin this setting").click()
     expect(field(page)).to_have_value("2.2")
     page.wait_for_url(re.compile(r"pin="))
+
+
+def test_a_move_that_the_server_has_lost_is_said_again(page: Page, app: Server):
+    lost: list[bytes | str] = []
+
+    def between(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def passed_on(message: bytes | str) -> None:
+            if not lost and b'"moved"' in (message if isinstance(message, bytes) else message.encode()):
+                lost.append(message)
+            else:
+                server.send(message)
+
+        socket.on_message(passed_on)
+
+    page.route_web_socket(re.compile("stream"), between)
+    slider = opened(page, app)
+    slider.press("ArrowRight")
+    expect(field(page)).to_have_value("2.2")
+    assert len(lost) == 1
+
+
+def test_what_was_typed_after_a_lost_move_holds(page: Page, app: Server):
+    slider = opened(page, app)
+    page.evaluate("() => { window.kept = WebSocket.prototype.send; WebSocket.prototype.send = () => {}; }")
+    slider.press("ArrowRight")
+    page.wait_for_timeout(500)  # the hand has rested, and the move was sent to nobody
+    page.evaluate("() => { WebSocket.prototype.send = window.kept; }")
+    field(page).fill("7")
+    field(page).press("Enter")
+    expect(slider).to_have_attribute("aria-valuetext", "7", timeout=20_000)
+    page.wait_for_timeout(5000)  # in which it would have been said again twice
+    expect(field(page)).to_have_value("7")
+    expect(slider).to_have_attribute("aria-valuetext", "7")
 
 
 def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):

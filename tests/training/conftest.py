@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dpcore.training import training_run as module
+from dpcore.training.perturbation import noise as perturbation_noise
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
@@ -17,7 +18,7 @@ def same_machine(monkeypatch):
     def machine_of(device: torch.device, threads: int) -> dict[str, str]:
         return {"device": str(device), "threads": str(threads), "torch": "any"}
 
-    for user in (module, gaussian_noise):
+    for user in (module, gaussian_noise, perturbation_noise):
         monkeypatch.setattr(user, "machine_of", machine_of)
 
 

@@ -4,6 +4,7 @@
 const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
 const LONGEST = 1000; // milliseconds to wait for an answer to be drawn
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
+const AGAIN = 2000; // milliseconds after which what nobody has heard is said again
 const LOST = 10_000; // milliseconds after which an answer is not waited for: the slider shows what the server says
 const sliders = new WeakMap();
 
@@ -89,16 +90,26 @@ class Slider {
     this.sentAt = performance.now();
     this.waiting = true;
     this.send(this.pending, this.sent);
+    const move = { text: this.pending, number: this.sent, from: this.data.value };
     this.pending = undefined;
     setTimeout(() => this.look(), GLANCE);
+    setTimeout(() => this.sayAgain(move), AGAIN);
     setTimeout(() => this.settle(), LOST);
+  }
+
+  // Streamlit can lose a move that comes just before another request: then it is said once more under the same number,
+  // unless the value was changed otherwise meanwhile.
+  sayAgain(move) {
+    const past = move.number !== this.sent || this.data.heard === move.number || this.data.value !== move.from;
+    if (past || !this.box.isConnected || performance.now() >= this.sentAt + LOST) return;
+    if (!running()) this.send(move.text, move.number);
+    setTimeout(() => this.sayAgain(move), AGAIN);
   }
 
   // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
   look() {
     if (!this.box.isConnected) return;
-    const running = document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";
-    const drawn = this.data.heard === this.sent && !running;
+    const drawn = this.data.heard === this.sent && !running();
     if (!drawn && performance.now() < this.sentAt + LONGEST) setTimeout(() => this.look(), GLANCE);
     else requestAnimationFrame(() => this.answered());
   }
@@ -112,4 +123,8 @@ class Slider {
     else this.sendLatest();
     this.show();
   }
+}
+
+function running() {
+  return document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";
 }
