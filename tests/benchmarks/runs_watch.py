@@ -3,11 +3,12 @@
 import asyncio
 import os
 import random
+import re
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class Load:
     browsers: int = 3
     servers: int = 1
     seconds: float = 300.0
-    warm_up: float = 10.0  # seconds after all pages are open, before anything counts
+    warm_up: float = 20.0  # seconds after all pages are open, in which curves are computed for the first time
 
 
 @dataclass
@@ -57,10 +58,14 @@ class Watched:
 
     there: Seen = field(default_factory=dict)
     sessions: list[Session] = field(default_factory=list)
+    first: list[float] = field(
+        default_factory=list
+    )  # ms from a slider to its chart, in moves begun while all warmed up
     late_in_browsers: list[float] = field(default_factory=list)  # ms from the store to the frame
     keys_in_browsers: list[float] = field(default_factory=list)  # ms from a key to the frame
     held: list[list[float]] = field(default_factory=list)  # MiB of each server, over the time
     share: float = 0.0  # of a core that the servers used
+    asking: float = 0.0  # cores that the sessions and the browsers themselves used
     paces: list[float] = field(default_factory=list)  # steps per second of each run
 
 
@@ -130,17 +135,19 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
         while gates.begun.n_waiting < load.viewers:
             await asyncio.sleep(0.1)
         after.update({run: store.run(run).sequence for run in runs})
-        first = dict(after)
+        known = dict(after)
         tasks.append(group.create_task(note_times(store, runs, dict(after), got.there)))
         await gates.begun.wait()
         for page in tabs:
             await looked_at(page)
         tasks += [group.create_task(keys(page)) for page in tabs]
         await asyncio.sleep(load.warm_up)
+        first = [each.mover.moved for each in got.sessions]
         for each in got.sessions:
             each.mover.moved = Moved()
         await sampled(servers, load, got)
-        got.paces = paces(store, runs, first)
+        got.paces = paces(store, runs, known)
+        got.first = [1e3 * seconds for moved in first for seconds in moved.chart]
         tasks[load.viewers].cancel()  # what is there by now is on its way
         await asyncio.sleep(2)
         for page in tabs:
@@ -154,12 +161,23 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
 
 async def sampled(servers: Sequence[Server], load: Load, got: Watched) -> None:
     """Note what the servers hold and use over the time."""
-    used = sum(processor_time(server.pid) for server in servers)
+    used, asked = sum(processor_time(server.pid) for server in servers), of_those_who_ask()
     got.held.append([memory(server.pid) for server in servers])
     for _ in range(SAMPLES):
         await asyncio.sleep(load.seconds / SAMPLES)
         got.held.append([memory(server.pid) for server in servers])
     got.share = (sum(processor_time(server.pid) for server in servers) - used) / load.seconds
+    got.asking = (of_those_who_ask() - asked) / load.seconds
+
+
+def of_those_who_ask() -> float:
+    """Seconds that the sessions, which are this process, and the browsers have computed, apart from the servers."""
+    times = processor_time(os.getpid())
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            if re.match("chrom|node", (each / "comm").read_text()):
+                times += processor_time(int(each.name))
+    return times
 
 
 def logs_agree(store: Store, runs: Sequence[str]) -> bool:
@@ -216,11 +234,13 @@ def figures_of(got: Watched, load: Load) -> dict[str, Any]:
         "event to picture, ms": summary(got.late_in_browsers),
         "moves, drawn at once": [len(charts), sum(each.previewed for each in moved)],
         "slider to chart, ms": summary(charts),
+        "the same in the first moves, ms": summary(got.first),
         "key to chart in browsers, ms": summary(got.keys_in_browsers),
         "slider to whole page, ms": summary([1e3 * seconds for each in moved for seconds in each.page]),
         "MiB of each server": [[round(each) for each in got.held[0]], [round(each) for each in got.held[-1]]],
         "memory grew by, %": round(100 * (statistics.median(held[-3:]) / statistics.median(held[:3]) - 1), 1),
         "servers, cores": round(got.share, 2),
+        "sessions and browsers, cores": round(got.asking, 2),
     }
 
 

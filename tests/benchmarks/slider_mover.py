@@ -58,20 +58,21 @@ class Mover:
     async def move(self, socket: ClientConnection, url: str, page: str, query: str, address: str) -> None:
         """Move the slider to another stop, and wait for the chart and the page."""
         text, begun = random.choice(self._stops), time.monotonic()
+        moved = self.moved  # as it was when the move began
         self._drawn.clear()
         self._finished.clear()
         previewed = await self._ask_for_chart(url, text, address)
         if previewed:
-            self.moved.chart.append(time.monotonic() - begun)
-            self.moved.previewed += 1
+            moved.chart.append(time.monotonic() - begun)
+            moved.previewed += 1
             await asyncio.sleep(REST)
         asked = time.monotonic()
         await socket.send(self._message(page, query, text))
         if not previewed:
             await asyncio.wait_for(self._drawn.wait(), PATIENCE)
-            self.moved.chart.append(time.monotonic() - begun)
+            moved.chart.append(time.monotonic() - begun)
         await asyncio.wait_for(self._finished.wait(), PATIENCE)
-        self.moved.page.append(time.monotonic() - asked)
+        moved.page.append(time.monotonic() - asked)
 
     async def _ask_for_chart(self, url: str, text: str, address: str) -> bool:
         """Whether the server answers with the chart for this stop."""
