@@ -8,6 +8,7 @@ import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
+const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
 const reported = new Set(); // runs of whose end Python knows
 let plotly = null;
 
@@ -16,6 +17,7 @@ class Chart {
     this.parent = parent;
     this.following = new Following(() => this.plan());
     this.drawn = 0;
+    this.took = 0;
     this.build();
     this.preview = new Preview((drawing) => this.take(drawing), () => this.release());
     this.sizes = new ResizeObserver(() => this.plan());
@@ -82,8 +84,8 @@ class Chart {
     this.box.remove();
   }
 
-  /* Draw with the next frame, and no sooner than PAUSE after the last drawing. */
-  plan(soonest = Math.max(this.drawn + PAUSE - performance.now(), 0)) {
+  /* Draw with the next frame, but not too soon after the last drawing. */
+  plan(soonest = Math.max(this.drawn + Math.max(PAUSE, SHARE * this.took) - performance.now(), 0)) {
     if (this.closed || !globalThis.Plotly) return;
     if (this.planned && soonest) return;
     clearTimeout(this.planned);
@@ -113,6 +115,7 @@ class Chart {
     this.box.dataset.drawings = Number(this.box.dataset.drawings ?? 0) + 1;
     if (grown.length) this.fill();
     this.say();
+    this.took = performance.now() - this.drawn;
   }
 
   /* What the reader must know of the runs; Python hears once of each end. */

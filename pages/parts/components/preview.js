@@ -1,13 +1,13 @@
 /* A chart follows a slider while it is moved: drawn by the server for each stop, one at a time, the latest wins. */
 
-const HELD = 3000; // ms after the last move for which what the page draws meanwhile, of earlier stops, is held back
+const HELD = 60_000; // ms for which what the page draws of earlier stops is held back, unless the slider settles before
 
 export class Preview {
   /* `take` draws what the server answers, `release` what the page has drawn meanwhile. */
   constructor(take, release) {
     Object.assign(this, { take, release, address: "", until: 0 });
     this.moved = (event) => this.follow(event);
-    this.settled = () => this.end();
+    this.settled = ({ detail }) => detail.field === this.field && this.end();
     document.addEventListener("slider-moved", this.moved);
     document.addEventListener("slider-settled", this.settled);
   }
@@ -35,6 +35,7 @@ export class Preview {
     if (!this.address || this.unable === field) return;
     event.preventDefault();
     this.wanted = event.detail;
+    this.field = field;
     this.until = performance.now() + HELD;
     clearTimeout(this.ending);
     this.ending = setTimeout(() => this.end(), HELD);

@@ -2,10 +2,11 @@
 // What stays from call to call hangs on the element: the input, what was sent, what was heard.
 
 const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
-const LONGEST = 1000; // milliseconds to wait for an answer to be drawn
+const LONGEST = 1000; // milliseconds to wait for an answer to be drawn before a later stop is sent
+const SELDOM = 100; // milliseconds between two looks from then on
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
 const AGAIN = 2000; // milliseconds after which what nobody has heard is said again
-const LOST = 10_000; // milliseconds after which an answer is not waited for: the slider shows what the server says
+const LOST = 10_000; // milliseconds after which an answer is waited for no longer, unless the page is being run
 const sliders = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -58,12 +59,17 @@ class Slider {
   }
 
   settle() {
-    const unheard = this.sentAt && this.data.heard !== this.sent && performance.now() < this.sentAt + LOST;
+    const unheard = this.sentAt && this.data.heard !== this.sent && !this.lost();
     if (this.held || this.pending !== undefined || unheard) return;
     this.stops = this.data.stops;
     this.input.max = this.stops.length - 1;
     this.input.value = Math.max(0, this.stops.indexOf(this.data.value));
     this.show();
+  }
+
+  // Nobody has heard the last message: the slider shows what the server says.
+  lost() {
+    return performance.now() >= this.sentAt + LOST && !running();
   }
 
   show() {
@@ -92,9 +98,8 @@ class Slider {
     this.send(this.pending, this.sent);
     const move = { text: this.pending, number: this.sent, from: this.data.value };
     this.pending = undefined;
-    setTimeout(() => this.look(), GLANCE);
+    setTimeout(() => this.look(move.number), GLANCE);
     setTimeout(() => this.sayAgain(move), AGAIN);
-    setTimeout(() => this.settle(), LOST);
   }
 
   // Streamlit can lose a move that comes just before another request: then it is said once more under the same number,
@@ -107,18 +112,22 @@ class Slider {
   }
 
   // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
-  look() {
-    if (!this.box.isConnected) return;
-    const drawn = this.data.heard === this.sent && !running();
-    if (!drawn && performance.now() < this.sentAt + LONGEST) setTimeout(() => this.look(), GLANCE);
-    else requestAnimationFrame(() => this.answered());
+  look(number) {
+    if (number !== this.sent) return;
+    const drawn = this.data.heard === number && !running();
+    if (drawn || this.lost() || !this.box.isConnected) return requestAnimationFrame(() => this.answered(number));
+    const late = performance.now() >= this.sentAt + LONGEST;
+    if (late) this.waiting = false;
+    if (late && this.pending !== undefined) return this.sendLatest();
+    setTimeout(() => this.look(number), late ? SELDOM : GLANCE);
   }
 
-  answered() {
+  answered(number) {
+    if (number !== this.sent) return;
     this.waiting = false;
     if (this.pending === undefined) {
       this.settle();
-      document.dispatchEvent(new CustomEvent("slider-settled"));
+      document.dispatchEvent(new CustomEvent("slider-settled", { detail: { field: this.data.field } }));
     }
     else this.sendLatest();
     this.show();
