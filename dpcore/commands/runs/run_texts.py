@@ -1,12 +1,12 @@
 """What the terminal shows of a run beside its name and status: as JSON, how far it is, in columns."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from dpcore.privacy.report.numbers import percent
+from dpcore.runs.finite_json import finite
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Run
 from dpcore.training.events import Evaluated, Finished, Started
@@ -14,15 +14,7 @@ from dpcore.training.events import Evaluated, Finished, Started
 
 def print_json(values: dict[str, Any]) -> None:
     """Print as JSON, which has no NaN and no infinity: older versions stored them, here they are null."""
-    print(json.dumps(_finite(values), allow_nan=False), flush=True)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    print(json.dumps(finite(values), allow_nan=False), flush=True)
 
 
 def as_object(item: Run) -> dict[str, Any]:

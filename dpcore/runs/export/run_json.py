@@ -1,13 +1,12 @@
 """A run as JSON, whole: what `imported` reads back. Its secret seed is no part of it."""
 
 import json
-import math
 from collections.abc import Sequence
-from typing import Any
 
 from dpcore import __version__
 from dpcore.runs.export.base import TextForm
 from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.finite_json import finite
 from dpcore.runs.kinds import event_to_json
 
 FORMAT, VERSION = "dpcore run", 1
@@ -43,21 +42,13 @@ def run_json(records: Sequence[RunRecord]) -> str:
         "plan": record.plan.to_json(),
         "events": [event_to_json(event) for event in record.events],
     }
-    return json.dumps(_finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def _reason(error: str | None) -> str:
     """The last line of an error, which says what it was without the paths of a traceback."""
     lines = (error or "").strip().splitlines()
     return lines[-1][:LONGEST_REASON] if lines else ""
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 JSON = TextForm("json", "The whole run as JSON, to be imported elsewhere", ".json", "application/json", run_json)
