@@ -11,7 +11,7 @@ from tests.e2e.server import PATIENCE, STILL, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.sliders import LINE, SLIDER, field, opened
+from tests.e2e.slider_in_browser import LINE, SLIDER, field, opened
 
 WATCH = """path => {
     window.lines = [];

@@ -9,7 +9,7 @@ from tests.e2e.server import STILL, Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from tests.e2e.sliders import LINE, field, opened
+from tests.e2e.slider_in_browser import LINE, field, opened
 
 
 def test_a_move_that_the_server_has_lost_is_said_again(page: Page, app: Server):
