@@ -8,6 +8,7 @@ Hypothesis draws anew in every run, and keeps what failed in .hypothesis until i
 as an @example line above its test. Under CI it draws the same examples every time, so that a run can be repeated.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         long = IN_A_BROWSER in item.path.parents and not item.get_closest_marker("journey")
         if long or item.get_closest_marker("slow"):
             item.add_marker(skip)
+
+
+def pytest_collection_finish() -> None:
+    """Let collections pass by what is there by now: a million objects of modules, none of which is ever garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

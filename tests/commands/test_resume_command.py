@@ -117,6 +117,7 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
     assert "weights_only" not in err
 
 
+@pytest.mark.slow
 def test_a_run_killed_between_saving_and_recording_it_still_ends_as_the_whole_run(capsys):
     *_, whole = train(CONFIG)
     with Store() as store:

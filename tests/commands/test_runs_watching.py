@@ -94,6 +94,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store) -> None:
     run = began(store, "[red]name[/red] \x1b]0;owned\x07")
     terminal = Terminal("show", run, "--watch")
@@ -110,6 +111,7 @@ def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store) -> None:
     assert f"step {STEPS}, accuracy 62.5%" in plain(terminal.text)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_watching_and_not_the_run(store: Store) -> None:
     run = began(store)
     for words in (("show", run, "--watch"), ("list", "--watch")):

@@ -34,6 +34,7 @@ def imported(path: Path) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_a_gzip_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
     raw = tmp_path / "MNIST" / "raw"
     raw.mkdir(parents=True)

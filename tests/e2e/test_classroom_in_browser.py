@@ -73,7 +73,6 @@ def cookie_of(page: Page) -> str:
     return cookie["value"]
 
 
-@pytest.mark.journey
 def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, browsers: tuple[Page, Page]):
     ann, bob = browsers
     opened(ann, f"{room.url}/train?model=mlp&epochs=200").get_by_role("button", name="Start private run").click()
@@ -112,7 +111,6 @@ def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, 
         assert store.run(run.id).status is Status.CANCELLED
 
 
-@pytest.mark.journey
 def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teachers(
     room: Server, browsers: tuple[Page, Page]
 ):

@@ -74,7 +74,6 @@ def test_a_change_of_page_is_one_entry_and_a_change_of_settings_none(page: Page,
     assert entries(page) == before + 2
 
 
-@pytest.mark.journey
 def test_back_and_forward_restore_what_was_chosen_on_each_page(page: Page, app: Server):
     opened(page, app.url + "/tradeoff?sigma=3&view=delta&pair=rdp&accountants=rdp", "tradeoff")
     go(page, "Train", "train")

@@ -75,6 +75,7 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store,
     assert store.runs()[0].config == defaults("mnist", "cnn", "sgd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["", "cpu", "mps", "cuda"])
 def test_the_noise_generator_can_be_chosen_where_it_matters(store: Store, device: str):
     if device:

@@ -72,6 +72,7 @@ def test_simulation_agrees_with_it_and_rejects_the_count_of_accepted_steps(case:
     assert found - Selection(case.sigma, 0.0).delta(epsilon) > 5 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_epsilon_is_above_the_count_of_accepted_steps_and_below_that_of_all(case: Selection) -> None:
     found = case.epsilon(1e-5)

@@ -83,6 +83,7 @@ def test_a_record_is_how_the_run_ended_and_what_it_costs(config: RunConfig) -> N
     assert found.seconds > 0
 
 
+@pytest.mark.slow
 def test_seeds_of_one_configuration_share_a_record() -> None:
     assert perform(job_of(SMALL, seed=1))
     assert perform(job_of(SMALL, seed=0))
@@ -110,6 +111,7 @@ def stopped(job: Job) -> int:
     return label.step
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> None:
     job = job_of(LONGER)
@@ -145,6 +147,7 @@ def test_what_another_process_recorded_meanwhile_stays() -> None:
     assert sorted(len(record.runs) for record in records_of("999").values()) == [1, 2]
 
 
+@pytest.mark.slow
 def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "short", "--seeds", "2"])
     before = recorded("999", SMALL)

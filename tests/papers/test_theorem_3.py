@@ -92,6 +92,7 @@ def test_no_setting_that_breaks_a_condition_counts_as_a_counterexample() -> None
     assert not theorem_3.conditions_hold(0.01, 2.0, 40_000, Lambda.OWN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "sigma", "order"), [(0.01, 1.0, 10), (0.1, 1.0, 2), (0.01, 2.0, 33), (0.3, 4.0, 100)])
 def test_the_moments_of_both_directions_agree_with_quadrature(q: float, sigma: float, order: int) -> None:
     with mpmath.workdps(30):

@@ -20,6 +20,7 @@ def figures_of(script: str, *words: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_queued_runs_are_done_once_each_by_workers_that_are_killed() -> None:
     figures = figures_of("runs.py", "claim", "--runs", "10", "--workers", "3", "--kills", "3", "--within", "120")
     assert figures["not finished exactly once, or with other events"] == 0

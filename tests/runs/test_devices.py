@@ -110,6 +110,7 @@ def test_a_process_takes_as_many_threads_as_its_slots_say() -> None:
     assert said.stdout == "1\n"
 
 
+@pytest.mark.slow
 def test_runs_for_the_gpu_and_for_the_processor_do_not_wait_for_each_other(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_runs_for_the_gpu_and_for_the_processor_do_not_wait_for_each_other(
         assert store.run(runs[5]).status is Status.QUEUED
 
 
+@pytest.mark.slow
 def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
     store: Store, eventually: Eventually
 ) -> None:
@@ -149,6 +151,7 @@ def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
         assert (store.run(first).worker, store.run(first).attempts) == (worker, 0)
 
 
+@pytest.mark.slow
 def test_with_a_bad_file_of_limits_the_pool_says_so_and_goes_on_with_those_it_knew(
     store: Store, eventually: Eventually
 ) -> None:
@@ -164,6 +167,7 @@ def test_with_a_bad_file_of_limits_the_pool_says_so_and_goes_on_with_those_it_kn
         eventually(lambda: pool.trouble is None)
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_resumed(
     store: Store, eventually: Eventually
 ) -> None:
@@ -179,6 +183,7 @@ def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_
     assert ended.sequence > 10
 
 
+@pytest.mark.slow
 def test_a_worker_that_does_not_heed_the_limit_is_killed(store: Store, eventually: Eventually) -> None:
     write(store.home, Limits(seconds=1))
     with _pool(store, "stubborn", "cpu", grace=0.2):

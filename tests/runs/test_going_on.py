@@ -71,7 +71,16 @@ def steps_of(events: list[Any], kind: type) -> list[int]:
     return [event.step for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize(("until", "saves"), [(1, False), (2, False), (5, False), (12, False), (12, True)])
+@pytest.mark.parametrize(
+    ("until", "saves"),
+    [
+        pytest.param(1, False, marks=pytest.mark.slow),
+        pytest.param(2, False, marks=pytest.mark.slow),
+        (5, False),
+        pytest.param(12, False, marks=pytest.mark.slow),
+        (12, True),
+    ],
+)
 def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     store: Store, interrupts: Interrupts, until: int, saves: bool
 ) -> None:
@@ -94,6 +103,7 @@ def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     assert not checkpoint_path(store.home, run).exists()
 
 
+@pytest.mark.slow
 def test_each_decision_of_simulated_annealing_is_said_once(store: Store, interrupts: Interrupts) -> None:
     config = replace(CONFIG, acceptance="sa", public=500, sa_q0=1000.0, sigma=4.0)
     run = begun(store, config, 9, saves=False)
@@ -127,6 +137,7 @@ def test_behind_a_checkpoint_other_data_and_another_program_are_refused(
     assert f"Expected {name}=" in (gone_on(store, run, interrupts).error or "")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_outlived_the_last_events_is_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
     run = begun(store, CONFIG, 12, saves=True)
     kept = 3

@@ -100,6 +100,7 @@ def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventu
         assert store.run(run).status is Status.CANCELLED
 
 
+@pytest.mark.slow
 def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually: Eventually) -> None:
     with _pool(store, "stubborn", grace=0.3) as pool:
         run = store.submit(RunConfig())
@@ -128,6 +129,7 @@ def test_a_run_whose_worker_is_killed_goes_on_with_another(store: Store, eventua
         eventually(lambda: _standbys(pool))
 
 
+@pytest.mark.slow
 def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: Eventually) -> None:
     with _pool(store, "deadly"):
         run = store.submit(RunConfig())
@@ -170,6 +172,7 @@ def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually:
         assert _pid(store.run(run)) != pid
 
 
+@pytest.mark.slow
 def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually) -> None:
     with _pool(store, "long_step", stale=2):
         run = store.submit(RunConfig())

@@ -40,6 +40,7 @@ def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_i
     assert store.run(long).status is Status.CANCELLED
 
 
+@pytest.mark.slow
 def test_what_a_comparison_cannot_do_is_kept_with_it(
     store: Store,
     pool: Pool,  # noqa: F811

@@ -63,6 +63,7 @@ def test_a_standby_ends_with_its_server(store: Store, eventually: Eventually) ->
         eventually(lambda: not processes(store.home))
 
 
+@pytest.mark.slow
 def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
     with _server(store.home, "one_second") as server:
         run = store.submit(RunConfig())

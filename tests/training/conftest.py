@@ -8,7 +8,7 @@ from dpcore.training.perturbation import noise as perturbation_noise
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
-torch.set_num_threads(2)  # the number enters every stream
+torch.set_num_threads(1)  # it enters every stream; more would wait for one another beside other tests
 
 
 @pytest.fixture(autouse=True)

@@ -56,6 +56,7 @@ def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_pat
     assert list(tmp_path.iterdir()) == [tmp_path / "state.pt"]
 
 
+@pytest.mark.slow
 def test_a_run_cut_off_and_resumed_ends_with_the_events_of_one_that_was_not(tmp_path):
     config = dataclasses.replace(SMALL, epochs=0.5)  # 79 steps
     file = tmp_path / "state.pt"

@@ -110,6 +110,7 @@ def test_every_quantity_can_be_solved_again(here, solved: str):
     assert app.selectbox(key="dataset").value == "mnist"
 
 
+@pytest.mark.slow
 def test_other_data_that_were_shown_before_give_way_to_those_of_the_answer(here, target: str):
     here(mnist=("full", "sample"))
     app = opened("pages/train.py", n="777", dataset="other", by="rdp")

@@ -60,6 +60,7 @@ def listening(port: int) -> set[str]:
     return {address for address, number in ends if int(number, 16) == port}
 
 
+@pytest.mark.slow
 def test_only_this_machine_reaches_it(room: Server):
     assert listening(port_of(room)) == {socket.inet_aton("127.0.0.1")[::-1].hex().upper()}
 

@@ -37,6 +37,7 @@ def name(request, tmp_path, monkeypatch) -> str:
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["accountants", "train"])
 def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
     shown = opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1")

@@ -19,6 +19,7 @@ Eventually = Callable[..., None]
 Wait = Callable[[], None]
 
 
+@pytest.mark.slow
 def test_a_directory_that_is_away_for_a_while_costs_no_run_anything(
     store: Store, home: Path, runs: list[str], under_way: Wait, all_ended: Wait, eventually: Eventually
 ) -> None:

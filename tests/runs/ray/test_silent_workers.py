@@ -29,16 +29,17 @@ def test_a_worker_that_no_longer_answers_is_ended_and_its_run_queued_again(store
     assert steps_of(store, run) == [*range(1, 21), 20]
 
 
+@pytest.mark.slow
 def test_a_worker_that_has_answered_a_head_that_had_to_wait_for_its_store_is_not_lost(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slowly(*values: Any) -> int:
-        time.sleep(0.7)
+        time.sleep(1.7)
         return record(*values)
 
     monkeypatch.setattr(crew_module, "record", slowly)
     runs = [store.submit(RunConfig()) for _ in range(2)]
-    lead(crew_of(store, OneByOne(2), "steps", stale=0.5), lambda: over(store))
+    lead(crew_of(store, OneByOne(2), "steps", stale=1.5), lambda: over(store), 60)
     assert [(store.run(run).status, store.run(run).attempts) for run in runs] == [(Status.FINISHED, 0)] * 2
 
 
