@@ -41,9 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """For the whole suite two processes more than cores, as browsers make it wait; what is named runs in this one."""
+    """For the whole suite one process more than cores, as browsers make it wait; what is named runs in this one."""
     named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
-    return 0 if named else cores(config) + 2
+    return 0 if named else cores(config) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Generator, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from dpcore.training.plan import plan
 from tests.training.small_runs import SMALL, ticking
 
 CONFIG = replace(SMALL, epochs=0.3, seed=None)  # 47 steps
+LONG = partial(pytest.param, marks=pytest.mark.slow)
 HERE = worker_name(os.getpid())
 
 
@@ -71,16 +73,7 @@ def steps_of(events: list[Any], kind: type) -> list[int]:
     return [event.step for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize(
-    ("until", "saves"),
-    [
-        pytest.param(1, False, marks=pytest.mark.slow),
-        pytest.param(2, False, marks=pytest.mark.slow),
-        (5, False),
-        pytest.param(12, False, marks=pytest.mark.slow),
-        (12, True),
-    ],
-)
+@pytest.mark.parametrize(("until", "saves"), [(5, False), (12, True), *(LONG(each, False) for each in (1, 2, 12))])
 def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     store: Store, interrupts: Interrupts, until: int, saves: bool
 ) -> None:

@@ -119,6 +119,7 @@ def uploaded(server: Server, session: tuple[str, str], file: str, size: int, *, 
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_page_uploads_16_mb_at_once_and_64_in_all(room: Server, session: tuple[str, str]):
     assert uploaded(room, session, "large", 16 * 2**20 + 1) == 413
     assert [uploaded(room, session, str(number), 15 * 2**20) for number in range(5)] == [204] * 4 + [413]

@@ -93,15 +93,14 @@ def test_a_script_runs_where_only_the_device_is_recorded(store: Store, tmp_path:
 SURE = replace(TINY, public=9_900, batch=100, epochs=12, sigma=1e-5, lr=2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [
         SURE,
-        pytest.param(
-            replace(SURE, optimizer="rmsprop", lr=3.0, lr_schedule="linear", activation="relu"), marks=pytest.mark.slow
-        ),
-        pytest.param(replace(SURE, optimizer="adam", lr=0.01, model="cnn", width=1000), marks=pytest.mark.slow),
-        pytest.param(replace(SURE, optimizer="adagrad", lr=0.5, model="abadi"), marks=pytest.mark.slow),
+        replace(SURE, optimizer="rmsprop", lr=3.0, lr_schedule="linear", activation="relu"),
+        replace(SURE, optimizer="adam", lr=0.01, model="cnn", width=1000),
+        replace(SURE, optimizer="adagrad", lr=0.5, model="abadi"),
     ],
     ids=lambda config: config.optimizer,
 )
