@@ -219,6 +219,11 @@ def test_importing_it_does_not_import_torch_or_streamlit(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_no_two_files_of_tests_have_the_same_name() -> None:
+    names = [path.name for path in TESTS if path.name not in ("conftest.py", "__init__.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []  # pytest would find but one of them
+
+
 def test_files_stay_small() -> None:
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES + TESTS}
     assert {str(path): length for path, length in lengths.items() if length > MAX_FILE} == {}

@@ -1,5 +1,6 @@
 """Curves, computed once for each mechanism: bounded caches that every session shares."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -36,10 +37,21 @@ def profile(name: str, mechanism: Mechanism) -> Curve:
     return profile_at_end(name, mechanism, DELTAS)
 
 
+def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]) -> tuple[float, ...]:
+    """Epsilon by one accountant after exactly these steps, +inf where it has no answer.
+
+    A live run is tested again and again: what is known of its earlier steps is not computed, nor kept, anew.
+    """
+    known = _epsilons_after(name, mechanism, delta)
+    if missing := sorted(set(steps).difference(known)):
+        known.update(zip(missing, epsilon_after(name, mechanism, missing, delta).epsilon.tolist(), strict=True))
+    return tuple(known[each] for each in steps)
+
+
 @lru_cache(maxsize=256)
-def epsilons(name: str, mechanism: Mechanism, delta: float, steps: tuple[int, ...]) -> tuple[float, ...]:
-    """Epsilon by one accountant after exactly these steps, +inf where it has no answer."""
-    return tuple(epsilon_after(name, mechanism, steps, delta).epsilon.tolist()) if steps else ()
+def _epsilons_after(name: str, mechanism: Mechanism, delta: float) -> dict[int, float]:
+    """What is known of a mechanism by one accountant at one delta: steps -> epsilon. Whoever asks adds to it."""
+    return {}
 
 
 @lru_cache(maxsize=256)
