@@ -17,7 +17,8 @@ from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.leftovers import remove_needless
 from dpcore.runs.limits import limits_of, overdue, usual
-from dpcore.runs.ray_pool import RayPool, pool_here
+from dpcore.runs.pool_thread import PoolThread
+from dpcore.runs.ray_pool import pool_here
 from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
 from dpcore.runs.silence import STALE, Heartbeats
 from dpcore.runs.slots import Slots, slots_of
@@ -32,11 +33,11 @@ LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
 SWEEP = 600.0  # seconds between two looks for files that runs have left behind
 LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
 
-_pools: dict[Path, "Pool | RayPool"] = {}
+_pools: dict[Path, PoolThread] = {}
 _pools_lock = threading.Lock()
 
 
-def ensure_pool(home: Path | str | None = None) -> "Pool | RayPool":
+def ensure_pool(home: Path | str | None = None) -> PoolThread:
     """This process's pool for `home`, started on the first call; cheap afterwards. Raises StoreError.
 
     It is of this machine, or where DPCORE_POOL=ray says so, of a Ray cluster.
@@ -48,7 +49,7 @@ def ensure_pool(home: Path | str | None = None) -> "Pool | RayPool":
         return _pools[key]
 
 
-def _pool_of(name: str, home: Path) -> "Pool | RayPool":
+def _pool_of(name: str, home: Path) -> PoolThread:
     if name not in ("local", "ray"):
         raise StoreError(f"Expected DPCORE_POOL={name!r} to be local or ray.")
     return pool_here(Store(home)) if name == "ray" else Pool(Store(home))
@@ -73,12 +74,12 @@ def trim(log: Path, most: int = LOG) -> None:
         file.truncate()
 
 
-class Pool:
+class Pool(PoolThread):
     """Keeps workers warm for `store`, one for each device's runs; those that find no slot queue.
 
-    There are `slots` for all devices together, or as many for each as the limits say. `trouble` says what keeps runs
-    from starting, or what is wrong with the limits, or is None. `train` names the function that trains, "module:name";
-    jobs of other kinds are done by their own.
+    There are `slots` for all devices together, or as many for each as the limits say. `trouble` may also say what is
+    wrong with the limits. `train` names the function that trains, "module:name"; jobs of other kinds are done by their
+    own.
     """
 
     def __init__(
@@ -87,9 +88,8 @@ class Pool:
         if slots is not None:
             check.whole(1, slots=slots)
         check.positive(grace=grace, stale=stale)
-        self.store, self.slots, self.train, self.grace = store, slots, train, grace
-        self.log = store.home / "workers.log"
-        self.trouble: str | None = None
+        super().__init__(store, "dpcore-pool")
+        self.slots, self.train, self.grace = slots, train, grace
         self.workers: list[Worker] = []
         self._limits = usual()  # those that were in force last
         self._wrong_limits: str | None = None  # what is wrong with the file that says them
@@ -100,23 +100,10 @@ class Pool:
         self._heartbeats = Heartbeats(store, stale)
         self._asked: dict[str, float] = {}  # run -> when its cancellation was first seen
         self._swept = -SWEEP  # monotonic time of the last look for leftovers
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="dpcore-pool", daemon=True)
-
-    def start(self) -> "Pool":
-        """Begin to serve, in a thread of its own."""
-        self._thread.start()
-        return self
-
-    @property
-    def closed(self) -> bool:
-        """Whether the pool serves no more."""
-        return self._stop.is_set()
 
     def close(self) -> None:
         """End the waiting workers; a run that trains goes on, and one that was claimed just now is queued again."""
-        self._stop.set()
-        self._thread.join()
+        super().close()
         with suppress(StoreError):
             self._note_busy(self.store.runs(Status.RUNNING, kind=None))
         for worker in self.workers:
@@ -125,12 +112,6 @@ class Pool:
                 worker.process.wait()
         if self._lock_file:
             self._lock_file.close()
-
-    def __enter__(self) -> "Pool":
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _serve(self) -> None:
         while not self._stop.is_set():

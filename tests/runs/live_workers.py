@@ -1,6 +1,35 @@
-"""Which worker processes live."""
+"""Worker processes of tests: a pool that leaves none behind, and which of them live."""
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from dpcore.runs.pool import Pool
+from dpcore.runs.record import Run
+from dpcore.runs.store import Store
+
+
+@contextmanager
+def pool_of(store: Store, train: str, **options: float) -> Iterator[Pool]:
+    """A pool whose workers train with a double; ends every worker it started."""
+    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
+        try:
+            yield pool
+        finally:
+            workers = list(pool.workers)
+            for worker in workers:
+                worker.kill(signal.SIGKILL)
+            pool.close()
+            for worker in [*workers, *pool.workers]:
+                worker.kill(signal.SIGKILL)
+                worker.process.wait()
+
+
+def pid_of(run: Run) -> int:
+    """The process that trains a run."""
+    assert run.worker is not None
+    return int(run.worker.rpartition(":")[2])
 
 
 def processes(home: Path) -> list[int]:

@@ -1,7 +1,6 @@
 """Workers share the devices of a machine: which runs they take, how much of it each has, and for how long."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ import torch
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run, Status, device_path
+from dpcore.runs.record import Status, device_path
 from dpcore.runs.resume import ended_early
 from dpcore.runs.slots import Slots, cores, slots_of
 from dpcore.runs.store import Store
@@ -22,7 +21,7 @@ from dpcore.runs.worker import warm_up
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from dpcore.training.memory_share import take_part
-from tests.runs.live_workers import processes
+from tests.runs.live_workers import pid_of, pool_of, processes
 
 Eventually = Callable[..., None]
 
@@ -34,24 +33,10 @@ def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def _pool(store: Store, train: str, device: str, **options: float) -> Iterator[Pool]:
-    """A pool of a machine with such a device, whose workers train with a double; none of them is left."""
+    """A pool of a machine with such a device."""
     device_path(store.home).write_text(device)
-    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
-        try:
-            yield pool
-        finally:
-            workers = list(pool.workers)
-            for worker in workers:
-                worker.kill(signal.SIGKILL)
-            pool.close()
-            for worker in [*workers, *pool.workers]:
-                worker.kill(signal.SIGKILL)
-                worker.process.wait()
-
-
-def _pid(run: Run) -> int:
-    assert run.worker is not None
-    return int(run.worker.rpartition(":")[2])
+    with pool_of(store, train, **options) as pool:
+        yield pool
 
 
 def _told(pid: int) -> str:
@@ -122,7 +107,7 @@ def test_runs_for_the_gpu_and_for_the_processor_do_not_wait_for_each_other(
         busy, waits = [runs[place] for place in (0, 1, 3, 4)], [runs[2], runs[5]]
         eventually(lambda: all(store.tail(run) for run in busy), within=90)
         assert [store.run(run).status for run in waits] == [Status.QUEUED] * 2
-        told = [(_told(pid), _threads(pid)) for pid in (_pid(store.run(run)) for run in busy)]
+        told = [(_told(pid), _threads(pid)) for pid in (pid_of(store.run(run)) for run in busy)]
         assert all("--devices auto,cuda --memory 0.45" in words and threads == "5" for words, threads in told[:2])
         assert all("--devices cpu,mps" in words and threads == "2" for words, threads in told[2:])
         store.cancel(runs[1])
@@ -140,7 +125,7 @@ def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
         assert store.run(second).status is Status.QUEUED
         write(store.home, Limits(cpu_slots=2))
         eventually(lambda: store.tail(second))
-        assert _threads(_pid(store.run(second))) == str(max(1, cores() // 2))
+        assert _threads(pid_of(store.run(second))) == str(max(1, cores() // 2))
         assert store.run(third).status is Status.QUEUED
         worker = store.run(first).worker
         write(store.home, Limits())
@@ -189,7 +174,7 @@ def test_a_worker_that_does_not_heed_the_limit_is_killed(store: Store, eventuall
     with _pool(store, "stubborn", "cpu", grace=0.2):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
-        pid = _pid(store.run(run))
+        pid = pid_of(store.run(run))
         eventually(lambda: not store.run(run).active)
         eventually(lambda: pid not in processes(store.home))
     assert store.run(run).status is Status.FAILED

@@ -3,19 +3,18 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Status
 from dpcore.runs.store import MOST_ATTEMPTS, Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from tests.runs.live_workers import processes
+from tests.runs.live_workers import pid_of, pool_of, processes
 
 Eventually = Callable[..., None]
 ROOT = Path(__file__).parents[2]
@@ -26,33 +25,12 @@ def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SPARE", 0.1)
 
 
-@contextmanager
-def _pool(store: Store, train: str, **options: float) -> Iterator[Pool]:
-    """A pool whose workers train with a double; ends every worker it started."""
-    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
-        try:
-            yield pool
-        finally:
-            workers = list(pool.workers)
-            for worker in workers:
-                worker.kill(signal.SIGKILL)
-            pool.close()
-            for worker in [*workers, *pool.workers]:
-                worker.kill(signal.SIGKILL)
-                worker.process.wait()
-
-
-def _pid(run: Run) -> int:
-    assert run.worker is not None
-    return int(run.worker.rpartition(":")[2])
-
-
 def _standbys(pool: Pool) -> list[int]:
     return [worker.process.pid for worker in pool.workers if worker.busy_since is None]
 
 
 def test_a_run_is_trained_to_its_end(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "quick") as pool:
+    with pool_of(store, "quick") as pool:
         run = store.submit(RunConfig(seed=2))
         eventually(lambda: not store.run(run).active)
         kinds = [type(event) for _, event in store.tail(run)]
@@ -64,7 +42,7 @@ def test_a_run_is_trained_to_its_end(store: Store, eventually: Eventually) -> No
 
 
 def test_a_failure_keeps_its_traceback_and_what_came_before(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "by_seed"):
+    with pool_of(store, "by_seed"):
         bad, good = store.submit(RunConfig(seed=1)), store.submit(RunConfig(seed=2))
         eventually(lambda: not store.run(good).active)
     failed = store.run(bad)
@@ -78,7 +56,7 @@ def test_a_failure_keeps_its_traceback_and_what_came_before(store: Store, eventu
 
 
 def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "endless"):
+    with pool_of(store, "endless"):
         run = store.submit(RunConfig())
         eventually(lambda: len(store.tail(run)) > 3)
         seen = len(store.tail(run))
@@ -92,7 +70,7 @@ def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) 
 
 
 def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "long_step"):
+    with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
         store.cancel(run)
@@ -102,10 +80,10 @@ def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventu
 
 @pytest.mark.slow
 def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "stubborn", grace=0.3) as pool:
+    with pool_of(store, "stubborn", grace=0.3) as pool:
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
-        pid = _pid(store.run(run))
+        pid = pid_of(store.run(run))
         store.cancel(run)
         eventually(lambda: not store.run(run).active, within=5)
         assert store.run(run).status is Status.CANCELLED
@@ -115,10 +93,10 @@ def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually:
 
 
 def test_a_run_whose_worker_is_killed_goes_on_with_another(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "one_second") as pool:
+    with pool_of(store, "one_second") as pool:
         first, second = store.submit(RunConfig()), store.submit(RunConfig())
         eventually(lambda: len(store.tail(first)) > 3)
-        os.kill(_pid(store.run(first)), signal.SIGKILL)
+        os.kill(pid_of(store.run(first)), signal.SIGKILL)
         eventually(lambda: not store.run(first).active)
         assert store.run(first).status is Status.FINISHED
         steps = [event.step for _, event in store.tail(first) if isinstance(event, Stepped)]
@@ -131,7 +109,7 @@ def test_a_run_whose_worker_is_killed_goes_on_with_another(store: Store, eventua
 
 @pytest.mark.slow
 def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "deadly"):
+    with pool_of(store, "deadly"):
         run = store.submit(RunConfig())
         eventually(lambda: not store.run(run).active, within=60)
     lost = store.run(run)
@@ -142,16 +120,16 @@ def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: 
 
 
 def test_a_run_that_cannot_go_on_here_is_lost_and_says_why(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "not_here"):
+    with pool_of(store, "not_here"):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
-        os.kill(_pid(store.run(run)), signal.SIGKILL)
+        os.kill(pid_of(store.run(run)), signal.SIGKILL)
         eventually(lambda: not store.run(run).active)
     assert (store.run(run).status, store.run(run).error) == (Status.LOST, "Expected threads=2 to be 1.")
 
 
 def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "quick") as pool:
+    with pool_of(store, "quick") as pool:
         eventually(lambda: _standbys(pool))
         old = _standbys(pool)[0]
         os.kill(old, signal.SIGKILL)
@@ -160,21 +138,21 @@ def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> N
 
 
 def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "endless", stale=2):
+    with pool_of(store, "endless", stale=2):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
-        pid = _pid(store.run(run))
+        pid = pid_of(store.run(run))
         os.kill(pid, signal.SIGSTOP)
         eventually(lambda: store.run(run).attempts == 1)
         eventually(lambda: pid not in processes(store.home))
         said = store.run(run).sequence
         eventually(lambda: store.run(run).sequence > said)
-        assert _pid(store.run(run)) != pid
+        assert pid_of(store.run(run)) != pid
 
 
 @pytest.mark.slow
 def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "long_step", stale=2):
+    with pool_of(store, "long_step", stale=2):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
         time.sleep(3)
@@ -184,11 +162,11 @@ def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually
 
 
 def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "long_step"):
+    with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
         first = store.run(run).worker
-        os.kill(_pid(store.run(run)), signal.SIGTERM)
+        os.kill(pid_of(store.run(run)), signal.SIGTERM)
         eventually(lambda: store.run(run).worker not in (first, None))
         assert store.run(run).attempts == 1
 
@@ -196,7 +174,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, e
 def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with _pool(store, "endless") as pool:
+    with pool_of(store, "endless") as pool:
         eventually(lambda: pool.workers)
         monkeypatch.setattr(pool, "_note_busy", lambda running: None)  # as where the last look was before the claim
         run = store.submit(RunConfig())
@@ -209,17 +187,17 @@ def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
 def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back(
     store: Store, eventually: Eventually
 ) -> None:
-    with _pool(store, "silent"):
+    with pool_of(store, "silent"):
         run = store.submit(RunConfig())
         eventually(lambda: store.run(run).status is Status.RUNNING)
         first = store.run(run).worker
-        os.kill(_pid(store.run(run)), signal.SIGTERM)
+        os.kill(pid_of(store.run(run)), signal.SIGTERM)
         eventually(lambda: store.run(run).status is Status.RUNNING and store.run(run).worker != first)
 
 
 @pytest.mark.slow
 def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "endless", slots=2):
+    with pool_of(store, "endless", slots=2):
         runs = [store.submit(RunConfig()) for _ in range(3)]
         eventually(lambda: store.tail(runs[0]) and store.tail(runs[1]))
         time.sleep(0.5)
@@ -230,7 +208,7 @@ def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -
 
 
 def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "one_second"):
+    with pool_of(store, "one_second"):
         eventually(lambda: processes(store.home))
         run = store.submit(RunConfig())
         after, lags = 0, []
@@ -246,7 +224,7 @@ def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eve
 
 @pytest.mark.slow
 def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "no_such_function") as pool:
+    with pool_of(store, "no_such_function") as pool:
         eventually(lambda: pool.trouble)
         assert pool.trouble is not None
         assert str(pool.log) in pool.trouble
@@ -256,7 +234,7 @@ def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store:
 
 
 def test_a_store_that_vanishes_is_reported(store: Store, eventually: Eventually) -> None:
-    with _pool(store, "quick") as pool:
+    with pool_of(store, "quick") as pool:
         eventually(lambda: _standbys(pool))
         store.path.unlink()
         eventually(lambda: pool.trouble)

@@ -12,7 +12,7 @@ import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import ensure_pool
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from tests.runs.live_workers import processes
@@ -24,11 +24,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(autouse=True)
 def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SPARE", 0.1)
-
-
-def _pid(run: Run) -> int:
-    assert run.worker is not None
-    return int(run.worker.rpartition(":")[2])
 
 
 SERVER = """

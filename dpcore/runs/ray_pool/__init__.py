@@ -7,7 +7,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import IO, TypeVar
 import dpcore
 from dpcore import check
 from dpcore.runs.kinds import TRAINING
+from dpcore.runs.pool_thread import PoolThread
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 
@@ -41,12 +41,12 @@ def _share(name: str, kind: Callable[[str], Share]) -> Share:
     raise StoreError(f"Expected {name}={text!r} to be a {'whole ' if kind is int else ''}number above 0.")
 
 
-class RayPool:
+class RayPool(PoolThread):
     """Has the runs of `store` done by a Ray cluster, as many at once as it has room for; the others queue.
 
-    `trouble` says what keeps runs from starting, or is None: nothing is done on this machine instead. `address` is
-    host:port of the cluster, or "auto" for the one that this machine is part of. Each run takes `cpus` threads, and
-    where the cluster has GPUs and it asks for one, `gpus` of a GPU. `train` names the function that trains.
+    While there is `trouble`, nothing is done on this machine instead. `address` is host:port of the cluster, or "auto"
+    for the one that this machine is part of. Each run takes `cpus` threads, and where the cluster has GPUs and it asks
+    for one, `gpus` of a GPU. `train` names the function that trains.
     """
 
     def __init__(
@@ -54,35 +54,15 @@ class RayPool:
     ) -> None:
         check.whole(1, cpus=cpus)
         check.positive(gpus=gpus)
-        self.store, self.address = store, address
-        self.log = store.home / "workers.log"
-        self.trouble: str | None = None
+        super().__init__(store, "dpcore-ray-pool")
+        self.address = address
         self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", "--home", str(store.home)]
         self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
         self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="dpcore-ray-pool", daemon=True)
-
-    def start(self) -> "RayPool":
-        """Begin to serve, in a thread of its own."""
-        self._thread.start()
-        return self
-
-    @property
-    def closed(self) -> bool:
-        """Whether the pool serves no more."""
-        return self._stop.is_set()
 
     def close(self) -> None:
         """End the head and the workers that wait; what trains goes on, and the next head finds it."""
-        self._stop.set()
-        self._thread.join()
-
-    def __enter__(self) -> "RayPool":
-        return self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()
 
     def _serve(self) -> None:
         while not self._stop.is_set():

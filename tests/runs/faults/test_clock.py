@@ -12,6 +12,7 @@ from dpcore.runs.record import worker_name
 from dpcore.runs.store import Store
 from tests.runs.faults.afterwards import wrongs
 from tests.runs.faults.killing import serving
+from tests.runs.live_workers import pid_of
 
 Eventually = Callable[..., None]
 Wait = Callable[[], None]
@@ -24,7 +25,7 @@ def test_a_run_whose_clock_jumps_by_ten_years_is_neither_lost_nor_done_twice(
 ) -> None:
     with serving(home, train, stale=3):
         under_way()
-        os.kill(_pid(store, runs[0]), signal.SIGKILL)
+        os.kill(pid_of(store.run(runs[0])), signal.SIGKILL)
         all_ended()
     assert wrongs(store, runs) == []
     assert store.run(runs[0]).heartbeat != pytest.approx(time.time(), abs=1e8)
@@ -50,7 +51,3 @@ def test_heartbeats_of_the_future_keep_no_run_alive(store: Store, home: Path, ru
     with serving(home, "brisk", stale=1):
         all_ended()
     assert wrongs(store, runs) == []
-
-
-def _pid(store: Store, run: str) -> int:
-    return int((store.run(run).worker or "").rpartition(":")[2])
