@@ -1,4 +1,8 @@
-"""A browser for the end-to-end tests: Debian's Chromium. Where there is none they are skipped, under CI they fail."""
+"""A browser for the end-to-end tests: Debian's Chromium. Where there is none they are skipped, under CI they fail.
+
+Of its two packages the one without windows, `chromium-headless-shell`, is preferred: `chromium` draws its own window's
+buttons even where nobody sees them, and takes two thirds more of the processor for the same pages.
+"""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +17,8 @@ from tests.e2e.server import PATIENCE, Server, serving
 from tests.pages.perturbation_page import recorded as compared
 from tests.pages.train_page import CONFIG, recorded
 
-CHROMIUM = Path("/usr/bin/chromium")
+BROWSERS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
+CHROMIUM = next((each for each in BROWSERS if each.exists()), BROWSERS[-1])
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
