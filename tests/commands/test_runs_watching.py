@@ -136,6 +136,7 @@ def test_the_list_shows_who_waits_and_who_has_gone(store: Store) -> None:
     assert terminal.ended() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_json", [True, False])
 def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json: bool) -> None:
     run = began(store)
@@ -154,6 +155,7 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
         assert lines[-1].startswith(f"done: {STEPS} steps")
 
 
+@pytest.mark.slow
 def test_a_run_that_has_ended_is_shown_once(store: Store) -> None:
     run = began(store)
     finish(store, run)

@@ -20,7 +20,6 @@ CLICK = """([name, clicks, pause]) => {
     for (let i = 0; i < clicks; i++) setTimeout(click, i * pause);
 }"""  # however busy the page is: Playwright's own click waits for it; but none so late that it is another wish
 CASES = ((1, 0), (2, 0), (2, 120), (5, 0), (5, 120))  # clicks, and the pause between them
-JOURNEYS = {(2, 0)}
 SETTLED = 4_000  # ms after which nothing that was clicked is still under way
 
 
@@ -45,13 +44,7 @@ def ready(page: Page, app: Server):
             store.cancel(run)
 
 
-@pytest.mark.parametrize(
-    ("clicks", "pause"),
-    [
-        pytest.param(clicks, pause, marks=pytest.mark.journey if (clicks, pause) in JOURNEYS else [])
-        for clicks, pause in CASES
-    ],
-)
+@pytest.mark.parametrize(("clicks", "pause"), CASES)
 def test_quick_clicks_submit_one_run_which_is_shown(page: Page, app: Server, ready, clicks, pause):
     page.evaluate(CLICK, [PRIVATE, clicks, pause])
     page.wait_for_url(re.compile(r"run="))

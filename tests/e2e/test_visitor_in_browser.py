@@ -35,7 +35,6 @@ def epsilon_word(page: Page) -> Locator:
     return page.locator(".on-screen .term button").first
 
 
-@pytest.mark.journey
 def test_a_word_explains_itself_by_keyboard(page: Page, app: Server):
     opened(page, app.url)
     epsilon_word(page).focus()

@@ -117,6 +117,7 @@ def test_inequality_8_holds_from_the_least_order_on_and_not_before(q: float) -> 
     assert left_side(1.001 * least) < 1 < left_side(0.999 * least)
 
 
+@pytest.mark.slow
 def test_each_cell_of_the_map_is_what_an_independent_accountant_says() -> None:
     cells = MAP.cells()
     assert cells.area.shape == (cells.y.size, cells.x.size) == (len(cells.said), len(cells.said[0]))

@@ -181,6 +181,7 @@ def test_a_worker_that_does_not_heed_the_limit_is_killed(store: Store, eventuall
     assert "the limit seconds=1 of limits.toml" in (store.run(run).error or "")
 
 
+@pytest.mark.slow
 def test_no_run_ends_because_of_a_mistake_in_the_file_of_limits(store: Store, eventually: Eventually) -> None:
     with _pool(store, "one_second", "cpu"):
         (store.home / FILE).write_text("seconds = 0")

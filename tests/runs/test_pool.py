@@ -69,6 +69,7 @@ def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) 
         assert store.run(run).sequence == ended.sequence
 
 
+@pytest.mark.slow
 def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
@@ -119,6 +120,7 @@ def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: 
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_go_on_here_is_lost_and_says_why(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "not_here"):
         run = store.submit(RunConfig())
@@ -137,6 +139,7 @@ def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> N
         assert pool.trouble is None
 
 
+@pytest.mark.slow
 def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "endless", stale=2):
         run = store.submit(RunConfig())
@@ -161,6 +164,7 @@ def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually
         eventually(lambda: not store.run(run).active, within=1)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
@@ -171,6 +175,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, e
         assert store.run(run).attempts == 1
 
 
+@pytest.mark.slow
 def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +189,7 @@ def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
         assert store.run(run).status is Status.RUNNING
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back(
     store: Store, eventually: Eventually
 ) -> None:

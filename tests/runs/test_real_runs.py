@@ -29,6 +29,7 @@ def pool(store: Store, monkeypatch: pytest.MonkeyPatch, eventually: Eventually) 
         worker.process.wait(timeout=10)
 
 
+@pytest.mark.slow
 def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step(
     store: Store, pool: Pool, eventually: Eventually
 ) -> None:
@@ -51,6 +52,7 @@ def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step
     assert store.run(long).sequence >= 2
 
 
+@pytest.mark.slow
 def test_data_that_is_not_here_fails_the_run_with_a_sentence(store: Store, pool: Pool, eventually: Eventually) -> None:
     run = store.submit(RunConfig(source="full", device="mps"))
     eventually(lambda: not store.run(run).active, within=60)

@@ -81,6 +81,7 @@ def bounds_of_reference(releases: tuple[Release, ...], delta: float) -> tuple[fl
     return both[0], both[1]
 
 
+@pytest.mark.slow
 def test_the_band_agrees_with_the_reference_library_on_a_random_grid() -> None:
     generator = np.random.default_rng(5)
     for _ in range(12):

@@ -82,6 +82,7 @@ def test_the_batch_is_the_largest_by_every_accountant(name: str) -> None:
     assert answer.mechanism.releases[0].q == answer.value / 60_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pld", "rdp", "moments", "gdp"])
 @pytest.mark.parametrize("recipe", [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)])
 def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> None:

@@ -87,6 +87,7 @@ def test_noise_without_bounds_still_gives_relevances_above_zero():
     assert relevance.min().item() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
 def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
     config = dataclasses.replace(config, **ADPPL)
