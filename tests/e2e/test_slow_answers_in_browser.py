@@ -12,7 +12,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from tests.e2e.slider_in_browser import LINE, field, opened
 
 
-def test_a_move_that_the_server_has_lost_is_said_again(page: Page, app: Server):
+def first_move_lost(page: Page) -> list[bytes | str]:
+    """Let the first move of a slider get lost on its way to the server; it will be in the list."""
     lost: list[bytes | str] = []
 
     def between(socket: WebSocketRoute) -> None:
@@ -27,9 +28,28 @@ def test_a_move_that_the_server_has_lost_is_said_again(page: Page, app: Server):
         socket.on_message(passed_on)
 
     page.route_web_socket(re.compile("stream"), between)
+    return lost
+
+
+def test_a_move_that_the_server_has_lost_is_said_again(page: Page, app: Server):
+    lost = first_move_lost(page)
     slider = opened(page, app)
     slider.press("ArrowRight")
     expect(field(page)).to_have_value("2.2")
+    assert len(lost) == 1
+
+
+def test_a_lost_move_is_said_again_however_long_the_page_runs_for_another_request(page: Page, app: Server):
+    lost = first_move_lost(page)
+    slider = opened(page, app)
+    slider.press("ArrowRight")
+    state = "state => { document.querySelector('[data-testid=stApp]').dataset.testScriptState = state; }"
+    page.evaluate(state, "running")
+    page.wait_for_timeout(12_000)
+    expect(field(page)).to_have_value("2")
+    page.evaluate(state, "notRunning")
+    expect(field(page)).to_have_value("2.2")
+    expect(slider).to_have_attribute("aria-valuetext", "2.2")
     assert len(lost) == 1
 
 

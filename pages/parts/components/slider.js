@@ -6,7 +6,7 @@ const LONGEST = 1000; // milliseconds to wait for an answer to be drawn before a
 const SELDOM = 100; // milliseconds between two looks from then on
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
 const AGAIN = 2000; // milliseconds after which what nobody has heard is said again
-const LOST = 10_000; // milliseconds after which an answer is waited for no longer, unless the page is being run
+const LOST = 10_000; // milliseconds, but for those in which the page is run, after which an answer is no longer waited for
 const sliders = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -69,7 +69,7 @@ class Slider {
 
   // Nobody has heard the last message: the slider shows what the server says.
   lost() {
-    return performance.now() >= this.sentAt + LOST && !running();
+    return performance.now() >= this.until && !running();
   }
 
   show() {
@@ -94,6 +94,7 @@ class Slider {
     if (this.waiting || this.pending === undefined) return;
     this.sent += 1;
     this.sentAt = performance.now();
+    this.until = this.sentAt + LOST;
     this.waiting = true;
     this.send(this.pending, this.sent);
     const move = { text: this.pending, number: this.sent, from: this.data.value };
@@ -103,11 +104,12 @@ class Slider {
   }
 
   // Streamlit can lose a move that comes just before another request: then it is said once more under the same number,
-  // unless the value was changed otherwise meanwhile.
+  // as soon as the page is not being run, unless the value was changed otherwise meanwhile.
   sayAgain(move) {
     const past = move.number !== this.sent || this.data.heard === move.number || this.data.value !== move.from;
-    if (past || !this.box.isConnected || performance.now() >= this.sentAt + LOST) return;
-    if (!running()) this.send(move.text, move.number);
+    if (past || !this.box.isConnected || this.lost()) return;
+    if (running()) this.until += AGAIN;
+    else this.send(move.text, move.number);
     setTimeout(() => this.sayAgain(move), AGAIN);
   }
 
