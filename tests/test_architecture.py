@@ -30,6 +30,7 @@ LAYERS = [
     ["dpcore"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
+    ["dpcore.privacy.sampling"],
     ["dpcore.privacy.accountants"],
     ["dpcore.privacy.certified"],
     ["dpcore.privacy.accountants.base"],

@@ -63,10 +63,10 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
         except RuntimeError as error:
             upper[rows] = inf
             return EpsilonBounds(lower, upper, str(error))
-    return EpsilonBounds(lower, upper, _note(lower[steps == steps[-1]], upper[steps == steps[-1]]))
+    return EpsilonBounds(lower, upper, width_note(lower[steps == steps[-1]], upper[steps == steps[-1]]))
 
 
-def _note(lower: FloatArray, upper: FloatArray) -> str:
+def width_note(lower: FloatArray, upper: FloatArray) -> str:
     """What a reader must know of the bounds at the last horizon."""
     if np.isinf(upper).any():
         return "rounding outweighs what is left of delta."

@@ -115,11 +115,18 @@ def _tail(composition: Composition, delta: FloatArray) -> float:
 
 
 def _orders(composition: Composition, delta: FloatArray) -> FloatArray:
-    """Orders around what Gaussian losses would need, and rare large ones at the low end; symmetric about -1/2."""
+    """Orders for all kinds of steps together."""
+    first, last = composed_deviation(composition, 0), composed_deviation(composition, -1)
+    return orders_between(first, last, widest_span(composition, delta), delta)
+
+
+def orders_between(first: float, last: float, span: float, delta: FloatArray) -> FloatArray:
+    """Orders for losses that deviate by `first` at the first horizon, by `last` at the last, and by `span` in one step.
+
+    They lie around what Gaussian losses would need, and rare large ones at the low end; symmetric about -1/2.
+    """
     nats = -np.log(np.array([delta.max(), delta.min()]))
-    low = min(
-        sqrt(2 * nats[0]) / composed_deviation(composition, -1) / 64, 0.2 * nats[0] / widest_span(composition, delta)
-    )
-    high = sqrt(2 * nats[1]) / composed_deviation(composition, 0) * 16
+    low = min(sqrt(2 * nats[0]) / last / 64, 0.2 * nats[0] / span)
+    high = sqrt(2 * nats[1]) / first * 16
     positive = np.geomspace(low, high, ceil(2.5 * log2(high / low)))
     return np.concatenate([-1 - positive[::-1], [-1.0, 0.0], positive])

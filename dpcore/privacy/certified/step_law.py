@@ -36,6 +36,13 @@ GROWTH = 64  # nodes after which cells are twice as wide as the mesh, at least
 HIGHEST = 700.0  # e^700 is still a float
 
 
+class Below(NamedTuple):
+    """What lies left of the first node: mass under Q and under P."""
+
+    mass: float
+    numerator: float
+
+
 class StepLaws(NamedTuple):
     """One step between two proofs: its pessimistic laws in both directions, and its optimistic one."""
 
@@ -56,7 +63,7 @@ def step_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
     return _open_laws(q, sigma, mesh, low, high)
 
 
-def _dominating(cells: Cells) -> FloatArray:
+def dominating(cells: Cells) -> FloatArray:
     """Mass under Q of each node after every cell is split between its ends, (m,)."""
     low, high = cells.split()
     mass = np.zeros(cells.w.size)
@@ -69,20 +76,25 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
     """StepLaws on a lattice that cuts off the mass below its first node."""
     count = int(np.ceil((high - low) / mesh)) + 1
     y = np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64)
-    cells = cells_between(q, sigma, y)
-    offset = low + (0.0 if q == 1 else log1p(-q))
-    mass, infinite = _dominating(cells), cut_above(q, sigma, y[-1])
     start = float(position_at(q, sigma, y[:1])[0])
-    below = ndtr(start / sigma)
-    kept = ((1 - q) * below + q * ndtr((start - 1) / sigma)) * np.exp(-offset)  # the P-mass below, moved up to a node
+    below = Below(float(ndtr(start / sigma)), float((1 - q) * ndtr(start / sigma) + q * ndtr((start - 1) / sigma)))
+    offset = low + (0.0 if q == 1 else log1p(-q))
+    return laws_of_cells(cells_between(q, sigma, y), offset, mesh, below, cut_above(q, sigma, y[-1]), q)
+
+
+def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond: Beyond, q: float = 1.0) -> StepLaws:
+    """StepLaws of any pair of laws on a line, from its masses in the cells of a lattice of losses from `offset` on.
+
+    The likelihood ratio is t = 1 - q + q w; cells hold masses under Q and under the law whose ratio to Q is w.
+    """
+    mass = dominating(cells)
+    kept = below.numerator * np.exp(-offset)  # moved up to the first node
     mass[0] += kept
-    mass[-1] += infinite.mass
-    zero = max(below - kept, 0.0)
-    lower = dominated(
-        cells.w, mass, needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, infinite.excess)
-    )
+    mass[-1] += beyond.mass
+    zero = max(below.mass - kept, 0.0)
+    lower = dominated(cells.w, mass, needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, beyond.excess))
     return StepLaws(
-        _forward(offset, mesh, mass, q * infinite.excess),
+        _forward(offset, mesh, mass, q * beyond.excess),
         _backward(offset, mesh, mass, zero),
         _lower(offset, mesh, lower),
     )
@@ -95,7 +107,7 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
     """
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
-    nodes = _widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)
+    nodes = widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)
     all_nodes = np.insert(nodes, 0, -1)  # the first cell reaches below the bound
     halved = np.interp(np.arange(2 * all_nodes.size - 1) / 2, np.arange(all_nodes.size), all_nodes)
     y = np.asarray(start + mesh * halved, dtype=np.float64)
@@ -103,17 +115,17 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
         raise RuntimeError("So many steps need a lattice so coarse that the ratios at its nodes leave the floats.")
     offset = log1p(-q) + start
     infinite = cut_above(q, sigma, y[-1])
-    mass = _dominating(cells_between(q, sigma, y))
+    mass = dominating(cells_between(q, sigma, y))
     mass[-1] += infinite.mass
     lower = _bounded_lower(q, sigma, y[2:], cut, core, infinite)
     return StepLaws(
-        _forward(offset - mesh, mesh, _on_all_points(mass, all_nodes + 1), q * infinite.excess),
-        _backward(offset - mesh, mesh, _on_all_points(mass, all_nodes + 1), 0.0),
-        _lower(offset, mesh, _on_all_points(lower, nodes)),
+        _forward(offset - mesh, mesh, on_all_points(mass, all_nodes + 1), q * infinite.excess),
+        _backward(offset - mesh, mesh, on_all_points(mass, all_nodes + 1), 0.0),
+        _lower(offset, mesh, on_all_points(lower, nodes)),
     )
 
 
-def _widening(count: int, core: int) -> IntArray:
+def widening(count: int, core: int) -> IntArray:
     """Which of `count` lattice points are nodes: all within `core`, then fewer and fewer, so that few rare losses need.
 
     A cell is at most 1/GROWTH as wide as its distance to the core, and narrower where the core has many nodes.
@@ -126,7 +138,7 @@ def _widening(count: int, core: int) -> IntArray:
     return np.concatenate(nodes)
 
 
-def _on_all_points(mass: FloatArray, nodes: IntArray) -> FloatArray:
+def on_all_points(mass: FloatArray, nodes: IntArray) -> FloatArray:
     """Masses of nodes as masses of all lattice points, 0 in between."""
     masses = np.zeros(int(nodes[-1]) + 1)
     masses[nodes] = mass
@@ -153,7 +165,7 @@ def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: floa
     """Contract everything below `cut` to the first node, which is its mean, and lower the curve beyond it."""
     cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[2])], y[2:]]))
     cells.w[0] = ratio_at(q, y[:1])[0]
-    mass, error = _dominating(cells), cells.chord_error()
+    mass, error = dominating(cells), cells.chord_error()
     error[0] = (
         mass[0] * cells.width[0]
     )  # the curve touches the first node, so its slope there must not exceed the truth

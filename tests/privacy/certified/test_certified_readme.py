@@ -1,18 +1,15 @@
 """The written proof names what exists, and every constant of the room stands in it."""
 
 import ast
-import importlib
 import re
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.privacy.proof_text import ROOT, constants_of, find, has_test, listed, names_in, attacks_in
+
 ROOM = ROOT / "dpcore" / "privacy" / "certified"
 TEXT = (ROOM / "README.md").read_text(encoding="utf-8")
-NAMES = sorted(set(re.findall(r"`([a-z_]+\.[A-Za-z_][\w.]*)`", TEXT)))
-TESTS = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", TEXT)))
-CONSTANT = re.compile(r"^([A-Z][A-Z_]*)(?:: [^=]+)? = ", re.MULTILINE)
 STATEMENT = re.compile(r"^(?:\*\*((?:Theorem|Lemma) \d+)|\*(The core|Sums of a tail)\.\*)", re.MULTILINE)
 BUDGET = re.compile(r"^\*\*((?!Is|Attacked)[A-Z][a-z ]+)\.?\*\*", re.MULTILINE)  # in the section on floating point
 
@@ -56,51 +53,16 @@ def test_no_error_is_charged_by_a_number_without_a_name(path: Path) -> None:
                 assert numbers <= {1, 2}, f"{function.name}: {ast.unparse(product)}"
 
 
-def constants() -> list[str]:
-    """Every constant of the room as module.NAME."""
-    return [f"{path.stem}.{name}" for path in sorted(ROOM.glob("*.py")) for name in CONSTANT.findall(path.read_text())]
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", names_in(TEXT))
 def test_every_name_in_the_proof_exists(name: str) -> None:
-    module, *path = name.split(".")
-    room = "dpcore.privacy.certified" if (ROOM / f"{module}.py").exists() else "dpcore"
-    found = importlib.import_module(f"{room}.{module}")
-    for each in path:
-        found = getattr(found, each)
+    find(name, ROOM)
 
 
-@pytest.mark.parametrize(("file", "test"), TESTS)
+@pytest.mark.parametrize(("file", "test"), attacks_in(TEXT))
 def test_every_test_in_the_proof_exists(file: str, test: str) -> None:
-    assert any(f"def {test}(" in path.read_text() for path in (ROOT / "tests").rglob(file))
+    assert has_test(file, test)
 
 
-@pytest.mark.parametrize("constant", constants())
+@pytest.mark.parametrize("constant", constants_of(ROOM))
 def test_every_constant_is_listed_once(constant: str) -> None:
-    assert len(re.findall(rf"^\| `{re.escape(constant)}` \|", TEXT, re.MULTILINE)) == 1
-
-
-def stated(constant: str) -> float:
-    """The value that the table of constants gives: a number, a power, a share in % or a count of values."""
-    row = re.search(rf"^\| `{re.escape(constant)}` \| ([^|=]+)", TEXT, re.MULTILINE)
-    assert row
-    text = row[1].strip().removesuffix("values").strip()
-    if "^" in text:
-        base, exponent = text.split("^")
-        return float(base) ** float(exponent)
-    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
-
-
-@pytest.mark.parametrize("constant", constants())
-def test_every_constant_has_the_value_that_the_proof_states(constant: str) -> None:
-    module, name = constant.split(".")
-    value = getattr(importlib.import_module(f"dpcore.privacy.certified.{module}"), name)
-    if name == "LEAST_DELTA":
-        value = value[0]
-    assert (len(value) if name == "CHECKED" else float(value)) == pytest.approx(stated(constant), rel=1e-12, abs=0)
-
-
-def test_there_is_something_to_check() -> None:
-    assert len(NAMES) > 60
-    assert len(TESTS) > 20
-    assert len(constants()) > 40
+    assert listed(constant, TEXT) == 1

@@ -84,12 +84,14 @@ def test_a_lattice_that_does_not_fit_is_made_coarser(monkeypatch: pytest.MonkeyP
 
 
 def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
-    note = epsilon_bounds._note(np.array([1.0, 2.0]), np.array([1.005, 2.06]))
+    note = epsilon_bounds.width_note(np.array([1.0, 2.0]), np.array([1.005, 2.06]))
     assert note.startswith("The two bounds lie 3 % of the lower one apart")
-    assert epsilon_bounds._note(np.array([1.0, 2.0]), np.array([1.0099, 2.0199])) == ""
-    assert epsilon_bounds._note(np.array([0.0, 2.0]), np.array([0.5, 2.0])).startswith("The two bounds lie far apart")
-    assert epsilon_bounds._note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
-    assert epsilon_bounds._note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
+    assert epsilon_bounds.width_note(np.array([1.0, 2.0]), np.array([1.0099, 2.0199])) == ""
+    assert epsilon_bounds.width_note(np.array([0.0, 2.0]), np.array([0.5, 2.0])).startswith(
+        "The two bounds lie far apart"
+    )
+    assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
+    assert epsilon_bounds.width_note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
 
 
 def test_both_directions_are_composed_upwards_and_the_dominated_law_downwards(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dpcore.privacy.certified import step_law
 from dpcore.privacy.certified.cells import mass_below, step_deviation
 from dpcore.privacy.certified.lattice import Composition, _reach, lattice_of, log_moments_of
 from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.step_law import _core, _widening, step_laws
+from dpcore.privacy.certified.step_law import _core, step_laws, widening
 
 COMPOSITION = Composition([(0.01, 1.0), (0.2, 2.0), (1.0, 8.0)], np.array([[3, 2, 0], [300, 50, 7]]))
 DELTA = np.array([1e-3, 1e-7])
@@ -63,7 +63,7 @@ def test_nodes_are_all_near_the_core_and_ever_rarer_beyond(
 ) -> None:
     for growth in (64, 8):
         monkeypatch.setattr(step_law, "GROWTH", growth)
-        nodes = _widening(count, core)
+        nodes = widening(count, core)
         near = min(core + growth, count)
         assert nodes[:near].tolist() == list(range(near))
         width = np.diff(nodes)

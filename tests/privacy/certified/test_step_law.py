@@ -5,9 +5,9 @@ import pytest
 from scipy.special import ndtr
 
 from dpcore.privacy.certified.cells import step_deviation, step_span
-from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.lower_law import _convex
 from dpcore.privacy.certified.step_law import HIGHEST, _bounded_laws, step_laws
+from tests.privacy.law_curve import of_law
 
 STEPS = [(q, sigma) for q in (1e-5, 1e-3, 0.1, 0.9, 1 - 1e-12, 1.0) for sigma in (0.3, 0.6, 1.0, 4.0, 100.0)]
 MESHES = (0.05, 0.3, 2.0)  # in standard deviations of the loss
@@ -26,11 +26,6 @@ def exact_add(q: float, sigma: float, epsilon: np.ndarray) -> np.ndarray:
     cut = sigma**2 * np.log(np.maximum(inner, 1e-300)) + 0.5
     p = (1 - q) * ndtr(cut / sigma) + q * ndtr((cut - 1) / sigma)
     return np.where(inner > 0, ndtr(cut / sigma) - np.exp(epsilon) * p, 0.0)
-
-
-def of_law(law: LossLaw, epsilon: np.ndarray) -> np.ndarray:
-    values = law.offset + law.mesh * np.arange(law.mass.size)
-    return law.infinite + np.array([law.mass @ np.maximum(-np.expm1(each - values), 0.0) for each in epsilon])
 
 
 def meshes(q: float, sigma: float) -> list[float]:

@@ -1,0 +1,109 @@
+"""Proven bounds of epsilon for one kind of round, used again and again: from its laws on a lattice to a band.
+
+A round is whatever has a law of its own: one step under another adjacency, or a whole epoch. Its laws are composed by
+the certified accountant, on finer and finer lattices until the two bounds are close.
+"""
+
+from collections.abc import Callable
+from math import inf
+
+import numpy as np
+
+from dpcore.privacy.certified.compose import composed_epsilons
+from dpcore.privacy.certified.epsilon_bounds import CROSSED
+from dpcore.privacy.certified.lattice import log_moments_of, orders_between
+from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.step_law import StepLaws
+from dpcore.privacy.sampling.round_laws import RoundLaws
+from dpcore.privacy.types import FloatArray, IntArray
+
+NARROW_ENOUGH = 4e-3  # aim: width of the band over epsilon
+SMALL = 1e-3  # an epsilon below needs no finer lattice
+FINER = 0.45  # from one lattice to the next
+LATTICES = 5  # at most
+WORTH_ANOTHER = 0.8  # of the width before: where less is gained, the lattice is not what makes a band wide
+NO_BAND = 1e6
+LARGEST_SHARE = 0.9  # of delta, that rounding may take; beyond, nothing is promised
+
+
+LawsOn = Callable[[float], RoundLaws]  # of a fineness: 1 at first, then less; RuntimeError where it cannot be finer
+
+
+def bounds_around(
+    laws_on: LawsOn, whole: IntArray, begun: IntArray, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Lower epsilon after (n,) rounds that are over and upper epsilon after (n,) that have begun, at (n,) deltas.
+
+    Errors: RuntimeError where not even the first lattice can be made.
+    """
+    asked = np.concatenate([whole, begun]).astype(np.float64), np.concatenate([delta, delta])
+    pairs, place = np.unique(np.stack(asked, axis=1), axis=0, return_inverse=True)
+    lower, upper = np.zeros(len(pairs)), np.zeros(len(pairs))
+    rows = np.flatnonzero(pairs[:, 0] > 0)
+    if rows.size:
+        lower[rows], upper[rows] = law_bounds(laws_on, pairs[rows, 0].astype(np.int64), pairs[rows, 1])
+    place = place.reshape(2, -1)
+    return lower[place[0]], upper[place[1]]
+
+
+def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at (n,) deltas.
+
+    Errors: RuntimeError where not even the first lattice can be made.
+    """
+    lower, upper = _bounds_on(laws_on(1.0), rounds, delta)
+    width, before = _widest(lower, upper), inf
+    for finer in range(1, LATTICES):
+        if width <= NARROW_ENOUGH or width > WORTH_ANOTHER * before:
+            break
+        try:
+            low, high = _bounds_on(laws_on(FINER**finer), rounds, delta)
+        except RuntimeError:
+            break
+        lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+        width, before = _widest(lower, upper), width
+    crossed = ~(lower <= upper * (1 + CROSSED))  # would prove an error larger than what is charged
+    return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
+
+
+def _widest(lower: FloatArray, upper: FloatArray) -> float:
+    """The widest band, relative to its epsilon, at most a large number where there is none."""
+    return min(float(np.max((upper - lower) / np.maximum(lower, SMALL))), NO_BAND)
+
+
+def upper_bounds(laws: StepLaws, rounds: IntArray, delta: FloatArray) -> FloatArray:
+    """Upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at (n,) deltas; (n,)."""
+    each = [
+        composed_epsilons([law], rounds[:, None], delta, moments_of(law, rounds, delta), +1)
+        for law in (laws.remove, laws.add)
+    ]
+    return np.maximum(*each)
+
+
+def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper epsilon from the laws on one lattice, whose errors are charged to delta, once for each round."""
+    laws, error = given.laws, rounds * given.error
+    lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
+    rows = np.flatnonzero(error < LARGEST_SHARE * delta)
+    if rows.size:
+        used, less, more = rounds[rows], (delta - error)[rows], np.minimum(delta + error, 1.0)[rows]
+        upper[rows] = upper_bounds(laws, used, less)
+        moments = moments_of(laws.dominated, used, more)
+        lower[rows] = composed_epsilons([laws.dominated], used[:, None], more, moments, -1, upper[rows])
+    return lower, upper
+
+
+def moments_of(law: LossLaw, rounds: IntArray, delta: FloatArray) -> LogMoments:
+    """The log-moments of one law at the orders that may matter."""
+    deviation, ends = _deviation(law), (law.offset, law.offset + law.mesh * (law.mass.size - 1))
+    orders = orders_between(
+        deviation * np.sqrt(rounds[0]), deviation * np.sqrt(rounds[-1]), max(ends[1] - ends[0], law.mesh), delta
+    )
+    return log_moments_of([law], orders, np.array([max(abs(ends[0]), abs(ends[1])) + 1]))
+
+
+def _deviation(law: LossLaw) -> float:
+    """Standard deviation of the finite losses, at least one mesh."""
+    loss, mass = law.offset + law.mesh * np.arange(law.mass.size), law.mass / law.mass.sum()
+    return max(float(np.sqrt(mass @ (loss - mass @ loss) ** 2)), law.mesh)

@@ -1,0 +1,118 @@
+"""Batches of one size: the upper pair against small data sets, the lower end, the Renyi bound and the CLT."""
+
+from itertools import combinations
+from math import sqrt
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from dpcore.privacy import gaussian
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.without_replacement import (
+    ORDERS,
+    _log_central_moments,
+    clt_mu,
+    fixed_size_laws,
+    log_moments,
+)
+from tests.privacy.law_curve import of_law
+
+SAMPLER = SAMPLERS["fixed_size"]
+
+
+@pytest.mark.parametrize(("q", "sigma"), [(0.01, 1.0), (0.2, 3.0), (0.5, 0.8), (0.9, 10.0)])
+def test_one_step_is_amplification_by_subsampling_in_closed_form(q: float, sigma: float) -> None:
+    """With e^eps' = 1 + q (e^eps - 1), delta(eps') = q delta(eps) of the Gaussian whose record moves it by 2."""
+    base = np.array([0.1, 0.5, 1.0, 2.0]) / sigma
+    epsilon = np.log1p(q * np.expm1(base))
+    exact = q * gaussian.delta_of(base, 2 / sigma)
+    laws = fixed_size_laws(q, sigma, 0.02 * q / sigma, 1e-14)
+    for law in (laws.remove, laws.add):
+        found = of_law(law, epsilon)
+        assert np.all(found >= exact - 1e-14)
+        assert found == pytest.approx(exact, rel=2e-3)
+        assert law.mass.sum() + law.infinite == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_small_data_set_tells_more_than_the_upper_pair(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size, n, sigma = 2, 5, 0.7
+    others = random.choice([-1.0, 1.0], n - 1) if seed < 3 else random.uniform(-1, 1, n - 1)
+    x = np.linspace(-9, 9, 20_001)
+
+    def density(record: float) -> np.ndarray:
+        sums = [sum(batch) for batch in combinations([*others, record], size)]
+        found = np.mean([np.exp(-0.5 * ((x - each) / sigma) ** 2) for each in sums], axis=0)
+        return found / found.sum()
+
+    epsilon = np.array([0.0, 0.2, 0.7, 1.5])
+    laws = fixed_size_laws(size / n, sigma, 0.01, 1e-14)
+    upper = of_law(laws.remove, epsilon)
+    for record, replaced in ((1.0, -1.0), (-1.0, 1.0), tuple(random.uniform(-1, 1, 2))):
+        p, q = density(record), density(replaced)
+        found = np.array([np.maximum(p - np.exp(each) * q, 0).sum() for each in epsilon])
+        assert np.all(found <= upper + 1e-9)
+
+
+def test_the_lower_end_is_reached_by_one_record_against_all_others() -> None:
+    """All others and the replacement pull by -1: with it the sum is always -b, else -b or -b + 2."""
+    q, sigma = 0.25, 2.0
+    curve = SAMPLER.curve(q, sigma, 1, 1e-3)
+    assert curve.lower is not None
+    for epsilon, more in ((float(curve.lower[0]) * 0.999, True), (float(curve.epsilon[0]) * 1.001, False)):
+        cut = sigma**2 / 2 * np.log((np.expm1(epsilon) + q) / q) + 1
+        delta = (1 - q) * ndtr(-cut / sigma) + q * ndtr((2 - cut) / sigma) - np.exp(epsilon) * ndtr(-cut / sigma)
+        assert (delta > 1e-3) == more
+    assert curve.lower[0] == pytest.approx(float(curve.epsilon[0]), rel=5e-3)  # one step: both ends are one
+
+
+def test_the_upper_end_is_closer_than_the_renyi_bound() -> None:
+    for q, sigma, steps in ((0.01, 4.0, 10_000), (0.1, 2.0, 10), (512 / 60_000, 1.068, 4680)):
+        curve = SAMPLER.curve(q, sigma, steps, 1e-5)
+        limit, renyi = SAMPLER.other_curves(q, sigma, np.array([steps]), 1e-5)
+        assert curve.lower is not None
+        assert curve.lower[0] < curve.epsilon[0] < renyi.curve.epsilon[0]
+        assert (limit.curve.kind, renyi.curve.kind) == ("approximate", "upper")
+
+
+@pytest.mark.parametrize(("q", "sigma"), [(0.01, 1.0), (512 / 60_000, 1.068), (0.1, 4.0), (0.5, 2.0)])
+def test_renyi_moments_are_those_of_the_reference_library_at_half_the_noise(q: float, sigma: float) -> None:
+    """At the whole noise, which is what that library does for batches of a fixed size, they would be far too small."""
+    module = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
+    chosen = [2, 3, 4, 9, 64, 255]
+    own = log_moments(q, sigma)[[order - 2 for order in chosen]]
+    for scale, equal in ((0.5, True), (1.0, False)):
+        theirs = module._compute_rdp_sample_wor_gaussian(q, scale * sigma, chosen) * (np.array(chosen) - 1)
+        assert np.allclose(own, theirs, rtol=1e-6) == equal
+        assert equal or np.all(own > 1.5 * theirs)
+
+
+@pytest.mark.parametrize("base", [0.5, 2.0, 30.0])
+def test_central_moments_of_the_ratio_agree_with_fifty_digits(base: float) -> None:
+    found = _log_central_moments(base)
+    with mpmath.workdps(400):
+        for order in (2, 8, 100, 256):
+            s = mpmath.mpf(base)
+            moment = mpmath.fsum(
+                (-1) ** k * mpmath.binomial(order, k) * mpmath.exp((order - k) * (order - k - 1) / (2 * s * s))
+                for k in range(order + 1)
+            )
+            exact = float(mpmath.log(moment))
+            assert found[order // 2 - 1] >= exact
+            assert found[order // 2 - 1] == pytest.approx(exact, abs=2e-9)
+
+
+def test_the_central_limit_is_that_of_many_small_steps() -> None:
+    """For q -> 0 with q sqrt(T) fixed, the upper pair becomes the Gaussian of that mu."""
+    steps, q, sigma = 400_000, 0.001, 6.0
+    mu = clt_mu(q, sigma) * sqrt(steps)
+    limit = float(gaussian.epsilon_of(1e-5, mu))
+    assert float(SAMPLER.curve(q, sigma, steps, 1e-5).epsilon[0]) == pytest.approx(limit, rel=0.01)
+
+
+def test_orders_begin_at_two() -> None:
+    assert ORDERS[0] == 2
+    assert np.all(np.diff(ORDERS) == 1)
