@@ -14,13 +14,17 @@ from dpcore.commands import (
     mechanism_given,
     mechanism_of,
     number,
+    recipe_of,
     refuse_idle,
     whole,
 )
-from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.mechanism import horizons
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
+from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.schedule import CONSTANT
 from dpcore.privacy.types import FloatArray, IntArray
 
 
@@ -33,6 +37,7 @@ def parser() -> Parser:
     made.add_argument(
         "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
     )
+    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: one of {', '.join(SAMPLERS)}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -49,8 +54,38 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_idle(arguments, ("points",), "--json")
     steps = horizons(mechanism.steps, points)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
-    print(json.dumps(_object(arguments, steps, curves), allow_nan=False) if arguments.json else _table(steps, curves))
+    drawn = _drawn(arguments, mechanism, steps) if arguments.sampler else None
+    if arguments.json:
+        extra = {} if drawn is None else {"sampler": _sampler(arguments.sampler, drawn)}
+        print(json.dumps(_object(arguments, steps, curves) | extra, allow_nan=False))
+    else:
+        print(_table(steps, curves), *([] if drawn is None else [_line(arguments.sampler, drawn)]), sep="\n")
     return 0
+
+
+def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve:
+    """The bounds for batches drawn as --sampler says."""
+    check.one_of(SAMPLERS, sampler=arguments.sampler)
+    if arguments.sampler == Poisson.name:
+        return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)
+    if recipe_of(arguments) != CONSTANT:
+        raise ValueError(f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is proven.")
+    return SAMPLERS[arguments.sampler].curve(arguments.q, arguments.sigma, steps, arguments.delta)
+
+
+def _sampler(name: str, drawn: Curve) -> dict[str, Any]:
+    """The bounds as JSON: `lower` and `epsilon` are both ends of the band or interval."""
+    return {"name": name, "adjacency": SAMPLERS[name].adjacency, **_curve(drawn)}
+
+
+def _line(name: str, drawn: Curve) -> str:
+    """The two ends after the last step, and what they are for."""
+    sampler, last = SAMPLERS[name], drawn.last
+    ends = f"{outward(last.lower or 0.0, math.floor)} to {outward(last.value, math.ceil)}"
+    words = f"With batches drawn otherwise than by Poisson's coins, the numbers above do not hold. {sampler.title}, "
+    if name == Poisson.name:
+        words = f"{sampler.title}, "
+    return f"\n{words}{sampler.adjacency}: epsilon {ends}. {last.note}".rstrip()
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:

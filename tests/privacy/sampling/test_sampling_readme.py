@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.privacy.proof_text import ROOT, constants_of, find, has_test, listed, names_in, attacks_in
+from tests.privacy.proof_text import ROOT, attacks_in, constants_of, find, has_test, listed, names_in
 
 ROOM = ROOT / "dpcore" / "privacy" / "sampling"
 TEXT = (ROOM / "README.md").read_text(encoding="utf-8")
