@@ -12,7 +12,7 @@ from dpcore.runs.rows import Database
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import label_of, private
 from dpcore.training.events import Checkpointed, Event, Started, Stepped
-from dpcore.training.plan import Plan, check_budget
+from dpcore.training.plan import Plan, check_anew, check_budget
 
 _RESTS = """SELECT id, status FROM (
         SELECT id, status, number FROM runs WHERE parent = ?
@@ -111,6 +111,8 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
         events = [event for _, event in store.tail(run)]
         said = _taken(old, file, events)
         done = max((getattr(event, "step", 0) for event in events), default=0)
+        if not said:
+            check_anew(before.config, done)
         planned = before.plan.behind(done) if said else before.plan.anew(done)
         check_budget(before.config, planned)
         yield Rest(new, before, said, planned)

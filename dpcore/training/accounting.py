@@ -4,11 +4,16 @@ A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`a
 clipped gradients a step, proposals that are rejected (`sa`) included. What is done with a released value is free.
 """
 
+import math
+
 import numpy as np
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
@@ -32,7 +37,23 @@ def unaccounted(config: RunConfig) -> str:
             "No epsilon: the raw reading scales each example by state that holds other examples without noise, "
             "so clipping does not bound what one example changes (a demonstration of the unsound reading)."
         )
-    return ""
+    return "" if config.sampler == Poisson.name else of_other_batches(config)
+
+
+def of_other_batches(config: RunConfig) -> str:
+    """What is proven of a run whose batches are not Poisson's, as sentences: by the accountant of its sampler."""
+    sampler, steps = SAMPLERS[config.sampler], config.steps_of_epochs
+    sigma = config.sigma / CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
+    if sigma < LEAST_SIGMA:
+        return f"No epsilon: sigma={config.sigma:g} is below {LEAST_SIGMA:g} sensitivities."
+    if why := missing_noise(config, (Release(1.0, sigma, steps),)):
+        return why
+    found = sampler.curve(config.q, sigma, steps, config.delta).last
+    ends = f"{outward(found.lower or 0.0, math.floor)} and {outward(found.value, math.ceil)}"
+    return (
+        f"{sampler.title}: what accountants say of Poisson batches does not hold. Proven of this run, "
+        f"{sampler.adjacency}, at delta = {config.delta:g}: epsilon lies between {ends}. {found.note}"
+    ).rstrip()
 
 
 def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:

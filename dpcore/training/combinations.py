@@ -1,5 +1,7 @@
 """Settings that do not go together, each named with what it contradicts, and those that would change nothing."""
 
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.schedule import CONSTANT
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.setting_kinds import either
@@ -24,6 +26,15 @@ def _of_method(run: Settings) -> list[tuple[bool, str]]:
         (
             run.acceptance == "sa" and run.public == 0,
             "Expected public above 0 with acceptance='sa': it judges proposals on a held-out public split.",
+        ),
+        (
+            run.sampler != Poisson.name and run.schedule != CONSTANT.name,
+            f"Expected schedule={run.schedule!r} only with sampler='poisson', not {run.sampler!r}: what is proven of "
+            "other batches is proven for constant noise.",
+        ),
+        (
+            run.sampler != Poisson.name and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
+            f"Expected no DP-PCA and no relevances with sampler={run.sampler!r}: nothing is proven of them together.",
         ),
         (
             run.pca > 0 and not MODELS[run.model].dense,

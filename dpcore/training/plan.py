@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import FloatArray, read_only
 from dpcore.training.accounting import (
     affordable,
@@ -158,6 +159,16 @@ def matching(config: RunConfig, stored: Plan) -> Plan:
             "program made it, or the store was edited. Start a new run instead, which costs its own epsilon."
         )
     return stored
+
+
+def check_anew(config: RunConfig, done: int) -> None:
+    """ValueError where a run would begin anew after some steps, and nothing is proven of both together."""
+    if done and config.sampler != Poisson.name:
+        raise ValueError(
+            f"Expected a checkpoint of the run, which has taken {done} steps with sampler={config.sampler!r}: what "
+            "these and all of them anew cost together is not proven. Start a new run instead, which costs its own "
+            "epsilon."
+        )
 
 
 def check_budget(config: RunConfig, planned: Plan) -> None:

@@ -14,6 +14,10 @@ from dpcore.data.catalogue import DATASETS, SOURCES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.random_allocation import RandomAllocation
+from dpcore.privacy.sampling.shuffle import Shuffle
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
@@ -28,6 +32,7 @@ NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES
     "auto": "CUDA's own generator, Philox: fast, but not a cryptographic one, and it keeps 63 of a seed's bits.",
     "secure": "AES on the CPU, a cryptographic generator: noise is sent to the GPU, and no step is recorded.",
 }
+DRAWN = (Poisson.name, RandomAllocation.name, Shuffle.name)
 PRIVACY = Needs(lambda run: run.private, "privacy")
 NOT_ON_CPU = Needs(lambda run: run.device != "cpu", "a device that is not the CPU")
 ANNEALED = Needs(lambda run: run.acceptance == "sa", "acceptance sa")
@@ -91,6 +96,10 @@ class Settings:
         short=lambda value: f"batch {value}", rank=12,
         slider=Slider(1, 65536, "more private", "faster, steadier",
                       help=help_on("batch", "poisson"))))
+    sampler: str = row(Choice(
+        default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
+        help="of epochs that hold each example once: then no accountant of Poisson batches speaks of the run",
+        short=lambda value: SAMPLERS[value].title, since="2"))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=(PRIVACY,),
         help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,

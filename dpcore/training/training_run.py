@@ -1,7 +1,8 @@
 """One run in training: its data, model and random streams, a step, and an evaluation.
 
 One private step: a Poisson batch, per-example gradients clipped to C, Gaussian noise of std sigma C on their sum, the
-sum divided by the expected batch q n, an optimizer's step. An empty batch is a step like any other: noise only.
+sum divided by the expected batch q n, an optimizer's step. An empty batch is a step like any other: noise only. Batches
+that are drawn otherwise are accounted for by their own sampler.
 Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
@@ -12,11 +13,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, load
+from dpcore.privacy.sampling import steps_of_epoch
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.descent.annealing import Annealing
@@ -33,6 +36,7 @@ from dpcore.training.optimizers.adppl import allot
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress.report_times import ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.randomness.epoch_batches import OF_EPOCHS, EpochBatches
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.poisson_sampling import poisson_sample
@@ -61,7 +65,9 @@ class TrainingRun:
             self._project(streams.projection)
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
-        self.batches = AesWords(secret_of(streams.batches, machine_of(self.device, cores.count)))
+        key = secret_of(streams.batches, machine_of(self.device, cores.count))
+        self.batches = AesWords(key)
+        self.epoch_batches = self._epoch_batches(key)
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
         self.learning_rate = self._learning_rate()
@@ -99,6 +105,11 @@ class TrainingRun:
         seed, shape = streams.weights, config.shape
         return build(config.model, config.activation, seed, shape, classes, config.width).to(self.device)
 
+    def _epoch_batches(self, key: bytes) -> EpochBatches | None:
+        """Where the batches come from, unless they are Poisson's."""
+        sampler = OF_EPOCHS.get(self.config.sampler)
+        return sampler(self.config.examples, steps_of_epoch(self.config.q), key) if sampler else None
+
     def _learning_rate(self) -> LearningRate:
         config = self.config
         steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
@@ -129,8 +140,8 @@ class TrainingRun:
         return GaussianNoise(size, seed, self.device, self.cores, secure=secure)
 
     def step(self, step: int) -> None:
-        """One step of DP-SGD on a fresh Poisson batch."""
-        drawn = poisson_sample(self.config.examples, self.config.q, self.batches)
+        """One step of DP-SGD on the step's batch."""
+        drawn = self._drawn(step)
         if self.static and self.static.takes(drawn):
             found = self.static.step(drawn, *self._numbers(step))
         else:
@@ -139,6 +150,12 @@ class TrainingRun:
         self.step_totals.add(step, *found)
         if self.average:
             self.average.add(self.engine.parameters)
+
+    def _drawn(self, step: int) -> NDArray[np.int64]:
+        """Positions of the examples in the step's batch."""
+        if self.epoch_batches:
+            return self.epoch_batches.drawn(step)
+        return poisson_sample(self.config.examples, self.config.q, self.batches)
 
     def _numbers(self, step: int) -> tuple[float, float]:
         """The sigma and the learning rate of a step."""

@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import comb, inf, log, pi, sqrt
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from dpcore.privacy.certified.cells import (
     Beyond,
@@ -77,7 +77,7 @@ def log_moments(q: float, sigma: float) -> FloatArray:
     for row, order in enumerate(j):
         binomials = np.array([log(comb(int(order), int(k))) for k in j[: row + 1]])
         terms[row, 1 : row + 2] = binomials + j[: row + 1] * log(q) + parts[: row + 1]
-    values = logsumexp(terms, axis=1) * (1 + MARGIN)
+    values = np.logaddexp.reduce(terms, axis=1) * (1 + MARGIN)
     values.setflags(write=False)
     return values
 
@@ -93,7 +93,7 @@ def _log_central_moments(base: float) -> FloatArray:
         # ln |w - 1|, from the side where nothing cancels; at w = 1 itself it is -infinity.
         with np.errstate(divide="ignore"):
             distance = np.maximum(exponent, 0.0) + np.log(-np.expm1(-np.abs(exponent)))
-        values[at] = logsumexp(order * distance - 0.5 * z**2) + log(STEP / sqrt(2 * pi))
+        values[at] = float(np.logaddexp.reduce(order * distance - 0.5 * z**2)) + log(STEP / sqrt(2 * pi))
     return values + MARGIN
 
 

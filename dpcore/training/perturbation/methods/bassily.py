@@ -6,7 +6,7 @@ from math import expm1, log, log1p, sqrt
 from typing import final
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.gaussian import epsilon_of
@@ -130,4 +130,4 @@ def _sampled(order: int, mu: float, examples: int) -> float:
     terms = gammaln(order + 1) - gammaln(powers + 1) - gammaln(order - powers + 1) + log(2) - powers * log(examples)
     terms += (powers - 1) * powers * mu**2 / 2
     terms[0] += min(log(2 * -expm1(-(mu**2))), 0.0)  # 4 (e^(mu^2) - 1) in the place of 2 e^(mu^2)
-    return float(np.logaddexp(0, logsumexp(terms))) / (order - 1)
+    return float(np.logaddexp.reduce(terms, initial=0.0)) / (order - 1)
