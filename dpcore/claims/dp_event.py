@@ -149,4 +149,6 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
             return [_literal(each, depth + 1) for each in items]
         case ast.Constant(value=int() | float() as value):
             return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
     raise ValueError(node)

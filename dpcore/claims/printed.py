@@ -8,12 +8,12 @@ from dpcore import check
 from dpcore.privacy.report.numbers import DIGITS
 
 MOST_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
-PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+PLAIN = r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
 NUMBER = (
     rf"[-−+]?(?:(?:{PLAIN}{TIMES})?{TEN}|{PLAIN}[eE][-−+]?\d+|{PLAIN}\s?/\s?{PLAIN}|{PLAIN}(?:\s?%|[kKM])?)"
-    r"(?![\w/^]|[.,]\d)"
+    r"(?![\w/^{]|[.,]\d|\s\d{3}\b)"  # the whole number, or nothing of it
 )
 MINUS = str.maketrans({"−": "-", "–": "-"})
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -89,6 +89,7 @@ def value_of(text: str, name: str) -> tuple[float, str]:
 
 
 def _decimal(text: str) -> Decimal:
+    text = text.replace("{,}", ",")  # as in TeX
     if found := re.fullmatch(r"([^/]+)/([^/]+)", text):
         return _decimal(found[1].strip()) / _decimal(found[2].strip())
     if text[-1:] in SUFFIXES:

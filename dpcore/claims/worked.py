@@ -7,8 +7,8 @@ from dpcore.claims.printed import Printed
 
 ABADI = "Abadi et al. 2016, Deep learning with differential privacy, arXiv 1607.00133"
 BU = "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv 1911.11607"
-PIGDO = "Differentially private deep learning with iterative gradient descent optimization, 2022"
-SA = "Fu, Chen and Ling 2022, SA-DPSGD: DP-SGD based on simulated annealing"
+PIGDO = "Ding et al. 2022, Differentially private deep learning with iterative gradient descent optimization"
+SA = "Fu, Chen and Ling 2022, SA-DPSGD, arXiv 2211.07218"
 TRAMER = "Tramèr and Boneh 2021, Differentially private learning needs better features, arXiv 2011.11660"
 OPACUS = "Opacus 1.6, opacus/tests/accountants_test.py"
 
