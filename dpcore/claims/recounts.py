@@ -73,12 +73,12 @@ def recounts(setting: Setting) -> tuple[Recount, ...]:
     """The numbers of all accountants, in all the ways that are known; those as they are here come first."""
     mechanism, delta = setting.mechanism, setting.delta
     shorter = mechanism
-    if len(mechanism.releases) == 1:
-        (each,) = mechanism.releases
+    if (each := setting.step) is not None:
         shorter = Mechanism.constant(each.q, each.sigma, setting.fewest)
     own = [_own(name, shorter, mechanism, delta) for name in ACCOUNTANTS]
-    other = [Recount(each.accountant, each.how, *(_of_way(each, of, delta) for of in (shorter, mechanism)))
-             for each in WAYS]  # fmt: skip
+    other = [
+        Recount(way.accountant, way.how, _of_way(way, shorter, delta), _of_way(way, mechanism, delta)) for way in WAYS
+    ]
     return (*own, *other)
 
 

@@ -15,7 +15,7 @@ from dpcore.claims.samplers import (
     sampler_bounds,
 )
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain
 
 NEAR = 1e-9  # of a float's own rounding
@@ -41,11 +41,16 @@ class Setting:
         return self.mechanism.steps
 
     @property
+    def step(self) -> Release | None:
+        """One of the steps; None where they are not all alike."""
+        return self.mechanism.releases[0] if len(self.mechanism.releases) == 1 else None
+
+    @property
     def bounds(self) -> Bounds:
         """Proven bounds of epsilon, the lower one of the fewest steps, the upper one of the most."""
-        if len(self.mechanism.releases) > 1:
+        each = self.step
+        if each is None:
             return self._transferred(mechanism_bounds(self.mechanism, self.sampler, self.delta))
-        (each,) = self.mechanism.releases
         found = [
             sampler_bounds(self.sampler, each.q, each.sigma, steps, self.delta)
             for steps in sorted({self.fewest, self.most})

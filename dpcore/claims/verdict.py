@@ -124,9 +124,9 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
 def _if_shuffled(certificate: Certificate) -> str:
     """What is proven if the batches were shuffled instead, as most programs do; "" where that is no more."""
     setting = certificate.setting
-    if len(setting.mechanism.releases) > 1:
+    each = setting.step
+    if each is None:
         return ""
-    (each,) = setting.mechanism.releases
     lower = sampler_bounds("shuffle", each.q, each.sigma, setting.fewest, setting.delta).lower
     return review.if_shuffled(lower) if certificate.bounds.upper < lower < math.inf else ""
 

@@ -46,6 +46,8 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdict; exit status 0 whatever it is."""
+    if arguments.example is not None:
+        refuse_idle(arguments, ("text",), "a claim of your own in place of --example")
     read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
     given = _given(arguments)
     claim = joined([_example(arguments), read.claim, given])
@@ -71,7 +73,6 @@ def _example(arguments: argparse.Namespace) -> Claim:
         return Claim()
     known = {each.name: each.claim for each in EXAMPLES}
     check.one_of(known, example=arguments.example)
-    refuse_idle(arguments, ("text",), "a claim of your own in place of --example")
     return known[arguments.example]
 
 

@@ -9,13 +9,17 @@ from dpcore.runs.export.run_record import RunRecord
 
 
 def dp_event_json(records: Sequence[RunRecord]) -> str:
-    """The event as an object of its fields. Errors: ValueError for a run that has no epsilon."""
+    """The event as an object of its fields, with a note for an imported run.
+
+    Errors: ValueError for a run that has no epsilon.
+    """
     (record,) = records
     mechanism = record.released
     if mechanism is None:
         why = record.plan.unaccounted or "It has released nothing yet."
         raise ValueError(f"Expected run={record.run.id!r} to have an epsilon to account for. {why}")
-    return json.dumps(event_of(mechanism), allow_nan=False, indent=1) + "\n"
+    told = {"note": record.not_measured} if record.not_measured else {}
+    return json.dumps(event_of(mechanism) | told, allow_nan=False, indent=1) + "\n"
 
 
 DP_EVENT = TextForm(
