@@ -97,12 +97,12 @@ def _as_read(read: Read) -> dict[str, Any]:
 
 
 def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
-    given = ", ".join(f"{each.accountant} ({each.how})" for each in verdict.given_by)
+    given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
     about = verdict.certificate
     parts = [
         f"{verdict.standing.value.upper()}. {verdict.sentence}",
         f"Judged: {about.setting}." if about else "",
-        f"The claimed number is what these give: {given}." if given else "",
+        f"For Poisson batches these give the claimed number: {given}." if given else "",
         *verdict.notes,
         *read.unsure,
         f"For a review: {verdict.review}",

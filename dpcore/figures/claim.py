@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.labels import written
 from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, drawn, layout, line
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 150
 CLAIMED = Style("#427db7", "solid", "┃", "Claimed")
@@ -16,6 +16,7 @@ PROVEN = Style("#808080", "solid", "━", "Proven")
 WIDE = 1.05  # from this ratio of its ends on the band is an interval: hatched
 FAR = 4.0  # from this ratio of the furthest numbers on the line is logarithmic
 HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": "#808080", "bgcolor": "rgba(128,128,128,0.12)"}
+MOST_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 
 
@@ -50,10 +51,10 @@ def claim_figure(
     shape = layout("epsilon", "", height=height, size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(44)}
     ends = [math.log10(low), math.log10(high)] if log else [low, high]
-    shape["xaxis"] |= {"range": ends, "type": "log" if log else "linear", "nticks": 6}
+    shape["xaxis"] |= {"range": ends} | ({"type": "log"} | _ticks(low, high) if log else {"nticks": 6})
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
     shape["annotations"] = [
-        _key(PROVEN, _told(proven), 0.0, "left", size),
+        _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size),
         _key(CLAIMED, f"claimed {claimed}", 1.0, "right", size),
     ]
     return drawn(traces, shape, size)
@@ -84,6 +85,14 @@ def _ends(value: float, rounded: Stretch, proven: Stretch) -> tuple[float, float
         return least / 1.3, most * 1.3
     room = max(0.15 * (most - least), 0.01 * most)
     return max(0.0, least - room), most + room
+
+
+def _ticks(low: float, high: float) -> dict[str, Any]:
+    """Round numbers along a logarithmic line: left to itself plotly writes their first digits alone."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [digit * 10.0**power for power in powers for digit in (1, 2, 5) if low <= digit * 10.0**power <= high]
+    every = -(-len(values) // MOST_TICKS)
+    return {"tickvals": values[::every], "ticktext": [plain(each) for each in values[::every]]}
 
 
 def _wide(proven: Stretch) -> bool:

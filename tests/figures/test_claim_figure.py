@@ -48,3 +48,11 @@ def test_where_nothing_is_proven_from_below_the_line_begins_at_zero_or_above() -
     figure = claim_figure("3", Stretch(2.5, 3.5), Stretch(0.0, math.inf))
     assert shown(figure)[0] >= 0
     assert np.isfinite(shown(figure)).all()
+
+
+def test_a_long_line_has_round_numbers_along_it() -> None:
+    axis = claim_figure("3.0", Stretch(2.95, 3.05), Stretch(3.54, 42.1)).layout.xaxis
+    assert axis.type == "log"
+    assert list(axis.ticktext) == ["5", "10", "20", "50"]
+    far = claim_figure("3.0", Stretch(2.95, 3.05), Stretch(1e-3, 1e6)).layout.xaxis
+    assert 4 <= len(far.ticktext) <= 8

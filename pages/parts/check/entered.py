@@ -1,11 +1,12 @@
 """What somebody claims, as it is typed into fields or pasted as a text or JSON."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
-from dpcore.claims.claim import NAMES, Claim, joined, said
+from dpcore.claims.claim import Claim, joined, said
 from dpcore.claims.printed import printed_epsilon, value_of
 from dpcore.claims.reading import read_claim
 from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
@@ -59,8 +60,8 @@ def entered_claim() -> Entered:
     text = _pasted() if pasted else ""
     try:
         if not pasted:
-            return Entered(_typed(tuple(LABELS), tuple(CHOICES)))
-        beside = _typed(PROMISED, ("sampler",))
+            return Entered(_typed(tuple(LABELS), tuple(CHOICES), _key))
+        beside = _typed(PROMISED, ("sampler",), _key_beside)
         read = read_claim(text)
         claim = joined([beside, read.claim])
         _offer_fields(claim, text)
@@ -88,20 +89,19 @@ def _pasted() -> str:
     return text
 
 
-def _typed(fields: tuple[str, ...], choices: tuple[str, ...]) -> Claim:
+def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str], str]) -> Claim:
     """The claim of what is typed; an empty field says nothing."""
     texts = {}
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
     for place, name in enumerate(fields):
         with columns[place % 2]:
-            texts[name] = _field(name)
-    chosen = {name: _choice(name) for name in choices}
+            texts[name] = _field(name, key(name))
+    chosen = {name: _choice(name, key(name)) for name in choices}
     values = {name: _value(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
 
 
-def _field(name: str) -> str:
-    key = _key(name)
+def _field(name: str, key: str) -> str:
     recall(key, "")
     text = st.text_input(LABELS[name], "", key=key, max_chars=LONGEST_FIELD, help=help_on(HELP[name]),
                          bind="query-params", persist_state="session")  # fmt: skip
@@ -109,10 +109,10 @@ def _field(name: str) -> str:
     return text
 
 
-def _choice(name: str) -> str:
+def _choice(name: str, key: str) -> str:
     label, titles, entry = CHOICES[name]
     titled = lambda each: "not said" if each == UNSAID else titles[each]  # noqa: E731
-    return choice_by_title(label, (UNSAID, *titles), _key(name), titled, help_on(entry) if entry else None)
+    return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry) if entry else None)
 
 
 def _value(name: str, text: str) -> object:
@@ -137,5 +137,9 @@ def _written(value: object) -> str:
 
 
 def _key(name: str) -> str:
-    assert name in NAMES
     return f"claim_{name}"
+
+
+def _key_beside(name: str) -> str:
+    """Of a field beside a text: what was typed without one is not about it."""
+    return f"beside_{name}"

@@ -13,7 +13,7 @@ HEAD = "Printed claims, a click away"
 
 def show_examples() -> None:
     """Draw a button for each example, and what they come from."""
-    st.subheader(HEAD, anchor=False)
+    st.html(f"<h2 class=part>{HEAD}</h2>")
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
         row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=_where(each))

@@ -68,7 +68,7 @@ def verdict_html(verdict: ClaimVerdict) -> str:
     if verdict.certificate:
         lines.append(f"<p>Judged: {escape(str(verdict.certificate.setting))}.</p>")
     if verdict.given_by:
-        lines.append(f"<p>The claimed number is what is given by {escape(_named(verdict.given_by))}.</p>")
+        lines.append(f"<p>For Poisson batches these give the claimed number: {escape(_named(verdict.given_by))}.</p>")
     return "".join(lines)
 
 
@@ -121,4 +121,4 @@ def _offer_event(certificate: Certificate) -> None:
 
 
 def _named(recounts: Sequence[Recount]) -> str:
-    return "; ".join(f"{ACCOUNTANTS[each.accountant].title} ({each.how})" for each in recounts)
+    return "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in recounts)

@@ -73,11 +73,18 @@ def test_a_text_is_read_marked_and_taken_over_into_the_fields() -> None:
     assert {each.key: each.value for each in app.text_input}["claim_examples"] == "60000"
 
 
+def test_what_was_typed_before_says_nothing_of_a_text() -> None:
+    app = opened(claim_by="text or JSON", claim_epsilon="9", claim_delta="1e-3", claim_sampler="shuffle")
+    app.text_area(key="claim_text").set_value("noise multiplier 1.1").run()
+    assert "epsilon" in verdict_of(app)
+    assert "delta;" in verdict_of(app)
+
+
 def test_a_history_of_opacus_takes_epsilon_and_delta_from_the_fields() -> None:
     app = pasted(json.dumps({"history": [[1.1, 0.01, 500], [0.9, 0.01, 500]], "mechanism": "rdp"}))
     assert "delta" in verdict_of(app)
-    app.text_input(key="claim_delta").set_value("1e-5")
-    app.text_input(key="claim_epsilon").set_value("9")
+    app.text_input(key="beside_delta").set_value("1e-5")
+    app.text_input(key="beside_epsilon").set_value("9")
     app.run()
     assert "Contradictory" in verdict_of(app) or "Holds" in verdict_of(app)
     assert not [each for each in app.button if each.label == "Edit it as numbers"]  # no field holds two sigmas
@@ -122,7 +129,7 @@ def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> N
     assert set(SIGNS) == set(Standing)
     assert len({sign for sign, _ in SIGNS.values()}) == len(Standing)
     verdict = checked(EXAMPLES[0].claim)
-    assert "Moments accountant (as it is here)" in verdict_html(verdict)
+    assert "Moments accountant, as it is here" in verdict_html(verdict)
     table = counts_table(verdict)
     assert table.count("<tr>") == len(verdict.counted)  # its head, and all but the certified one, whose band is above
     assert "≤ 1.26" in table
