@@ -90,6 +90,11 @@ def test_the_builder_of_dp_accounting_is_read() -> None:
     assert claim.sampler == "poisson"
 
 
+def test_repetitions_of_repetitions_multiply() -> None:
+    event = dp_accounting.SelfComposedDpEvent(dp_accounting.SelfComposedDpEvent(STEP, 3), 5)
+    assert read_claim(repr(event)).claim.steps == 15
+
+
 @pytest.mark.parametrize(
     ("event", "sampler", "q"),
     [

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.claims import Claim, Printed, Standing, checked, printed_epsilon
+from dpcore.claims import Claim, Printed, Standing, checked, printed_epsilon, setting
+from dpcore.claims.samplers import Bounds
 from dpcore.claims.setting import setting_of
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.types import Kind
 
 ABADI = Claim(delta=1e-5, q=0.01, sigma=4.0, steps=10_000, sampler="poisson")  # certified: 0.9461 to 0.9481
 SHUFFLED = Claim(Printed("3.0"), 1e-5, batch=512, examples=60_000, sigma=1.068, epochs=40.0, sampler="shuffle")
@@ -118,6 +120,11 @@ def test_an_accountant_that_gives_another_number_contradicts_and_the_bound_is_to
     assert checked(claiming("1.70", accountant="mma")).standing is Standing.HOLDS
 
 
+def test_what_a_library_computes_may_be_off_by_a_percent_and_not_by_ten() -> None:
+    assert checked(claiming("0.955", accountant="pld")).standing is Standing.HOLDS
+    assert checked(claiming("1.05", accountant="pld")).standing is Standing.CONTRADICTORY
+
+
 def test_what_is_refuted_is_refuted_whoever_counted() -> None:
     for accountant in ("gdp", "moments"):
         assert checked(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
@@ -179,7 +186,11 @@ def test_poisson_batches_cost_the_same_where_an_example_is_zeroed() -> None:
     assert own.bounds == other.bounds
 
 
-def test_what_is_proven_for_replaced_examples_proves_nothing_where_they_are_absent() -> None:
+def test_what_is_proven_for_replaced_examples_proves_nothing_where_they_are_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(setting, "sampler_bounds", lambda *_: Bounds(2.0, 3.0, Kind.CERTIFIED))
+    assert checked(claiming("1.26", sampler="fixed_size")).standing is Standing.REFUTED
     found = checked(claiming("1.26", sampler="fixed_size", adjacency="add_remove"))
     assert found.standing is Standing.UNPROVEN
     assert found.certificate

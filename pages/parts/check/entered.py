@@ -30,7 +30,7 @@ PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an 
 COUNTS = ("batch", "examples", "steps")
 CHOICES = {
     "sampler": ("Batches", SAMPLERS, "poisson"),
-    "adjacency": ("Adjacency", ADJACENCIES, None),
+    "adjacency": ("Adjacency", ADJACENCIES, "adjacency"),
     "accountant": ("Counted by", {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
 }
 PLACEHOLDER = (
@@ -112,7 +112,7 @@ def _field(name: str, key: str) -> str:
 def _choice(name: str, key: str) -> str:
     label, titles, entry = CHOICES[name]
     titled = lambda each: "not said" if each == UNSAID else titles[each]  # noqa: E731
-    return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry) if entry else None)
+    return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
 
 
 def _value(name: str, text: str) -> object:

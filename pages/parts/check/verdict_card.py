@@ -14,7 +14,7 @@ from dpcore.claims.text import Read
 from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
-from pages.parts.explain.terms import head
+from pages.parts.explain.terms import head, term
 from pages.parts.results.table import scrolling
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
@@ -62,7 +62,7 @@ def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None
 def verdict_html(verdict: ClaimVerdict) -> str:
     """The verdict in words: its sign, its name, why, of which setting, and whose number it is."""
     mark, color = SIGNS[verdict.standing]
-    name = verdict.standing.value.capitalize()
+    name = term("claim", "verdict", verdict.standing.value.capitalize())
     lines = [f'<h2 class=part><b class=sign style="color:{color}">{mark}</b> {name}</h2>']
     lines.append(f"<p>{escape(verdict.sentence)}</p>")
     if verdict.certificate:
