@@ -3,6 +3,7 @@
 import re
 
 from dpcore.claims.printed import NUMBER
+from dpcore.privacy.accountants import ACCOUNTANTS
 
 GAP = (  # between a name and its number
     r"[\s\"'`*_)\]}$\\]{0,8}(?:=|:|≈|≃|~|≤|<=|<|of|is|was|at most|about|equal to|set to)?[\s\"'`*($\[{\\~]{0,8}"
@@ -62,13 +63,6 @@ WORDS = tuple(  # the field, its value, and the words that name it
         ("adjacency", "add_remove", r"\badd(?:ition)?(?: ?/ ?|[ -](?:or[ -])?)remov(?:e|al)\b"),
         ("adjacency", "replace_one", r"\breplace[ -](?:by[ -])?one\b|\bsubstitution adjacency\b"),
         ("adjacency", "zero_out", r"\bzero[ -]out\b"),
-        ("accountant", "moments", r"\bmoments accountant\b"),
-        ("accountant", "rdp", r"(?-i:\bRDP\b)|\br[ée]nyi\b|\brdp\b"),
-        ("accountant", "mma", r"(?-i:\bMMA\b)"),
-        ("accountant", "gdp", r"(?-i:\bGDP\b|\bCLT\b)|\bcentral limit theorem\b"),
-        ("accountant", "zcdp", r"\bzCDP\b"),
-        ("accountant", "strong", r"\b(?:strong|advanced) composition\b"),
-        ("accountant", "naive", r"\b(?:na[ïi]ve|basic|sequential) composition\b"),
-        ("accountant", "pld", r"(?-i:\bPLD\b|\bPRV\b)|\bprivacy[ -]loss distributions?\b"),
+        *(("accountant", name, each.spellings) for name, each in ACCOUNTANTS.items() if each.spellings),
     )
 )

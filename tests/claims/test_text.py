@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dpcore.claims.claim import said
 from dpcore.claims.reading import read_claim
 from dpcore.claims.text import LONGEST, Read, read_text
+from dpcore.privacy.accountants import ACCOUNTANTS
 
 CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
 PAPER = "We reach (ε, δ) = (3, 10⁻⁵) with sampling rate q = 512/60000, σ=1.068 and 40 epochs of Poisson batches."
@@ -39,6 +40,9 @@ READ = {
         "adjacency": "zero_out", "sampler": "random_allocation", "accountant": "pld"},
     "delta = 1": None, "epsilon = 0": None, "noise multiplier -1.1": None, "sampling rate 1.5": None,
 }  # fmt: skip
+SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
+         "Rényi DP": "rdp", "by the CLT": "gdp", "strong composition": "strong", "basic composition": "naive",
+         "zCDP": "zcdp"}  # fmt: skip
 LEFT_ALONE = (
     "", "nonsense", "Adam with epsilon=1e-8", "adam_eps=1e-07 and eps=1e-08", "in compliance with the GDPR",
     "for 15 minutes", "10,000 test images of 28 x 28 pixels", "256 examples per class", "every 100 steps",
@@ -59,6 +63,12 @@ def test_a_text_is_read_by_its_usual_names(text: str) -> None:
             read_claim(text)
     else:
         assert plainly(read_claim(text).claim) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", SPELT)
+def test_an_accountant_is_known_by_what_texts_call_it(text: str) -> None:
+    assert plainly(read_claim(text).claim) == {"accountant": SPELT[text]}
+    assert {*SPELT.values()} == {*ACCOUNTANTS}
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE)

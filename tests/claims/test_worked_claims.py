@@ -10,7 +10,7 @@ from dpcore.privacy.report.glossary import ARXIV
 
 VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "moments": (Standing.HOLDS, "at most 0.9481", "moments"),
-    "strong": (Standing.CONTRADICTORY, "gives 14.3", None),
+    "composition": (Standing.HOLDS, "at most 0.9481", None),
     "cifar": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
     "tutorial": (Standing.HOLDS, "at most 2.389", "moments"),
     "clt": (Standing.REFUTED, "at least 0.862", "gdp"),
