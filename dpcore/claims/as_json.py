@@ -47,7 +47,7 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 
 def _recount(recount: Recount) -> dict[str, Any]:
     epsilon = [_finite(recount.least), _finite(recount.most)]
-    return {"accountant": recount.accountant, "how": recount.how, "epsilon": epsilon}
+    return {"accountant": recount.accountant, "how": recount.how, "kind": str(recount.kind), "epsilon": epsilon}
 
 
 def _plain(value: Any) -> Any:

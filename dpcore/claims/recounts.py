@@ -16,7 +16,7 @@ from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.answers import epsilon_at_end
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.types import FloatArray, Kind
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 OWN = "as it is here"
@@ -60,6 +60,7 @@ class Recount(NamedTuple):
     how: str
     least: float
     most: float
+    kind: Kind = Kind.UPPER  # for Poisson batches
     note: str = ""  # why there is no number, where it is infinite
 
     def gives(self, printed: Printed) -> bool:
@@ -94,8 +95,8 @@ def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
 def _own(name: str, shorter: Mechanism, longer: Mechanism, delta: float) -> Recount:
     first, last = (epsilon_at_end(name, each, delta).last for each in (shorter, longer))
     if name == CERTIFIED:
-        return Recount(name, NUMERICAL, first.lower or 0.0, last.value * SLACK + GRAIN, last.note)
-    return Recount(name, OWN, first.value, last.value, last.note)
+        return Recount(name, NUMERICAL, first.lower or 0.0, last.value * SLACK + GRAIN, last.kind, last.note)
+    return Recount(name, OWN, first.value, last.value, last.kind, last.note)
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:

@@ -6,8 +6,10 @@ from dp_accounting.rdp import RdpAccountant
 from opacus.accountants import RDPAccountant
 
 from dpcore.claims import Claim, Printed, checked
-from dpcore.claims.recounts import OPACUS, TF_PRIVACY, Recount, giving, recounts
+from dpcore.claims.recounts import NUMERICAL, OPACUS, OWN, TF_PRIVACY, Recount, giving, recounts
 from dpcore.claims.setting import setting_of
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
 from tests.golden import EXPERIMENTS
 
 CLAIM = Claim(delta=1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson")
@@ -70,6 +72,15 @@ def test_an_accountant_is_named_once_and_as_it_is_here_if_that_gives_it() -> Non
     names = [(each.accountant, each.how) for each in verdict.given_by]
     assert ("rdp", "as it is here") in names
     assert len({name for name, _ in names}) == len(names)
+
+
+def test_a_number_is_of_the_kind_that_its_curve_says() -> None:
+    claim = Claim(delta=1e-5, q=0.1, sigma=1.0, steps=100, sampler="poisson")
+    mechanism = Mechanism.constant(0.1, 1.0, 100)
+    for name, each in ACCOUNTANTS.items():
+        (own,) = [found.kind for (accountant, how), found in numbers(claim).items() if (accountant, how) in
+                  ((name, OWN), (name, NUMERICAL))]  # fmt: skip
+        assert own is each.curve(mechanism, 100, 1e-5).kind
 
 
 def test_an_accountant_without_a_number_says_why() -> None:

@@ -15,7 +15,7 @@ VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "tutorial": (Standing.HOLDS, "at most 2.389", "moments"),
     "clt": (Standing.REFUTED, "at least 0.862", "gdp"),
     "clt-high": (Standing.HOLDS, "at most 28.1", "gdp"),
-    "shuffled": (Standing.REFUTED, "at least 1.7", "moments"),
+    "shuffled": (Standing.REFUTED, "proven to be at least", "moments"),
     "sa-dpsgd": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
     "tanh": (Standing.HOLDS, "at most 2.38", "rdp"),
     "mma": (Standing.CONTRADICTORY, "gives 1.70", None),

@@ -94,7 +94,7 @@ def counts_table(verdict: ClaimVerdict) -> str:
 def _row(each: Recount, verdict: ClaimVerdict) -> str:
     accountant, printed = ACCOUNTANTS[each.accountant], verdict.claim.epsilon
     given = "–" if printed is None else "yes" if each.gives(printed) else "no"
-    cells = (each.how, marked(each.most, accountant.kind), given)
+    cells = (each.how, marked(each.most, each.kind), given)
     shown = "".join(f'<td data-label="{name}">{escape(cell)}</td>' for name, cell in zip(HEADS[1:], cells, strict=True))
     return f"<tr><th scope=row>{escape(accountant.title)}</th>{shown}</tr>"
 
