@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.claims.printed import Printed
+from dpcore.claims.samplers import mechanism_bounds
 from dpcore.claims.setting import Setting
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -76,10 +77,9 @@ def recounts(setting: Setting) -> tuple[Recount, ...]:
     shorter = mechanism
     if (each := setting.step) is not None:
         shorter = Mechanism.constant(each.q, each.sigma, setting.fewest)
-    own = [_own(name, shorter, mechanism, delta) for name in ACCOUNTANTS]
-    other = [
-        Recount(way.accountant, way.how, _of_way(way, shorter, delta), _of_way(way, mechanism, delta)) for way in WAYS
-    ]
+    lengths = [shorter] if shorter == mechanism else [shorter, mechanism]
+    own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
+    other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
     return (*own, *other)
 
 
@@ -92,11 +92,17 @@ def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
     return tuple(first.values())
 
 
-def _own(name: str, shorter: Mechanism, longer: Mechanism, delta: float) -> Recount:
-    first, last = (epsilon_at_end(name, each, delta).last for each in (shorter, longer))
+def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
     if name == CERTIFIED:
-        return Recount(name, NUMERICAL, first.lower or 0.0, last.value * SLACK + GRAIN, last.kind, last.note)
-    return Recount(name, OWN, first.value, last.value, last.kind, last.note)
+        found = [mechanism_bounds(each, "poisson", delta) for each in lengths]
+        last = found[-1]
+        return Recount(name, NUMERICAL, found[0].lower, last.upper * SLACK + GRAIN, last.kind, last.note)
+    read = [epsilon_at_end(name, each, delta).last for each in lengths]
+    return Recount(name, OWN, *_ends([each.value for each in read]), read[-1].kind, read[-1].note)
+
+
+def _ends(values: list[float]) -> tuple[float, float]:
+    return values[0], values[-1]
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:

@@ -4,14 +4,16 @@ Fixed order and shuffling are judged under zero-out adjacency: an example's grad
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from dpcore import check
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.types import Kind
 
 SAMPLERS = {  # id -> as in a sentence
@@ -24,6 +26,7 @@ SAMPLERS = {  # id -> as in a sentence
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
 OWN = {"poisson": "add_remove", "random_allocation": "zero_out", "fixed_size": "replace_one"}  # else zero-out
 REACH, CUTS = 12.0, 4001  # of the largest coordinate, in units of sigma, and how many of its values are tried
+LEAST = 1e-280  # of a probability: smaller ones lose their digits
 ROUNDING = 1e-9  # relative, charged to every term: more than the logarithms lose
 UNPROVEN_UPPER = "No amplification by shuffling is proven: the upper bound is that of a fixed order."
 NOT_HERE = "Nothing is proven here yet for {}."
@@ -105,10 +108,11 @@ def shuffled_lower(q: float, sigma: float, steps: int, delta: float) -> float:
     others = (batches - 1) * log_ndtr(cuts / sigma)
     likely = -np.expm1(log_ndtr((cuts - 2) / sigma) + others) * (1 - ROUNDING) - delta
     rare = -np.expm1(log_ndtr((cuts - 1) / sigma) + others) * (1 + ROUNDING)
-    telling = (likely > 0) & (rare > 0)
-    return max(0.0, float(np.log(likely[telling] / rare[telling]).max(initial=0.0)))
+    telling = (likely > 0) & (rare > LEAST)
+    return max(0.0, float((np.log(likely[telling]) - np.log(rare[telling])).max(initial=0.0)))
 
 
+@lru_cache(maxsize=256)
 def _certified(mechanism: Mechanism, delta: float) -> Bounds:
-    value, lower, kind, note = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, delta).last
+    value, lower, kind, note = epsilon_at_end(CERTIFIED, mechanism, delta).last
     return Bounds(lower or 0.0, value, kind, note)

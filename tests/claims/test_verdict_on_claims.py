@@ -80,10 +80,9 @@ def test_between_the_ends_of_an_interval_nothing_is_known() -> None:
 
 def test_a_claim_that_does_not_say_how_batches_are_drawn_is_told_what_shuffling_would_cost() -> None:
     verdict = checked(replace(SHUFFLED, sampler=None))
-    (told,) = [
-        re.findall(r"judged as Poisson.* shuffled, .* at least ([\d.]+)[.]$", each) for each in verdict.notes[:1]
-    ]
-    assert float(told[0]) >= 3.54
+    told = re.search(r"judged as Poisson.* shuffled, .* at least ([\d.]+)[.]$", verdict.notes[0])
+    assert told
+    assert float(told[1]) >= 3.54
 
 
 @pytest.mark.parametrize(
@@ -240,3 +239,11 @@ def test_a_delta_that_protects_nobody_is_told() -> None:
     verdict = checked(claiming("1.26", examples=1000))
     assert not any("not below 1/n" in each for each in verdict.notes)
     assert any("not below 1/n" in each for each in checked(claiming("1.26", examples=100_000)).notes)
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 0.01, 1e9])
+@pytest.mark.parametrize("sampler", ["poisson", "shuffle", "fixed_order"])
+def test_noise_of_any_size_has_a_verdict(sigma: float, sampler: str) -> None:
+    verdict = checked(claiming("3.0", sigma=sigma, sampler=sampler))
+    assert verdict.standing in (Standing.HOLDS, Standing.UNPROVEN, Standing.REFUTED)
+    assert (sigma > 1) == (verdict.standing is Standing.HOLDS)
