@@ -11,6 +11,7 @@ COMMANDS = {
     "epsilon": "epsilon against steps, by every accountant",
     "calibrate": "the sigma, steps, sampling rate or batch that keeps a budget",
     "tradeoff": "the certified trade-off function, and what an attacker can do",
+    "check": "whether a claimed epsilon holds, with a certificate",
     "runs": "the training runs of this machine, and what can be done with them",
     "train": "one training run, its events as they happen",
     "papers": "what the papers print, recomputed, and what holds",

@@ -28,6 +28,7 @@ LAYERS = [
     ["dpcore.training"],
     ["dpcore.data"],
     ["dpcore"],
+    ["dpcore.claims"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
     ["dpcore.privacy.sampling"],

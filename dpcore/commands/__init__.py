@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from dpcore import check
+from dpcore import check as argument_checks  # a command of this room has the name check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
@@ -84,7 +84,7 @@ def refuse_idle(arguments: argparse.Namespace, names: Iterable[str], needed: str
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:
     """How sigma changes, as the arguments say; ValueError says which of them is wrong, or would change nothing."""
-    check.one_of(SCHEDULES, schedule=arguments.schedule)
+    argument_checks.one_of(SCHEDULES, schedule=arguments.schedule)
     if SCHEDULES[arguments.schedule].rate is None:
         refuse_idle(arguments, ("rate", "level_steps"), "a schedule that changes sigma")
     elif arguments.rate is None:
@@ -97,7 +97,7 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
 
 def mechanism_of(arguments: argparse.Namespace) -> Mechanism:
     """The mechanism that the arguments name; ValueError says which of them is wrong."""
-    check.whole(1, MAX_STEPS, steps=arguments.steps)
+    argument_checks.whole(1, MAX_STEPS, steps=arguments.steps)
     return recipe_of(arguments).mechanism(arguments.q, arguments.sigma, arguments.steps)
 
 

@@ -64,6 +64,7 @@ class Accountant(ABC):
 
     name: ClassVar[str]  # the id, as on the command line
     title: ClassVar[str]  # as on a page
+    spellings: ClassVar[str] = ""  # what texts call it, a regular expression without regard to case; "" for nothing
     note: ClassVar[str]  # one sentence: what it makes of the noise, so that a reader sees why curves differ
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     kind: ClassVar[Kind]  # where its conditions hold; a curve may say less

@@ -25,6 +25,7 @@ class Gdp(AdditiveAccountant):
 
     name: ClassVar[str] = "gdp"
     title: ClassVar[str] = "Gaussian DP (CLT)"
+    spellings: ClassVar[str] = r"(?-i:\bGDP\b|\bCLT\b)|\bcentral limit theorem\b"
     note: ClassVar[str] = (
         "Gaussian DP lets the central limit theorem (CLT) stand in for the sum of many steps; it is an "
         "approximation and tends to err low when sigma is small or the steps are few."

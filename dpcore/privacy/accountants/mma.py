@@ -28,6 +28,7 @@ class Mma(Accountant):
 
     name: ClassVar[str] = "mma"
     title: ClassVar[str] = "Modified moments accountant"
+    spellings: ClassVar[str] = r"(?-i:\bMMA\b)|\bmodified moments accountant\b"
     note: ClassVar[str] = (
         "The modified moments accountant replaces each step's moment by a simpler formula whose proof drops terms, "
         "so it can fall below the truth."

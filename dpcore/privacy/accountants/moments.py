@@ -21,6 +21,7 @@ class Moments(AdditiveAccountant):
 
     name: ClassVar[str] = "moments"
     title: ClassVar[str] = "Moments accountant"
+    spellings: ClassVar[str] = r"(?<!modified )\bmoments accountant\b"
     note: ClassVar[str] = (
         "The moments accountant adds up the moments of each step's privacy loss and turns the total into epsilon by "
         "a tail bound."

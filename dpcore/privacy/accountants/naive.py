@@ -20,6 +20,7 @@ class Naive(Accountant):
 
     name: ClassVar[str] = "naive"
     title: ClassVar[str] = "Basic composition"
+    spellings: ClassVar[str] = r"\b(?:na[ïi]ve|basic|sequential) composition\b"
     note: ClassVar[str] = "Basic composition adds those of all steps up, and so throws away the most."
     source: ClassVar[str] = (
         "Dwork et al. 2006, Our data, ourselves, Theorem 1; one step: Balle and Wang 2018, arXiv 1805.06530, "

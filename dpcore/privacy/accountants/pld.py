@@ -20,6 +20,7 @@ class Pld(Accountant):
 
     name: ClassVar[str] = CERTIFIED
     title: ClassVar[str] = "Certified band (PLD)"
+    spellings: ClassVar[str] = r"(?-i:\bPLD\b|\bPRV\b)|\bprivacy[ -]loss distributions?\b"
     note: ClassVar[str] = (
         "The grey band comes from the privacy-loss distribution itself, composed numerically with every rounding "
         "error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band claims more "

@@ -18,6 +18,7 @@ class Rdp(AdditiveAccountant):
 
     name: ClassVar[str] = "rdp"
     title: ClassVar[str] = "Rényi DP"
+    spellings: ClassVar[str] = r"\brdp\b|\br[ée]nyi\b"
     note: ClassVar[str] = (
         "Rényi DP adds up the same moments, as Rényi divergences at more orders, and loses less in that last turn."
     )

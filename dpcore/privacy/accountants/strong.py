@@ -21,6 +21,7 @@ class Strong(Accountant):
 
     name: ClassVar[str] = "strong"
     title: ClassVar[str] = "Advanced composition"
+    spellings: ClassVar[str] = r"\b(?:strong|advanced) composition\b"
     note: ClassVar[str] = "Advanced composition keeps only an (epsilon, delta) per step."
     source: ClassVar[str] = (
         "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv 1311.0776, "

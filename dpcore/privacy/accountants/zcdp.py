@@ -31,6 +31,7 @@ class Zcdp(Accountant):
 
     name: ClassVar[str] = "zcdp"
     title: ClassVar[str] = "zCDP, sampled"
+    spellings: ClassVar[str] = r"\bzcdp\b"
     note: ClassVar[str] = "zCDP keeps a single number per step, and throws the rest away."
     source: ClassVar[str] = (
         "Yu, Liu, Pu, Gursoy and Truex 2019, Differentially private model publishing for deep learning, "

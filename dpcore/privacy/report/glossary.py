@@ -157,6 +157,13 @@ GLOSSARY = {
         "privacy is refuted if epsilon is proven to be larger. Untrained are those of which no run is on record.",
         THIS_APP,
     ),
+    "claim": Term(
+        "Verdict on a claim",
+        "It holds if the certified upper bound is at most what is claimed, and is refuted if the lower one exceeds all "
+        "that rounds to it; between the two it is unproven. It is contradictory if its numbers do not fit one another, "
+        "and insufficient if one is missing.",
+        THIS_APP,
+    ),
     "ours": Term(
         "Ours",
         "The printed number, computed or trained here: a proven bound is rounded up, an accuracy is the mean of the "

@@ -2,6 +2,7 @@
 
 from dpcore.runs.export.base import FolderForm, Form, TextForm
 from dpcore.runs.export.dp_accounting_script import DP_ACCOUNTING
+from dpcore.runs.export.dp_event_json import DP_EVENT
 from dpcore.runs.export.mlflow_runs import MLFLOW
 from dpcore.runs.export.model_card import CARD
 from dpcore.runs.export.opacus_script import OPACUS
@@ -14,7 +15,7 @@ from dpcore.runs.export.tidy_csv import CSV
 __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]
 
 FORMS: dict[str, Form] = {
-    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT_OF_OURS, OPACUS, DP_ACCOUNTING, CARD)
+    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT_OF_OURS, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
 }
 
 

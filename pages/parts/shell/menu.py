@@ -36,6 +36,7 @@ PAGES = (
     Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
     Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
     Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
+    Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
 )
 
 

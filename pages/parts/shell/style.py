@@ -97,6 +97,8 @@ ul.areas {padding: 0; list-style: none}
 .remarks li {margin-bottom: .3rem}
 .line {white-space: pre}
 .line::before {content: attr(data-line)}
+p.read {white-space: pre-wrap; overflow-wrap: anywhere; max-height: 16rem; overflow-y: auto}
+.read sub {margin: 0 .3em; opacity: .85}
 b.sign {display: inline-block; width: 1.2em}
 @media (max-width: NARROW) {
   :is(.verdicts, .attack) thead {display: none}

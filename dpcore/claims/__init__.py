@@ -1,0 +1,8 @@
+"""Claims of privacy, checked: what a paper, a model card or a log says, judged by what is proven of it."""
+
+from dpcore.claims.claim import Claim
+from dpcore.claims.printed import Printed, printed_epsilon
+from dpcore.claims.reading import read_claim
+from dpcore.claims.verdict import Certificate, ClaimVerdict, Standing, checked
+
+__all__ = ["Certificate", "Claim", "ClaimVerdict", "Printed", "Standing", "checked", "printed_epsilon", "read_claim"]

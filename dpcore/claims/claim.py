@@ -1,0 +1,88 @@
+"""What somebody claims about a training run: numbers of which any may be missing."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+from dpcore import check
+from dpcore.claims.printed import Printed
+from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism
+
+MOST_EXAMPLES = 10**12
+MOST_EPOCHS = 1e9
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An epsilon and what it is claimed for; None where the claim does not say.
+
+    Errors: ValueError names a value that is out of its range. Whether the values fit one another is not asked here.
+
+    >>> Claim(epsilon=Printed("3.0"), sigma=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected sigma=0 to be finite and above 0.
+    """
+
+    epsilon: Printed | None = None
+    delta: float | None = None
+    q: float | None = None
+    batch: int | None = None  # expected examples in a step
+    examples: int | None = None  # n
+    sigma: float | None = None
+    epochs: float | None = None
+    steps: int | None = None
+    sampler: str | None = None  # one of SAMPLERS
+    adjacency: str | None = None  # one of ADJACENCIES
+    accountant: str | None = None  # one of ACCOUNTANTS
+    mechanism: Mechanism | None = None  # in place of q, sigma and steps where the steps are not all alike
+
+    def __post_init__(self) -> None:
+        if self.epsilon is not None:
+            check.positive(epsilon=self.epsilon.value)
+        if self.delta is not None:
+            check.delta(delta=self.delta)
+        if self.q is not None:
+            check.in_range(0, 1, ends="(]", q=self.q)
+        if self.sigma is not None:
+            check.positive(sigma=self.sigma)
+            check.in_range(LEAST_SIGMA, MOST_SIGMA, sigma=self.sigma)
+        self._check_counts()
+        self._check_names()
+
+    def _check_counts(self) -> None:
+        most = {"batch": MOST_EXAMPLES, "examples": MOST_EXAMPLES, "steps": MAX_STEPS}
+        for name, value in most.items():
+            if getattr(self, name) is not None:
+                check.whole(1, value, **{name: getattr(self, name)})
+        if self.epochs is not None:
+            check.positive(epochs=self.epochs)
+            check.in_range(0, MOST_EPOCHS, epochs=self.epochs)
+
+    def _check_names(self) -> None:
+        known = {"sampler": SAMPLERS, "adjacency": ADJACENCIES, "accountant": ACCOUNTANTS}
+        for name, choices in known.items():
+            if getattr(self, name) is not None:
+                check.one_of(choices, **{name: getattr(self, name)})
+
+
+NAMES = tuple(each.name for each in fields(Claim))
+
+
+def said(claim: Claim) -> dict[str, object]:
+    """What the claim says, by the names of its fields."""
+    return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
+
+
+def joined(claims: Iterable[Claim]) -> Claim:
+    """What the claims say together; where two name the same thing, the later one is taken.
+
+    >>> joined([Claim(q=0.1, sigma=1.0), Claim(sigma=2.0)]).sigma
+    2.0
+    """
+    whole = Claim()
+    for each in claims:
+        whole = replace(whole, **said(each))
+    return whole

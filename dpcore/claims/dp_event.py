@@ -1,0 +1,154 @@
+"""A mechanism as the DpEvent of dp-accounting in JSON, and back.
+
+dp-accounting itself has no JSON: it turns an event into named tuples (`DpEvent.to_named_tuple`), which `json` writes as
+lists, or as objects of their fields. All of these are read, and what Python prints of an event; objects are written.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from dpcore.claims.claim import Claim
+from dpcore.privacy.mechanism import Mechanism, Release
+
+MODULE = "dp_accounting.dp_event"
+FIELDS = {  # of the events that are read, in their order
+    "GaussianDpEvent": ("noise_multiplier",),
+    "PoissonSampledDpEvent": ("sampling_probability", "event"),
+    "SampledWithoutReplacementDpEvent": ("source_dataset_size", "sample_size", "event"),
+    "SelfComposedDpEvent": ("event", "count"),
+    "ComposedDpEvent": ("events",),
+    "NoOpDpEvent": (),
+}
+DEEPEST = 40  # events in events
+MOST_RELEASES = 1000  # kinds of steps, one after another
+Event = dict[str, Any]
+
+
+def event_of(mechanism: Mechanism) -> Event:
+    """The mechanism as the fields of a DpEvent, each event with `module_name` and `class_name`.
+
+    >>> event_of(Mechanism.constant(1.0, 2.0, 1))
+    {'module_name': 'dp_accounting.dp_event', 'class_name': 'GaussianDpEvent', 'noise_multiplier': 2.0}
+    """
+    events = [_released(each) for each in mechanism.releases]
+    return events[0] if len(events) == 1 else _event("ComposedDpEvent", events=events)
+
+
+def read_event(found: Any) -> Claim:
+    """What an event says of q, sigma, steps and sampler. Errors: ValueError names an event that is no such training.
+
+    >>> read_event(event_of(Mechanism.constant(0.01, 2.0, 50))).steps
+    50
+    """
+    drawn = list(_releases(_object(found), ""))
+    samplers = {sampler for sampler, _ in drawn if sampler}
+    if not drawn or len(samplers) > 1:
+        raise ValueError("Expected the event to hold steps of one kind of sampling.")
+    claim = claim_of([release for _, release in drawn])
+    return Claim(q=claim.q, sigma=claim.sigma, steps=claim.steps, mechanism=claim.mechanism,
+                 sampler=next(iter(samplers), None))  # fmt: skip
+
+
+def claim_of(releases: list[Release]) -> Claim:
+    """A claim about these releases; equal neighbours are one."""
+    joined = [Release(q, sigma, sum(each.count for each in alike))
+              for (q, sigma), alike in groupby(releases, key=lambda each: (each.q, each.sigma))]  # fmt: skip
+    if len(joined) == 1:
+        return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count)
+    return Claim(mechanism=Mechanism(tuple(joined)))
+
+
+def event_in(text: str) -> Any:
+    """The event that a text is as Python prints it, such as `GaussianDpEvent(noise_multiplier=1.0)`.
+
+    Errors: ValueError for any other text. Nothing of it is run.
+    """
+    try:
+        return _literal(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ValueError("Expected the text to be a DpEvent as Python prints it.") from None
+
+
+def _released(release: Release) -> Event:
+    step = _event("GaussianDpEvent", noise_multiplier=float(release.sigma))
+    if release.q < 1:
+        step = _event("PoissonSampledDpEvent", sampling_probability=float(release.q), event=step)
+    return step if release.count == 1 else _event("SelfComposedDpEvent", event=step, count=release.count)
+
+
+def _event(class_name: str, **values: Any) -> Event:
+    return {"module_name": MODULE, "class_name": class_name, **values}
+
+
+def _object(found: Any, depth: int = 0) -> Event:
+    """The event as an object of its fields, whichever way it came."""
+    if depth > DEEPEST:
+        raise ValueError(f"Expected at most {DEEPEST} events within each other.")
+    if isinstance(found, list) and len(found) >= 2 and isinstance(found[1], str):
+        found = {"class_name": found[1], **dict(zip(FIELDS.get(found[1], ()), found[2:], strict=False))}
+    if not isinstance(found, Mapping) or not isinstance(found.get("class_name"), str):
+        raise ValueError("Expected a DpEvent to name its class_name.")
+    name = found["class_name"]
+    if name not in FIELDS:
+        raise ValueError(f"Expected the event {name[:60]} to be one of: {', '.join(FIELDS)}.")
+    if lacking := [each for each in FIELDS[name] if each not in found]:
+        raise ValueError(f"Expected the event {name} to have {lacking[0]}.")
+    values = {each: found[each] for each in FIELDS[name]}
+    if "event" in values:
+        values["event"] = _object(values["event"], depth + 1)
+    if "events" in values:
+        if not isinstance(values["events"], list | tuple):
+            raise ValueError("Expected the events of a ComposedDpEvent to be a list.")
+        values["events"] = [_object(each, depth + 1) for each in values["events"]]
+    return {"class_name": name, **values}
+
+
+def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str, Release]]:
+    """The releases of an event, each with how its batches are drawn; "" where all examples take part."""
+    match event["class_name"]:
+        case "GaussianDpEvent":
+            yield sampler, Release(q, event["noise_multiplier"])
+        case "PoissonSampledDpEvent" if not sampler:
+            yield from _releases(event["event"], "poisson", event["sampling_probability"])
+        case "SampledWithoutReplacementDpEvent" if not sampler:
+            rate = Claim(batch=event["sample_size"], examples=event["source_dataset_size"])
+            assert rate.batch is not None
+            assert rate.examples is not None
+            yield from _releases(event["event"], "fixed_size", rate.batch / rate.examples)
+        case "PoissonSampledDpEvent" | "SampledWithoutReplacementDpEvent":
+            raise ValueError("Expected no sample to be drawn from a sample.")
+        case "SelfComposedDpEvent":
+            yield from _repeated(list(_releases(event["event"], sampler, q)), event["count"])
+        case "ComposedDpEvent":
+            for each in event["events"]:
+                yield from _releases(each, sampler, q)
+
+
+def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str, Release]]:
+    if len(once) == 1:
+        ((sampler, each),) = once
+        yield sampler, Release(each.q, each.sigma, each.count * Claim(steps=count).steps)  # type: ignore[operator]
+        return
+    if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MOST_RELEASES:
+        raise ValueError(f"Expected the event to be at most {MOST_RELEASES:,} kinds of steps, one after another.")
+    yield from once * count
+
+
+def _literal(node: ast.expr, depth: int = 0) -> Any:
+    """A call as the event that it would make, a list as a list, a number as a number."""
+    if depth > DEEPEST:
+        raise ValueError(depth)
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given, keywords=named):
+            values = dict(zip(FIELDS.get(name, ()), given, strict=False))
+            values |= {each.arg: each.value for each in named if each.arg}
+            return {"class_name": name, **{key: _literal(each, depth + 1) for key, each in values.items()}}
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return [_literal(each, depth + 1) for each in items]
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+    raise ValueError(node)

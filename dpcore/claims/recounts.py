@@ -1,0 +1,117 @@
+"""What each accountant makes of a claim's mechanism: which of them gives the claimed number?
+
+An accountant has as many numbers as there are ways to run it: orders at which its moments are taken, and the conversion
+to epsilon. All of them count Poisson batches.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcore.claims.printed import Printed
+from dpcore.claims.samplers import mechanism_bounds
+from dpcore.claims.setting import Setting
+from dpcore.privacy import renyi
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.answers import epsilon_at_end
+from dpcore.privacy.types import FloatArray, Kind
+
+Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+OWN = "as it is here"
+NUMERICAL = "as libraries compute it, to 1 % and a hundredth"
+# Libraries that compose losses numerically are off by what they are asked to be: 1 % and a hundredth are usual.
+SLACK, GRAIN = 1.01, 0.01
+AGREED = 1e-4  # relative: in more digits two programs seldom agree
+MOMENTS: FloatArray = np.arange(2, 34.0)  # lambda up to 32, as in Abadi et al. 2016, arXiv 1607.00133
+WHOLE: FloatArray = np.arange(2, 65.0)
+TENTHS: FloatArray = np.arange(11, 110) / 10
+OPACUS: FloatArray = np.concatenate([TENTHS, np.arange(12, 64.0)])  # opacus.accountants.RDPAccountant, 1.6
+TF_PRIVACY: FloatArray = np.concatenate([TENTHS, 12 + 0.2 * np.arange(240), np.arange(60, 100.0)])  # of 2019
+for _orders in (MOMENTS, WHOLE, TENTHS, OPACUS, TF_PRIVACY):
+    _orders.setflags(write=False)
+
+
+class Way(NamedTuple):
+    """A way to run an accountant that counts moments."""
+
+    accountant: str
+    how: str
+    orders: FloatArray
+    convert: Convert
+
+
+CLASSIC = "by the classic tail bound"
+WAYS = (
+    Way("moments", "with moments up to 32", MOMENTS, renyi.epsilon_classic),
+    Way("moments", "at the orders of TensorFlow Privacy in 2019", TF_PRIVACY, renyi.epsilon_classic),
+    Way("rdp", "at the orders of Opacus", OPACUS, renyi.epsilon_improved),
+    Way("rdp", f"at the orders of TensorFlow Privacy in 2019, {CLASSIC}", TF_PRIVACY, renyi.epsilon_classic),
+    Way("rdp", f"at the orders of Opacus, {CLASSIC}", OPACUS, renyi.epsilon_classic),
+    Way("rdp", f"at whole orders up to 64, {CLASSIC}", WHOLE, renyi.epsilon_classic),
+)
+
+
+class Recount(NamedTuple):
+    """An accountant's number, run in one way: from the fewest to the most steps that the claim may mean."""
+
+    accountant: str
+    how: str
+    least: float
+    most: float
+    kind: Kind = Kind.UPPER  # for Poisson batches
+    note: str = ""  # why there is no number, where it is infinite
+
+    def gives(self, printed: Printed) -> bool:
+        """Whether it is the printed number, rounded to its digits or, as is safe for an epsilon, upwards."""
+        near = AGREED * printed.value
+        above, below = max(printed.unit / 2, near), max(printed.unit, near)
+        return self.least < printed.value + above and self.most > printed.value - below
+
+
+def recounts(setting: Setting) -> tuple[Recount, ...]:
+    """The numbers of all accountants, in all the ways that are known; those as they are here come first."""
+    mechanism, delta = setting.mechanism, setting.delta
+    shorter = mechanism
+    if (each := setting.step) is not None:
+        shorter = Mechanism.constant(each.q, each.sigma, setting.fewest)
+    lengths = [shorter] if shorter == mechanism else [shorter, mechanism]
+    own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
+    other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
+    return (*own, *other)
+
+
+def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
+    """Those that give a printed number; of each accountant the first."""
+    first: dict[str, Recount] = {}
+    for each in found:
+        if each.gives(printed):
+            first.setdefault(each.accountant, each)
+    return tuple(first.values())
+
+
+def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
+    if name == CERTIFIED:
+        found = [mechanism_bounds(each, "poisson", delta) for each in lengths]
+        last = found[-1]
+        return Recount(name, NUMERICAL, found[0].lower, last.upper * SLACK + GRAIN, last.kind, last.note)
+    read = [epsilon_at_end(name, each, delta).last for each in lengths]
+    return Recount(name, OWN, *_ends([each.value for each in read]), read[-1].kind, read[-1].note)
+
+
+def _ends(values: list[float]) -> tuple[float, float]:
+    return values[0], values[-1]
+
+
+def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:
+    total = sum(each.count * _moments(each.q, each.sigma, WAYS.index(way)) for each in mechanism.releases)
+    return max(0.0, float(way.convert(np.atleast_2d(total), way.orders, np.array([delta]))[0]))
+
+
+@lru_cache(maxsize=256)
+def _moments(q: float, sigma: float, way: int) -> FloatArray:
+    found = renyi.log_moments_at(q, sigma, WAYS[way].orders)
+    found.setflags(write=False)
+    return found

@@ -1,0 +1,136 @@
+"""What a claim is worth: it holds, is unproven or refuted, contradicts itself, or does not say enough."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpcore.claims import review
+from dpcore.claims.claim import Claim
+from dpcore.claims.printed import Printed
+from dpcore.claims.recounts import Recount, giving, recounts
+from dpcore.claims.samplers import Bounds, sampler_bounds
+from dpcore.claims.setting import Setting, clashes, missing, setting_of
+from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.statement import ADJACENCY
+
+
+class Standing(StrEnum):
+    """What a claim is worth, in one word."""
+
+    HOLDS = "holds"  # the certified upper bound is at most what is claimed
+    UNPROVEN = "unproven"  # what is claimed lies between the proven bounds, or is rounded from there
+    REFUTED = "refuted"  # the proven lower bound exceeds whatever rounds to what is claimed
+    CONTRADICTORY = "contradictory"  # its numbers do not fit one another, or its accountant gives another number
+    INSUFFICIENT = "insufficient"  # a number is missing
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proven of epsilon, and of which setting."""
+
+    setting: Setting
+    bounds: Bounds
+
+
+@dataclass(frozen=True)
+class ClaimVerdict:
+    """What a claim is worth, why, and what a reviewer may write."""
+
+    claim: Claim
+    standing: Standing
+    sentence: str
+    review: str
+    certificate: Certificate | None = None  # None where the claim is about no mechanism
+    counted: tuple[Recount, ...] = ()  # by every accountant, in all the ways that are known
+    given_by: tuple[Recount, ...] = ()  # which of those give the claimed number
+    notes: tuple[str, ...] = ()  # what is assumed, and what else to know
+
+    @property
+    def room(self) -> float | None:
+        """How much more than what is proven is claimed; None unless the claim holds."""
+        if self.standing is not Standing.HOLDS or self.certificate is None or self.claim.epsilon is None:
+            return None
+        return self.claim.epsilon.value - self.certificate.bounds.upper
+
+
+def checked(claim: Claim) -> ClaimVerdict:
+    """The verdict on a claim; whatever it says, there is one.
+
+    >>> verdict = checked(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
+    >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
+    ('holds', 0.95)
+    """
+    lacking, wrong = missing(claim), clashes(claim)
+    if wrong:
+        return _without(claim, Standing.CONTRADICTORY, review.contradictory(wrong))
+    if lacking:
+        named = (*lacking, *(("epsilon",) if claim.epsilon is None else ()))
+        return _without(claim, Standing.INSUFFICIENT, review.insufficient(named))
+    try:
+        setting = setting_of(claim)
+    except ValueError as error:
+        return _without(claim, Standing.INSUFFICIENT, str(error))
+    return _judged(claim, Certificate(setting, setting.bounds))
+
+
+def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
+    """The verdict where the claim is about a mechanism."""
+    setting, bounds = certificate.setting, certificate.bounds
+    counted = recounts(setting)
+    notes = _notes(claim, certificate)
+    if claim.epsilon is None:
+        text = review.insufficient(("epsilon",))
+        words = f"{text} {review.proven(bounds)}", review.of_insufficient(text)
+        return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
+    given_by = giving(counted, claim.epsilon)
+    standing, sentence = _compared(claim.epsilon, bounds)
+    named = claim.accountant
+    if named and standing is not Standing.REFUTED and named not in [each.accountant for each in given_by]:
+        own = tuple(each for each in counted if each.accountant == named)
+        sentence = f"{review.other_number(own, claim.epsilon)} {sentence}"
+        standing = Standing.CONTRADICTORY
+    written = review.sentence_for(standing.value, claim.epsilon, str(setting), sentence, bounds)
+    return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
+
+
+def _compared(printed: Printed, bounds: Bounds) -> tuple[Standing, str]:
+    """What the certified bounds say of a printed epsilon, which may be rounded."""
+    if bounds.lower > printed.high:
+        return Standing.REFUTED, review.refuted(printed, bounds)
+    if bounds.upper <= printed.value:
+        return Standing.HOLDS, review.holds(printed, bounds)
+    return Standing.UNPROVEN, review.unproven(printed, bounds)
+
+
+def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
+    return ClaimVerdict(claim, standing, sentence, review.of_insufficient(sentence), notes=_of_delta(claim))
+
+
+def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
+    """What is assumed, what would be so otherwise, and the bounds' own note."""
+    setting, note = certificate.setting, certificate.bounds.note
+    notes = [note] if note else []
+    if claim.sampler is None:
+        notes.append(f"{review.ASSUMED} {_if_shuffled(certificate)}".strip())
+    elif setting.sampler != "poisson":
+        notes.append(review.COUNT_POISSON)
+    if claim.adjacency is None and setting.sampler == "poisson":
+        notes.append(f"The claim names no adjacency: judged under {ADJACENCY}.")
+    if setting.fewest < setting.most:
+        notes.append(review.OPEN_STEPS.format(f"{setting.fewest:,}", f"{setting.most:,}"))
+    return (*notes, *_of_delta(claim))
+
+
+def _if_shuffled(certificate: Certificate) -> str:
+    """What is proven if the batches were shuffled instead, as most programs do; "" where that is no more."""
+    setting = certificate.setting
+    each = setting.step
+    if each is None:
+        return ""
+    lower = sampler_bounds("shuffle", each.q, each.sigma, setting.fewest, setting.delta).lower
+    return review.if_shuffled(lower) if certificate.bounds.upper < lower < math.inf else ""
+
+
+def _of_delta(claim: Claim) -> tuple[str, ...]:
+    warning = delta_warning(claim.delta, claim.examples) if claim.delta is not None else ""
+    return (warning,) if warning else ()

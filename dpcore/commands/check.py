@@ -1,0 +1,110 @@
+"""`python -m dpcore check`: whether a claimed epsilon holds, with its certificate and a sentence for a review."""
+
+import argparse
+import json
+import sys
+import textwrap
+from typing import Any
+
+from dpcore import check
+from dpcore.claims import Claim, ClaimVerdict, checked, printed_epsilon, read_claim
+from dpcore.claims.as_json import as_object
+from dpcore.claims.claim import joined
+from dpcore.claims.reading import LONGEST_JSON
+from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.claims.text import Found, Read
+from dpcore.claims.worked import EXAMPLES
+from dpcore.commands import Parser, number, refuse_idle, whole
+from dpcore.privacy.accountants import ACCOUNTANTS
+
+WIDTH = 110
+FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant")
+NOTHING = "Expected a claim: numbers as options, --text with a file that has them, or --example."
+
+
+def parser() -> Parser:
+    """The arguments of the command."""
+    made = Parser(
+        prog="python -m dpcore check", description="Whether a claimed epsilon holds. Anything may be missing."
+    )
+    made.add_argument("--epsilon", metavar="E", help="as it is claimed: 3.0 may stand for 2.95 to 3.05")
+    made.add_argument("--delta", type=number, help="delta, in (0, 1)")
+    made.add_argument("--q", type=number, help="sampling rate, in (0, 1]")
+    made.add_argument("--batch", type=whole, help="expected batch, in place of q; also --examples")
+    made.add_argument("--examples", type=whole, help="n, the number of training examples")
+    made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity")
+    made.add_argument("--epochs", type=number, help="passes over the data, in place of the steps")
+    made.add_argument("--steps", type=whole, help="T, the number of steps")
+    made.add_argument("--sampler", metavar="NAME", help=f"one of {', '.join(SAMPLERS)} (judged as poisson without it)")
+    made.add_argument("--adjacency", metavar="NAME", help=f"one of {', '.join(ADJACENCIES)}")
+    made.add_argument("--accountant", metavar="ID", help=f"whose number it is: one of {', '.join(ACCOUNTANTS)}")
+    made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - is the input")
+    made.add_argument("--example", metavar="NAME", help=f"a printed claim: {', '.join(each.name for each in EXAMPLES)}")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the verdict; exit status 0 whatever it is."""
+    if arguments.example is not None:
+        refuse_idle(arguments, ("text",), "a claim of your own in place of --example")
+    read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
+    given = _given(arguments)
+    claim = joined([_example(arguments), read.claim, given])
+    if claim == Claim() and arguments.text is None:
+        raise ValueError(NOTHING)
+    verdict = checked(claim)
+    if arguments.json:
+        print(json.dumps(as_object(verdict) | _as_read(read), allow_nan=False, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(verdict, read)))
+    return 0
+
+
+def _given(arguments: argparse.Namespace) -> Claim:
+    values = {name: getattr(arguments, name) for name in FIELDS if getattr(arguments, name) is not None}
+    if arguments.epsilon is not None:
+        values["epsilon"] = printed_epsilon(arguments.epsilon)
+    return Claim(**values)
+
+
+def _example(arguments: argparse.Namespace) -> Claim:
+    if arguments.example is None:
+        return Claim()
+    known = {each.name: each.claim for each in EXAMPLES}
+    check.one_of(known, example=arguments.example)
+    return known[arguments.example]
+
+
+def _text(path: str) -> str:
+    try:
+        if path == "-":
+            content = sys.stdin.buffer.read(4 * LONGEST_JSON + 1)
+        else:
+            with open(path, "rb") as file:
+                content = file.read(4 * LONGEST_JSON + 1)
+        return content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
+        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise ValueError(f"Expected text={path[:200]!r} to be a file that can be read, but: {why}.") from None
+
+
+def _as_read(read: Read) -> dict[str, Any]:
+    def told(each: Found) -> dict[str, Any]:
+        return {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
+
+    return {"read": [told(each) for each in read.found], "left_out": list(read.unsure)}
+
+
+def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
+    given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
+    about = verdict.certificate
+    parts = [
+        f"{verdict.standing.value.upper()}. {verdict.sentence}",
+        f"Judged: {about.setting}." if about else "",
+        f"For Poisson batches these give the claimed number: {given}." if given else "",
+        *verdict.notes,
+        *read.unsure,
+        f"For a review: {verdict.review}",
+    ]
+    return [line for part in parts if part for line in textwrap.wrap(part, WIDTH, subsequent_indent="  ")]

@@ -1,0 +1,145 @@
+"""What somebody claims, as it is typed into fields or pasted as a text or JSON."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+
+from dpcore.claims.claim import Claim, joined, said
+from dpcore.claims.printed import printed_epsilon, value_of
+from dpcore.claims.reading import read_claim
+from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.claims.text import Read
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.numbers import plain
+from pages.parts.controls.callbacks import whole
+from pages.parts.controls.choice import choice_by_title, choice_of
+from pages.parts.controls.url_state import keep, put, recall
+
+WAYS = ("numbers", "text or JSON")
+WAY, TEXT = "claim_by", "claim_text"
+LONGEST_FIELD = 40
+UNSAID = "unsaid"
+HELP = {"epsilon": "epsilon", "delta": "delta", "q": "q", "batch": "batch", "examples": "examples", "sigma": "sigma",
+        "epochs": "epoch", "steps": "steps"}  # fmt: skip
+LABELS = {"epsilon": "Claimed epsilon", "delta": "delta", "q": "Rate q", "batch": "Batch", "examples": "Examples n",
+          "sigma": "Sigma", "epochs": "Epochs", "steps": "Steps T"}  # fmt: skip
+PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an accountant has neither
+COUNTS = ("batch", "examples", "steps")
+CHOICES = {
+    "sampler": ("Batches", SAMPLERS, "poisson"),
+    "adjacency": ("Adjacency", ADJACENCIES, "adjacency"),
+    "accountant": ("Counted by", {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
+}
+PLACEHOLDER = (
+    "We train with noise multiplier 1.1 and batch size 256 of 60,000 examples for 15 epochs: (ε, δ) = (2.92, 1e-5)."
+)
+OUTSIDE = "A text, the state of an accountant of Opacus as JSON, or a DpEvent of dp-accounting. It is read, never run."
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A claim, where it stands in a text that was pasted, and why there is none."""
+
+    claim: Claim
+    read: Read | None = None
+    text: str = ""
+    problem: str = ""  # a sentence; empty where there is a claim
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was entered yet."""
+        return self.claim == Claim() and not self.text.strip()
+
+
+def entered_claim() -> Entered:
+    """Draw the fields or the place to paste into; values that are none are a sentence."""
+    pasted = choice_of(st, "Enter it as", WAYS, WAY, show_label=False) == WAYS[1]
+    text = _pasted() if pasted else ""
+    try:
+        if not pasted:
+            return Entered(_typed(tuple(LABELS), tuple(CHOICES), _key))
+        beside = _typed(PROMISED, ("sampler",), _key_beside)
+        read = read_claim(text)
+        claim = joined([beside, read.claim])
+        _offer_fields(claim, text)
+        return Entered(claim, read, text)
+    except ValueError as error:
+        return Entered(Claim(), None, text, str(error))
+
+
+@whole
+def fill_in(claim: Claim) -> None:
+    """Put a claim into the fields, whatever they held. As a callback."""
+    values = said(claim)
+    for name in LABELS:
+        put(_key(name), _written(values.get(name)), "")
+    for name in CHOICES:
+        put(_key(name), values.get(name, UNSAID), UNSAID)
+    put(WAY, WAYS[0], WAYS[0])
+
+
+def _pasted() -> str:
+    recall(TEXT, "")
+    text = st.text_area("Paste it here", key=TEXT, height=220, placeholder=PLACEHOLDER, help=OUTSIDE,
+                        persist_state="session")  # fmt: skip
+    keep(TEXT, text)
+    return text
+
+
+def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str], str]) -> Claim:
+    """The claim of what is typed; an empty field says nothing."""
+    texts = {}
+    columns = st.container(key="halves").columns(2, gap="small", wrap=False)
+    for place, name in enumerate(fields):
+        with columns[place % 2]:
+            texts[name] = _field(name, key(name))
+    chosen = {name: _choice(name, key(name)) for name in choices}
+    values = {name: _value(name, text) for name, text in texts.items() if text.strip()}
+    return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
+
+
+def _field(name: str, key: str) -> str:
+    recall(key, "")
+    text = st.text_input(LABELS[name], "", key=key, max_chars=LONGEST_FIELD, help=help_on(HELP[name]),
+                         bind="query-params", persist_state="session")  # fmt: skip
+    keep(key, text)
+    return text
+
+
+def _choice(name: str, key: str) -> str:
+    label, titles, entry = CHOICES[name]
+    titled = lambda each: "not said" if each == UNSAID else titles[each]  # noqa: E731
+    return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
+
+
+def _value(name: str, text: str) -> object:
+    if name == "epsilon":
+        return printed_epsilon(text)
+    value, _ = value_of(text, name)
+    return int(value) if name in COUNTS and value.is_integer() else value
+
+
+def _offer_fields(claim: Claim, text: str) -> None:
+    """A button that puts what was read into the fields, where they can hold it."""
+    if claim.mechanism is None and text.strip():
+        st.button("Edit it as numbers", on_click=partial(fill_in, claim), icon=":material/edit:")
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value) if len(plain(value)) >= 6 else plain(value)
+    return str(getattr(value, "text", value))
+
+
+def _key(name: str) -> str:
+    return f"claim_{name}"
+
+
+def _key_beside(name: str) -> str:
+    """Of a field beside a text: what was typed without one is not about it."""
+    return f"beside_{name}"

@@ -1,0 +1,124 @@
+"""The verdict on a claim: what it is worth, on the number line, who gives the number, and the sentence for a review."""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+
+import streamlit as st
+
+from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, checked
+from dpcore.claims.as_json import event_for
+from dpcore.claims.recounts import Recount
+from dpcore.claims.text import Read
+from dpcore.figures.claim import Stretch, claim_alt, claim_figure
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.kinds import marked
+from pages.parts.explain.terms import head, term
+from pages.parts.results.table import scrolling
+from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import chart_size
+
+SIGNS = {  # of a verdict, with its colour: neither speaks alone
+    Standing.HOLDS: ("✓", "#2e9150"),
+    Standing.UNPROVEN: ("?", "#808080"),
+    Standing.REFUTED: ("✕", "#cf4a5a"),
+    Standing.CONTRADICTORY: ("≠", "#c9741a"),
+    Standing.INSUFFICIENT: ("–", "#808080"),
+}
+READ = "What was read, marked in the text"
+COUNTED = "What each accountant gives for Poisson batches"
+HEADS = ("Accountant", "Run how", "Epsilon", "Gives it")
+
+
+@lru_cache(maxsize=256)
+def verdict_on(claim: Claim) -> ClaimVerdict:
+    """The verdict, computed once for all sessions."""
+    return checked(claim)
+
+
+def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None:
+    """Draw the verdict and what backs it; of a text that was pasted, what was read."""
+    verdict = verdict_on(claim)
+    with st.container(border=True, key="claim_verdict"):
+        st.html(verdict_html(verdict))
+        if verdict.certificate and claim.epsilon:
+            _number_line(verdict.certificate, claim)
+        for each in verdict.notes:
+            st.caption(each)
+        for each in read.unsure if read else ():
+            st.caption(each)
+    st.markdown("**For a review**")
+    st.code(verdict.review, language=None, wrap_lines=True)
+    st.caption("The button in the upper right corner of the box copies it.")
+    if read and read.found:
+        st.markdown(f"**{READ}**")
+        st.html(f"<p class=read>{marked_text(text, read)}</p>")
+    if verdict.certificate:
+        _show_counts(verdict)
+        _offer_event(verdict.certificate)
+
+
+def verdict_html(verdict: ClaimVerdict) -> str:
+    """The verdict in words: its sign, its name, why, of which setting, and whose number it is."""
+    mark, color = SIGNS[verdict.standing]
+    name = term("claim", "verdict", verdict.standing.value.capitalize())
+    lines = [f'<h2 class=part><b class=sign style="color:{color}">{mark}</b> {name}</h2>']
+    lines.append(f"<p>{escape(verdict.sentence)}</p>")
+    if verdict.certificate:
+        lines.append(f"<p>Judged: {escape(str(verdict.certificate.setting))}.</p>")
+    if verdict.given_by:
+        lines.append(f"<p>For Poisson batches these give the claimed number: {escape(_named(verdict.given_by))}.</p>")
+    return "".join(lines)
+
+
+def marked_text(text: str, read: Read) -> str:
+    """The text as HTML, with what was read from it marked and named."""
+    parts, at = [], 0
+    for each in read.found:
+        if each.start >= at:
+            parts.append(escape(text[at : each.start]))
+            parts.append(f"<mark>{escape(text[each.start : each.end])}</mark><sub>{each.field}</sub>")
+            at = each.end
+    return "".join([*parts, escape(text[at:])])
+
+
+def counts_table(verdict: ClaimVerdict) -> str:
+    """An HTML table with a row for each way to run an accountant."""
+    heads = "".join(f"<th scope=col>{head(each, 'counted')}</th>" for each in HEADS)
+    rows = "".join(_row(each, verdict) for each in verdict.counted if each.accountant != CERTIFIED)
+    table = f"<table class=verdicts><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return scrolling("Accountants", table)
+
+
+def _row(each: Recount, verdict: ClaimVerdict) -> str:
+    accountant, printed = ACCOUNTANTS[each.accountant], verdict.claim.epsilon
+    given = "–" if printed is None else "yes" if each.gives(printed) else "no"
+    cells = (each.how, marked(each.most, each.kind), given)
+    shown = "".join(f'<td data-label="{name}">{escape(cell)}</td>' for name, cell in zip(HEADS[1:], cells, strict=True))
+    return f"<tr><th scope=row>{escape(accountant.title)}</th>{shown}</tr>"
+
+
+def _number_line(certificate: Certificate, claim: Claim) -> None:
+    assert claim.epsilon
+    printed, bounds = claim.epsilon, certificate.bounds
+    proven = Stretch(bounds.lower, bounds.upper)
+    figure = claim_figure(printed.text, Stretch(printed.low, printed.high), proven, size=chart_size())
+    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.text, proven))
+
+
+def _show_counts(verdict: ClaimVerdict) -> None:
+    with st.expander(COUNTED):
+        st.html(counts_table(verdict))
+
+
+def _offer_event(certificate: Certificate) -> None:
+    event = event_for(certificate)
+    if event is not None:
+        data = json.dumps(event, indent=1)
+        label = "Download the mechanism as a DpEvent of dp-accounting (JSON)"
+        st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
+
+
+def _named(recounts: Sequence[Recount]) -> str:
+    return "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in recounts)

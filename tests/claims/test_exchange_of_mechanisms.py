@@ -1,0 +1,189 @@
+"""Opacus' history and dp-accounting's events: what those packages write is read, and what is written they read."""
+
+import json
+from typing import Any, NamedTuple
+
+import dp_accounting
+import pytest
+from dp_accounting.pld import PLDAccountant
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
+
+from dpcore.claims import Claim, Printed, checked, read_claim
+from dpcore.claims.dp_event import event_of, read_event
+from dpcore.privacy.mechanism import Mechanism, Release
+
+RELEASES = st.lists(
+    st.builds(Release, st.sampled_from([0.01, 0.5, 1.0]), st.sampled_from([0.7, 1.1, 4.0]), st.integers(1, 50)),
+    min_size=1, max_size=5,
+)  # fmt: skip
+STEP = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.1))
+
+
+def named(event: dict[str, Any]) -> NamedTuple:
+    """An event as the named tuple that dp-accounting reads."""
+    values = {name: _inner(value) for name, value in event.items()}
+    return NamedTuple("Event", [(name, Any) for name in values])(**values)  # type: ignore[operator,return-value]
+
+
+def _inner(value: Any) -> Any:
+    if isinstance(value, dict):
+        return named(value)
+    return [_inner(each) for each in value] if isinstance(value, list) else value
+
+
+def objects(found: Any) -> Any:
+    """A named tuple of dp-accounting as objects of its fields."""
+    if hasattr(found, "_asdict"):
+        return {name: objects(value) for name, value in found._asdict().items()}
+    return [objects(each) for each in found] if isinstance(found, list) else found
+
+
+def mechanism_of(claim: Claim) -> Mechanism:
+    if claim.mechanism is not None:
+        return claim.mechanism
+    assert claim.q
+    assert claim.sigma
+    assert claim.steps
+    return Mechanism.constant(claim.q, claim.sigma, claim.steps)
+
+
+def merged(releases: list[Release]) -> list[tuple[float, float, int]]:
+    rows: list[tuple[float, float, int]] = []
+    for each in releases:
+        if rows and rows[-1][:2] == (each.q, each.sigma):
+            rows[-1] = (each.q, each.sigma, rows[-1][2] + each.count)
+        else:
+            rows.append((each.q, each.sigma, each.count))
+    return rows
+
+
+@given(RELEASES)
+@settings(deadline=None)
+def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Release]) -> None:
+    written = json.loads(json.dumps(event_of(Mechanism(tuple(releases)))))
+    event = dp_accounting.DpEvent.from_named_tuple(named(written))
+    assert isinstance(event, dp_accounting.DpEvent)
+    expected = merged(releases)
+    for text in (json.dumps(objects(event.to_named_tuple())), json.dumps(event.to_named_tuple()), repr(event)):
+        found = mechanism_of(read_claim(text).claim)
+        assert [(each.q, each.sigma, each.count) for each in found.releases] == expected
+
+
+def test_the_written_event_costs_there_what_it_costs_here() -> None:
+    event = dp_accounting.DpEvent.from_named_tuple(named(event_of(Mechanism.constant(0.01, 4.0, 10_000))))
+    theirs = PLDAccountant(dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
+    verdict = checked(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
+    assert verdict.given_by
+    assert verdict.certificate
+    assert verdict.certificate.bounds.lower <= theirs <= 1.01 * verdict.certificate.bounds.upper
+
+
+def test_the_builder_of_dp_accounting_is_read() -> None:
+    builder = dp_accounting.DpEventBuilder()
+    builder.compose(STEP, 90)
+    builder.compose(STEP, 10)
+    builder.compose(dp_accounting.GaussianDpEvent(7.0))
+    claim = read_claim(repr(builder.build())).claim
+    assert claim.mechanism == Mechanism((Release(0.01, 1.1, 100), Release(1.0, 7.0, 1)))
+    assert claim.sampler == "poisson"
+
+
+def test_repetitions_of_repetitions_multiply() -> None:
+    event = dp_accounting.SelfComposedDpEvent(dp_accounting.SelfComposedDpEvent(STEP, 3), 5)
+    assert read_claim(repr(event)).claim.steps == 15
+
+
+@pytest.mark.parametrize(
+    ("event", "sampler", "q"),
+    [
+        (STEP, "poisson", 0.01),
+        (dp_accounting.SelfComposedDpEvent(dp_accounting.ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
+        (dp_accounting.GaussianDpEvent(1.1), None, 1.0),
+        (
+            dp_accounting.SampledWithoutReplacementDpEvent(1000, 20, dp_accounting.GaussianDpEvent(1.1)),
+            "fixed_size",
+            0.02,
+        ),
+    ],
+)
+def test_how_batches_are_drawn_is_read_from_an_event(event: Any, sampler: str | None, q: float) -> None:
+    claim = read_event(objects(event.to_named_tuple()))
+    assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1)
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (dp_accounting.LaplaceDpEvent(1.0), "LaplaceDpEvent to be one of: GaussianDpEvent"),
+        (dp_accounting.PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
+        (dp_accounting.NoOpDpEvent(), "steps of one kind"),
+        (dp_accounting.ComposedDpEvent([]), "steps of one kind"),
+        (dp_accounting.GaussianDpEvent(-1.0), "sigma=-1.0"),
+        (dp_accounting.PoissonSampledDpEvent(1.5, dp_accounting.GaussianDpEvent(1.0)), "q=1.5"),
+        (dp_accounting.SelfComposedDpEvent(STEP, 0), "steps=0"),
+        (
+            dp_accounting.ComposedDpEvent(
+                [STEP, dp_accounting.SampledWithoutReplacementDpEvent(9, 3, dp_accounting.GaussianDpEvent(1.0))]
+            ),
+            "one kind of sampling",
+        ),
+    ],
+)
+def test_an_event_that_is_no_such_training_is_named(event: Any, words: str) -> None:
+    for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
+        with pytest.raises(ValueError, match=words):
+            read_claim(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"class_name": "GaussianDpEvent"}',
+        '{"class_name": 3}',
+        '{"class_name": "ComposedDpEvent", "events": 3}',
+        '{"class_name": "SelfComposedDpEvent", "event": {"class_name": "ComposedDpEvent", "events": []}, "count": "x"}',
+        "GaussianDpEvent(__import__('os').getcwd())",
+        "GaussianDpEvent(",
+        "SelfComposedDpEvent(GaussianDpEvent(1.0), 10**9)",
+        "[1, 2]",
+        '{"history": []}',
+        '{"history": 3, "mechanism": "rdp"}',
+        '{"history": [[1.1, 0.01]]}',
+        '{"history": [[1.1, "x", 3]]}',
+        '{"history": [[0, 0.01, 3]]}',
+        '{"history": [[1.1, 0.01, 2.5]]}',
+        '{"class_name": "SelfComposedDpEvent", "count": 1, "event": ' * 60,
+    ],
+)
+def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing(text: str) -> None:
+    try:
+        assert read_claim(text).claim == Claim()
+    except ValueError as error:
+        assert str(error).startswith("Expected ")  # noqa: PT017
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("accountant", "name"), [(RDPAccountant, "rdp"), (GaussianAccountant, "gdp"), (PRVAccountant, "pld")]
+)
+def test_the_state_of_an_accountant_of_opacus_is_read(accountant: Any, name: str) -> None:
+    theirs = accountant()
+    for _ in range(100):
+        theirs.step(noise_multiplier=1.1, sample_rate=0.01)
+    text = json.dumps(theirs.state_dict())
+    claim = read_claim(text).claim
+    assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name)
+    assert claim.sampler is None  # it does not say
+    printed = Printed(f"{theirs.get_epsilon(1e-5):.3f}")
+    verdict = checked(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
+    assert name in [each.accountant for each in verdict.given_by]
+
+
+def test_a_history_of_changing_noise_is_its_releases() -> None:
+    theirs = RDPAccountant()
+    for sigma in (1.1, 1.1, 0.9, 0.9, 0.9):
+        theirs.step(noise_multiplier=sigma, sample_rate=0.01)
+    claim = read_claim(json.dumps(theirs.state_dict())).claim
+    assert claim.mechanism == Mechanism((Release(0.01, 1.1, 2), Release(0.01, 0.9, 3)))

@@ -1,0 +1,148 @@
+"""What is read from texts: the usual names, where they stand, and nothing that is not there."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcore.claims.claim import said
+from dpcore.claims.reading import read_claim
+from dpcore.claims.text import LONGEST, Read, read_text
+from dpcore.privacy.accountants import ACCOUNTANTS
+
+CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
+PAPER = "We reach (ε, δ) = (3, 10⁻⁵) with sampling rate q = 512/60000, σ=1.068 and 40 epochs of Poisson batches."
+TEX = r"With $\varepsilon = 8$, $\delta = 10^{-5}$, $\sigma=6$ and a lot size of $4{,}000$"
+CONFIG = '{"epsilon": 3.0, "noise_multiplier": 1.1, "sample_rate": 0.01, "steps": 1000, "delta": 1e-05}'
+LOG = (
+    "Train Epoch: 1 \tLoss: 0.52 Acc@1: 85.1 (ε = 0.92, δ = 1e-05)\n"
+    "Train Epoch: 2 \tLoss: 0.41 Acc@1: 88.3 (ε = 1.32, δ = 1e-05)\n"
+)
+READ = {
+    CARD: {"epsilon": "2.92", "delta": 1e-5, "sigma": 1.1, "batch": 256, "examples": 60_000, "epochs": 15.0,
+           "accountant": "rdp"},
+    PAPER: {"epsilon": "3", "delta": 1e-5, "q": 512 / 60_000, "sigma": 1.068, "epochs": 40.0, "sampler": "poisson"},
+    TEX: {"epsilon": "8", "delta": 1e-5, "sigma": 6.0, "batch": 4000},
+    CONFIG: {"epsilon": "3.0", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000},
+    LOG: {"epsilon": "1.32", "delta": 1e-5, "epochs": 2.0},
+    "It is (8, 1e-5)-DP; lot size 4,000; 50,000 training images.": {
+        "epsilon": "8", "delta": 1e-5, "batch": 4000, "examples": 50_000},
+    "(2, 10^-5)-differential privacy": {"epsilon": "2", "delta": 1e-5},
+    "ε ≤ 3.0 at δ = 1/60000": {"epsilon": "3.0", "delta": 1 / 60_000},
+    "privacy budget of 8, n = 60k, T = 14,062, B=256": {
+        "epsilon": "8", "examples": 60_000, "steps": 14_062, "batch": 256},
+    "noise_multiplier: 0.7\nsample rate: 1 %\nnum_epochs: 3": {"sigma": 0.7, "q": 0.01, "epochs": 3.0},
+    "batches of 256 examples for 1000 steps": {"batch": 256, "steps": 1000},
+    "batches are shuffled and accounted as Poisson, add/remove": {"sampler": "shuffle", "adjacency": "add_remove"},
+    "epochs: 15 steps: 300": {"epochs": 15.0, "steps": 300},
+    "zero-out adjacency, random allocation, privacy loss distributions": {
+        "adjacency": "zero_out", "sampler": "random_allocation", "accountant": "pld"},
+    "delta = 1": None, "epsilon = 0": None, "noise multiplier -1.1": None, "sampling rate 1.5": None,
+}  # fmt: skip
+SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
+         "Rényi DP": "rdp", "by the CLT": "gdp", "strong composition": "strong", "basic composition": "naive",
+         "zCDP": "zcdp"}  # fmt: skip
+LEFT_ALONE = (
+    "", "nonsense", "Adam with epsilon=1e-8", "adam_eps=1e-07 and eps=1e-08", "in compliance with the GDPR",
+    "for 15 minutes", "10,000 test images of 28 x 28 pixels", "256 examples per class", "every 100 steps",
+    "micro-batch size 16", "physical batch size 64", "delta < 1/n", "version 1.2.3", "(3, 4)", "117 steps per epoch",
+    "no shuffling", "3 times sigma", "steps", "5 different seeds", "\x00\ud83d", "noise multiplier 1.1x", "δ = n⁻¹",
+)  # fmt: skip
+
+
+def plainly(claim) -> dict:
+    return {name: getattr(value, "text", value) for name, value in said(claim).items()}
+
+
+@pytest.mark.parametrize("text", READ)
+def test_a_text_is_read_by_its_usual_names(text: str) -> None:
+    expected = READ[text]
+    if expected is None:
+        with pytest.raises(ValueError, match="Expected "):
+            read_claim(text)
+    else:
+        assert plainly(read_claim(text).claim) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("text", SPELT)
+def test_an_accountant_is_known_by_what_texts_call_it(text: str) -> None:
+    assert plainly(read_claim(text).claim) == {"accountant": SPELT[text]}
+    assert {*SPELT.values()} == {*ACCOUNTANTS}
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_nothing_is_invented(text: str) -> None:
+    assert plainly(read_claim(text).claim) == {}
+
+
+@pytest.mark.parametrize("text", [CARD, PAPER, TEX, CONFIG, LOG])
+def test_each_value_stands_where_it_is_said_to(text: str) -> None:
+    found = read_text(text).found
+    assert [each.start for each in found] == sorted(each.start for each in found)
+    for each in found:
+        part = text[each.start : each.end]
+        assert part
+        assert part == part.strip()
+        digits = getattr(each.value, "text", "")
+        assert digits in part or each.field != "epsilon"
+
+
+def test_what_is_said_twice_with_different_values_is_left_out_and_told() -> None:
+    read = read_text("epsilon = 3.0 in the abstract, epsilon = 2.9 in the table, delta = 1e-5, delta = 10^-5")
+    assert plainly(read.claim) == {"delta": 1e-5}
+    assert read.unsure == ("epsilon is left out: the text says 2.9 and 3.0.",)
+    assert {each.field for each in read.found} == {"delta"}
+
+
+def test_both_samplers_leave_the_sampler_out() -> None:
+    read = read_text("Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV")
+    assert plainly(read.claim) == {}
+    assert len(read.unsure) == 2
+
+
+def test_a_text_that_is_too_long_is_refused() -> None:
+    with pytest.raises(ValueError, match="at most 20,000 characters, and this one has 20,001"):
+        read_text("x" * (LONGEST + 1))
+
+
+@pytest.mark.parametrize("part", [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "])
+def test_a_text_of_one_thing_over_and_over_says_nothing(part: str) -> None:
+    assert plainly(read_text((part * LONGEST)[:LONGEST]).claim) == {}
+
+
+def outcome(text: str) -> Read | str:
+    """What was read, or why nothing was."""
+    try:
+        return read_claim(text)
+    except ValueError as error:
+        return str(error)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_claim_or_a_sentence(text: str) -> None:
+    read = outcome(text)
+    if isinstance(read, str):
+        assert read.startswith("Expected ")
+    else:
+        assert all(0 <= each.start < each.end <= len(text) for each in read.found)
+
+
+@given(
+    st.floats(0.01, 100).map(lambda value: f"{value:.3g}"),
+    st.integers(2, 12),
+    st.sampled_from(["epsilon = {}", "ε={}", "\\epsilon: {}", "epsilon of {}", "(ε ≈ {})"]),
+    st.sampled_from(["delta = 1e-{}", "δ: 10^-{}", "delta of 10^{{-{}}}"]),
+)
+def test_whatever_is_written_in_the_usual_way_is_read_back(epsilon: str, power: int, first: str, second: str) -> None:
+    claim = read_text(f"It has {first.format(epsilon)}; {second.format(power)}.").claim
+    assert claim.epsilon
+    assert claim.epsilon.value == float(epsilon)
+    assert claim.delta == pytest.approx(10.0**-power)
+
+
+def test_numbers_beside_a_history_are_read_too() -> None:
+    state = {"history": [[1.1, 0.01, 1000]], "mechanism": "gdp", "epsilon": "3.00", "delta": 1e-5}
+    claim = read_claim(json.dumps(state)).claim
+    assert plainly(claim) == {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000,
+                              "accountant": "gdp"}  # fmt: skip

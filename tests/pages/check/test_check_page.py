@@ -1,0 +1,136 @@
+"""The page that checks a claim: typed, pasted, opened; its verdict, its certificate and its sentences."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpcore.claims import Standing, checked
+from dpcore.claims.text import read_text
+from dpcore.claims.worked import EXAMPLES
+from pages.parts.check.verdict_card import SIGNS, counts_table, marked_text, verdict_html
+
+PAGE = Path(__file__).parents[3] / "pages" / "check.py"
+CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
+TYPED = {"epsilon": "0.83", "delta": "1e-5", "batch": "256", "examples": "60k", "sigma": "1.3", "epochs": "15"}
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def pasted(text: str) -> AppTest:
+    return opened(claim_by="text or JSON").text_area(key="claim_text").set_value(text).run()
+
+
+def verdict_of(app: AppTest) -> str:
+    assert not app.exception
+    return next(each.proto.body for each in app.get("html") if "class=sign" in each.proto.body)
+
+
+def test_it_opens_on_an_invitation_and_twelve_printed_claims() -> None:
+    app = opened()
+    assert not app.exception
+    assert "Type or paste" in app.info[0].value
+    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == 12
+
+
+def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
+    app = opened(**{f"claim_{name}": text for name, text in TYPED.items()}, claim_sampler="poisson")
+    assert "Refuted" in verdict_of(app)
+    assert "at least 0.862" in app.code[0].value
+    assert app.get("plotly_chart")
+    assert app.get("download_button")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
+def test_each_printed_claim_is_a_click_away(example) -> None:
+    app = opened().button(key=f"example_{example.name}").click().run()
+    assert not app.error
+    expected = checked(example.claim)
+    assert expected.standing.value.capitalize() in verdict_of(app)
+    assert app.code[0].value == expected.review
+
+
+def test_an_example_leaves_nothing_of_the_claim_before_it() -> None:
+    app = opened().button(key="example_shuffled").click().run()
+    app = app.button(key="example_opacus-rdp").click().run()
+    fields = {each.key: each.value for each in app.text_input}
+    assert fields["claim_epochs"] == fields["claim_batch"] == fields["claim_examples"] == ""
+    assert fields["claim_steps"] == "2250"
+
+
+def test_a_text_is_read_marked_and_taken_over_into_the_fields() -> None:
+    app = pasted(CARD)
+    assert "Holds" in verdict_of(app) or "Contradictory" in verdict_of(app)
+    marks = next(each.proto.body for each in app.get("html") if "<mark>" in each.proto.body)
+    assert "<mark>60,000</mark><sub>examples</sub>" in marks
+    app = next(each for each in app.button if each.label == "Edit it as numbers").click().run()
+    assert {each.key: each.value for each in app.text_input}["claim_examples"] == "60000"
+
+
+def test_what_was_typed_before_says_nothing_of_a_text() -> None:
+    app = opened(claim_by="text or JSON", claim_epsilon="9", claim_delta="1e-3", claim_sampler="shuffle")
+    app.text_area(key="claim_text").set_value("noise multiplier 1.1").run()
+    assert "epsilon" in verdict_of(app)
+    assert "delta;" in verdict_of(app)
+
+
+def test_a_history_of_opacus_takes_epsilon_and_delta_from_the_fields() -> None:
+    app = pasted(json.dumps({"history": [[1.1, 0.01, 500], [0.9, 0.01, 500]], "mechanism": "rdp"}))
+    assert "delta" in verdict_of(app)
+    app.text_input(key="beside_delta").set_value("1e-5")
+    app.text_input(key="beside_epsilon").set_value("9")
+    app.run()
+    assert "Contradictory" in verdict_of(app) or "Holds" in verdict_of(app)
+    assert not [each for each in app.button if each.label == "Edit it as numbers"]  # no field holds two sigmas
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "words"),
+    [
+        ("epsilon", "0", "epsilon=0"),
+        ("epsilon", "much", "epsilon='much' to be a number"),
+        ("delta", "1", "delta=1.0 in (0, 1)"),
+        ("sigma", "-1", "sigma=-1.0"),
+        ("q", "2", "q=2.0"),
+        ("batch", "1.5", "batch=1.5"),
+    ],
+)
+def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays(field: str, text: str, words: str) -> None:
+    app = opened(**{f"claim_{field}": text})
+    assert not app.exception
+    assert words in app.error[0].value
+    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == 12
+
+
+@pytest.mark.parametrize(
+    "text", ["nonsense", "epsilon = 0", "delta = 1", '{"class_name": "LaplaceDpEvent"}', "{", "x" * 20_001]
+)
+def test_a_text_that_claims_nothing_is_told(text: str) -> None:
+    app = pasted(text)
+    assert not app.exception
+    assert app.error or "Insufficient" in verdict_of(app)
+
+
+def test_nothing_of_a_text_becomes_html() -> None:
+    text = "<script>alert(1)</script> epsilon = 3.0 & <b>delta</b> = 1e-5"
+    html = marked_text(text, read_text(text))
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "<mark>3.0</mark>" in html
+
+
+def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> None:
+    assert set(SIGNS) == set(Standing)
+    assert len({sign for sign, _ in SIGNS.values()}) == len(Standing)
+    verdict = checked(EXAMPLES[0].claim)
+    assert "Moments accountant, as it is here" in verdict_html(verdict)
+    table = counts_table(verdict)
+    assert table.count("<tr>") == len(verdict.counted)  # its head, and all but the certified one, whose band is above
+    assert "≤ 1.26" in table
+    assert "≈ 0.942" in table
