@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from dpcore import check
 from dpcore.claims.printed import Printed
-from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.claims.samplers import ADJACENCIES, BATCHES
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism
@@ -34,7 +34,7 @@ class Claim:
     sigma: float | None = None
     epochs: float | None = None
     steps: int | None = None
-    sampler: str | None = None  # one of SAMPLERS
+    sampler: str | None = None  # one of BATCHES
     adjacency: str | None = None  # one of ADJACENCIES
     accountant: str | None = None  # one of ACCOUNTANTS
     mechanism: Mechanism | None = None  # in place of q, sigma and steps where the steps are not all alike
@@ -62,7 +62,7 @@ class Claim:
             check.in_range(0, MOST_EPOCHS, epochs=self.epochs)
 
     def _check_names(self) -> None:
-        known = {"sampler": SAMPLERS, "adjacency": ADJACENCIES, "accountant": ACCOUNTANTS}
+        known = {"sampler": BATCHES, "adjacency": ADJACENCIES, "accountant": ACCOUNTANTS}
         for name, choices in known.items():
             if getattr(self, name) is not None:
                 check.one_of(choices, **{name: getattr(self, name)})

@@ -3,20 +3,23 @@
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
 from dpcore.claims.claim import Claim
 from dpcore.claims.samplers import (
     ADJACENCIES,
-    SAMPLERS,
+    BATCHES,
     Bounds,
     adjacency_of,
     mechanism_bounds,
-    per_epoch,
+    replaced_bounds,
     sampler_bounds,
 )
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain
+from dpcore.privacy.sampling import steps_of_epoch
+from dpcore.privacy.sampling.poisson import Poisson
 
 NEAR = 1e-9  # of a float's own rounding
 COARSE = 0.05  # a rate that is off by more has not been rounded
@@ -51,11 +54,11 @@ class Setting:
         each = self.step
         if each is None:
             return self._transferred(mechanism_bounds(self.mechanism, self.sampler, self.delta))
-        found = [
-            sampler_bounds(self.sampler, each.q, each.sigma, steps, self.delta)
-            for steps in sorted({self.fewest, self.most})
-        ]
-        return self._transferred(found[-1]._replace(lower=found[0].lower))
+        replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
+        bounds = replaced_bounds if replaced else partial(sampler_bounds, self.sampler)
+        found = [bounds(each.q, each.sigma, steps, self.delta) for steps in sorted({self.fewest, self.most})]
+        both = found[-1]._replace(lower=found[0].lower)
+        return both if replaced else self._transferred(both)
 
     def __str__(self) -> str:
         """In words, as it stands within a sentence."""
@@ -64,7 +67,7 @@ class Setting:
         rates = _spread([each.q for each in self.mechanism.releases])
         sigmas = _spread([each.sigma for each in self.mechanism.releases])
         return (
-            f"{SAMPLERS[self.sampler]}, q = {rates}, sigma = {sigmas}, {steps} {word}, delta = {plain(self.delta)} "
+            f"{BATCHES[self.sampler]}, q = {rates}, sigma = {sigmas}, {steps} {word}, delta = {plain(self.delta)} "
             f"and {ADJACENCIES[self.adjacency]} adjacency"
         )
 
@@ -147,7 +150,7 @@ def steps_of(claim: Claim, q: float, sampler: str) -> tuple[int, int]:
         return claim.steps, claim.steps
     assert claim.epochs is not None
     if sampler != "poisson":
-        low = high = per_epoch(q)
+        low = high = steps_of_epoch(q)
     else:
         low, high = math.floor(1 / q + NEAR), math.ceil(1 / q - NEAR)
     most = math.ceil(claim.epochs * high - NEAR)

@@ -11,7 +11,7 @@ from dpcore.claims import Claim, ClaimVerdict, checked, printed_epsilon, read_cl
 from dpcore.claims.as_json import as_object
 from dpcore.claims.claim import joined
 from dpcore.claims.reading import LONGEST_JSON
-from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.claims.samplers import ADJACENCIES, BATCHES
 from dpcore.claims.text import Found, Read
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import Parser, number, refuse_idle, whole
@@ -35,7 +35,7 @@ def parser() -> Parser:
     made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity")
     made.add_argument("--epochs", type=number, help="passes over the data, in place of the steps")
     made.add_argument("--steps", type=whole, help="T, the number of steps")
-    made.add_argument("--sampler", metavar="NAME", help=f"one of {', '.join(SAMPLERS)} (judged as poisson without it)")
+    made.add_argument("--sampler", metavar="NAME", help=f"one of {', '.join(BATCHES)} (judged as poisson without it)")
     made.add_argument("--adjacency", metavar="NAME", help=f"one of {', '.join(ADJACENCIES)}")
     made.add_argument("--accountant", metavar="ID", help=f"whose number it is: one of {', '.join(ACCOUNTANTS)}")
     made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - is the input")

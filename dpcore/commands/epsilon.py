@@ -54,12 +54,13 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_idle(arguments, ("points",), "--json")
     steps = horizons(mechanism.steps, points)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
-    drawn = _drawn(arguments, mechanism, steps) if arguments.sampler else None
+    name: str | None = arguments.sampler
+    drawn = None if name is None else _drawn(arguments, mechanism, steps)
     if arguments.json:
-        extra = {} if drawn is None else {"sampler": _sampler(arguments.sampler, drawn)}
+        extra = {} if name is None or drawn is None else {"sampler": _sampler(name, drawn)}
         print(json.dumps(_object(arguments, steps, curves) | extra, allow_nan=False))
     else:
-        print(_table(steps, curves), *([] if drawn is None else [_line(arguments.sampler, drawn)]), sep="\n")
+        print(_table(steps, curves), *([] if name is None or drawn is None else [_line(name, drawn)]), sep="\n")
     return 0
 
 
@@ -82,10 +83,9 @@ def _line(name: str, drawn: Curve) -> str:
     """The two ends after the last step, and what they are for."""
     sampler, last = SAMPLERS[name], drawn.last
     ends = f"{outward(last.lower or 0.0, math.floor)} to {outward(last.value, math.ceil)}"
-    words = f"With batches drawn otherwise than by Poisson's coins, the numbers above do not hold. {sampler.title}, "
-    if name == Poisson.name:
-        words = f"{sampler.title}, "
-    return f"\n{words}{sampler.adjacency}: epsilon {ends}. {last.note}".rstrip()
+    title = sampler.title if sampler.adjacency in sampler.title else f"{sampler.title}, {sampler.adjacency}"
+    other = "" if name == Poisson.name else "The numbers above are for Poisson batches, and do not hold. "
+    return f"\n{other}{title}: epsilon {ends}. {last.note}".rstrip()
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:

@@ -49,6 +49,6 @@ def test_a_wrong_option_is_named_with_its_value(options, words):
 
 
 def test_a_configuration_of_before_these_options_is_read_with_what_it_meant():
-    old = dict(list(SMALL.to_json().items())[:15])
+    old = dict(list(SMALL.to_json().items())[:16])
     assert list(old)[-1] == "device"
     assert RunConfig.from_json(json.loads(json.dumps(old))) == SMALL

@@ -29,6 +29,7 @@ class Sampler(ABC):
 
     name: ClassVar[str]  # the id, as on the command line
     title: ClassVar[str]  # as on a page
+    phrase: ClassVar[str]  # the batches, as within a sentence
     note: ClassVar[str]  # how a batch is drawn, and what is known of it, in a sentence or two
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     adjacency: ClassVar[str]  # what a record's absence is: what its epsilon may be compared with

@@ -21,6 +21,7 @@ class FixedOrder(Sampler):
 
     name: ClassVar[str] = "fixed_order"
     title: ClassVar[str] = "Fixed order"
+    phrase: ClassVar[str] = "batches in a fixed order"
     note: ClassVar[str] = (
         "The data are cut into batches once, and gone through in that order in every epoch. Whoever knows the order "
         "knows which step holds a record: each epoch is one Gaussian release of it, and E of them are exactly "

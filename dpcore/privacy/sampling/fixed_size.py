@@ -30,6 +30,7 @@ class FixedSize(Sampler):
 
     name: ClassVar[str] = "fixed_size"
     title: ClassVar[str] = "Fixed size"
+    phrase: ClassVar[str] = "batches of a fixed size"
     note: ClassVar[str] = (
         "Each batch is a set of exactly q n records, drawn without replacement. As its size tells nothing, neighbours "
         "differ in what one record says, and that may move the sum by 2 C."

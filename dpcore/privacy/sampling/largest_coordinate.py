@@ -19,6 +19,7 @@ from dpcore.privacy.types import FloatArray, IntArray
 THRESHOLDS = 2**14
 REACH = 12.0  # standard deviations covered around each place where the largest coordinate may lie
 LOST = 1e-7  # relative: more than the probability of a slice may err
+FEWEST = 10  # slices that a law is made of
 MESH = 0.02  # of the losses of an epoch, in their standard deviations
 
 
@@ -33,9 +34,9 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
     place = _thresholds(steps, sigma)
     shown, otherwise = (-np.expm1(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
     left = shown * (1 - LOST) - delta[:, None]  # (n, C)
-    useful = (left > 0) & (otherwise > 0)
-    ratio = np.where(useful, left, 1.0) / np.where(useful, otherwise * (1 + LOST), 1.0)
-    return np.maximum(np.where(useful, np.log(ratio), 0.0).max(axis=1), 0.0)
+    useful = (left > 0) & (otherwise > LEAST)
+    epsilon = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise, 1.0) * (1 + LOST))
+    return np.maximum(np.where(useful, epsilon, 0.0).max(axis=1), 0.0)
 
 
 def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
@@ -44,6 +45,8 @@ def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, c
     `ceiling` (n,) is an epsilon known to suffice.
     """
     pair = _slices(steps, sigma)
+    if pair.loss.size < FEWEST:  # so little noise that hardly any slice has mass under both
+        return np.zeros(epochs.shape)
     tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
     deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - (pair.numerator @ pair.loss) ** 2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated

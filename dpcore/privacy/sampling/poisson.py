@@ -20,6 +20,7 @@ class Poisson(Sampler):
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Poisson"
+    phrase: ClassVar[str] = "Poisson batches"
     note: ClassVar[str] = (
         "Each record is in each batch with probability q, by a coin of its own. Nobody can know which batch holds it, "
         "not even knowing all other batches: that is what makes sampling hide so much."

@@ -25,6 +25,7 @@ class RandomAllocation(Sampler):
 
     name: ClassVar[str] = "random_allocation"
     title: ClassVar[str] = "Random allocation"
+    phrase: ClassVar[str] = "batches by random allocation"
     note: ClassVar[str] = (
         "Each record is put into one batch of every epoch, by a throw of its own. As with a shuffle every record is "
         "seen once an epoch; unlike a shuffle, the sizes of batches vary, and the other records give nothing away. "

@@ -26,6 +26,7 @@ class PoissonReplaceOne(Sampler):
 
     name: ClassVar[str] = "poisson_replace_one"
     title: ClassVar[str] = "Poisson, replace-one"
+    phrase: ClassVar[str] = "Poisson batches"
     note: ClassVar[str] = (
         "The same batches as Poisson's, but neighbours differ in what one record says: it may move the sum by 2 C "
         "where an absent one moves it by C. An epsilon for one adjacency says nothing of one for the other."

@@ -27,6 +27,7 @@ class Shuffle(Sampler):
 
     name: ClassVar[str] = "shuffle"
     title: ClassVar[str] = "Shuffled every epoch"
+    phrase: ClassVar[str] = "shuffled batches"
     note: ClassVar[str] = (
         "The data are shuffled before every epoch and cut into batches. Each record is in exactly one batch an epoch, "
         "which the other batches give away in part: an attacker who looks at the largest sum alone already learns "
@@ -58,6 +59,7 @@ class ShuffleOnce(Sampler):
 
     name: ClassVar[str] = "shuffle_once"
     title: ClassVar[str] = "Shuffled once"
+    phrase: ClassVar[str] = "batches shuffled once"
     note: ClassVar[str] = (
         "The data are shuffled once and cut into batches, which come back in every epoch. Their E sums average to one "
         "epoch with a noise of sigma/sqrt(E): so that is a proven lower bound, and the fixed order an upper one."

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.claims.claim import Claim, joined, said
 from dpcore.claims.printed import printed_epsilon, value_of
 from dpcore.claims.reading import read_claim
-from dpcore.claims.samplers import ADJACENCIES, SAMPLERS
+from dpcore.claims.samplers import ADJACENCIES, BATCHES
 from dpcore.claims.text import Read
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
@@ -29,7 +29,7 @@ LABELS = {"epsilon": "Claimed epsilon", "delta": "delta", "q": "Rate q", "batch"
 PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an accountant has neither
 COUNTS = ("batch", "examples", "steps")
 CHOICES = {
-    "sampler": ("Batches", SAMPLERS, "poisson"),
+    "sampler": ("Batches", BATCHES, "poisson"),
     "adjacency": ("Adjacency", ADJACENCIES, "adjacency"),
     "accountant": ("Counted by", {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
 }

@@ -1,10 +1,13 @@
 """Shuffled batches: the lower bound against its formula, a fine convolution and golden numbers."""
 
+import math
+
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 from scipy.signal import fftconvolve
 from scipy.special import log_ndtr
+from scipy.stats import norm
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.sampling import SAMPLERS
@@ -111,3 +114,19 @@ def test_one_order_for_all_epochs_is_one_epoch_of_less_noise() -> None:
     for at, epochs in enumerate((1, 4, 9)):
         expected = one_epoch(100, 2.0 / np.sqrt(epochs), np.array([1e-5]))[0]
         assert once.lower[at] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_event_of_the_largest_coordinate_is_as_likely_as_the_formula_says() -> None:
+    draws, batches, sigma, cut = 200_000, 20, 1.0, 2.0
+    rng = np.random.default_rng(7)
+    noise = sigma * rng.standard_normal((draws, batches))
+    without, told = noise.copy(), noise.copy()
+    without[:, 0] += 1
+    told[:, 0] += 2  # the batch of the example moves by one more than that without it
+    for moved, sample in ((1, without), (2, told)):
+        counted = np.mean(sample.max(axis=1) > cut)
+        expected = 1 - norm.cdf((cut - moved) / sigma) * norm.cdf(cut / sigma) ** (batches - 1)
+        error = math.sqrt(expected * (1 - expected) / draws)
+        assert abs(counted - expected) < 4 * error
+        wrong = 1 - norm.cdf((cut - moved) / sigma) * norm.cdf(cut / sigma) ** batches
+        assert abs(counted - wrong) > 4 * error  # one batch more or less would show
