@@ -1,5 +1,7 @@
 """What is kept of a run that is watched."""
 
+import math
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from dpcore.training.config import RunConfig
 
 PROJECTIONS = 200_000  # of the noise, over all steps
 FEWEST_DIRECTIONS = 32
-INCLUSIONS = 20_000_000  # over all steps
+TOGETHER = 4_000_000  # pairs of tracked examples in one batch, over all steps
 
 
 class Record:
@@ -23,7 +25,7 @@ class Record:
         self._config = config
         count = min(parameters, max(PROJECTIONS // steps, FEWEST_DIRECTIONS))
         self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
-        self._tracked = min(config.examples, max(INCLUSIONS // steps, 1))
+        self._tracked = min(config.examples, int(math.sqrt(2 * TOGETHER / steps) / config.q) + 1)
         self._noise: list[FloatArray] = []
         self._inclusions: list[NDArray[np.bool_]] = []
         self._sizes: list[int] = []
