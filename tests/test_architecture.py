@@ -25,6 +25,7 @@ LAYERS = [
     ["dpcore.figures"],
     ["dpcore.papers"],
     ["dpcore.runs"],
+    ["dpcore.audit"],
     ["dpcore.training"],
     ["dpcore.data"],
     ["dpcore"],

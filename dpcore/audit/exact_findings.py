@@ -36,7 +36,7 @@ class HistoryFinding(Finding):
     """Whether the trainer remembers more than it released."""
 
     title: ClassVar[str] = "History"
-    tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is remembered."
+    tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is kept."
     untested: ClassVar[str] = "Memory that shows in later steps only; examples and steps that were not tried."
     source: ClassVar[str] = "composition of adaptive mechanisms: a release may depend on earlier data by releases only"
 
@@ -46,8 +46,8 @@ class HistoryFinding(Finding):
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
-            f"Of {self.tried} examples tried, one that was left out of an earlier batch moves a later release, whose "
-            f"batch it is not in, by up to {far} clip norms, though the earlier release is held as it was; 0 is charged."
+            f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it is "
+            f"not in, by up to {far} clip norms, though the earlier release stays as it was; 0 is charged."
         )
 
 

@@ -1,11 +1,12 @@
 """What an audit is asked for: flat, JSON, and checked when it is made; free of torch, so that pages may ask."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpcore import check
 from dpcore.audit.broken import OWN, TRAINERS, Trainer
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
 
 CANARIES = 1000
 MOST_CANARIES = 20_000
@@ -24,7 +25,7 @@ class AuditRequest:
     2.0
     """
 
-    config: RunConfig = RunConfig()  # the settings asked for
+    config: RunConfig = field(default_factory=RunConfig)  # the settings asked for
     trainer: str = OWN.name  # which trainer trains by them
     confidence: float = 0.95  # of all that is found together
     canaries: int = CANARIES  # m: examples that are in the data by the flip of a coin
@@ -48,6 +49,15 @@ class AuditRequest:
     def trained(self) -> RunConfig:
         """The settings that the trainer trains when it is asked for these. Errors: ValueError where it has none."""
         return self.by.trains(self.config)
+
+    @property
+    def title(self) -> str:
+        """The audit in a few words.
+
+        >>> AuditRequest(RunConfig(sigma=2.0), "half_noise").title
+        'Audit of MNIST cnn, SGD, sigma 2: Half the noise'
+        """
+        return f"Audit of {described(self.config)}{'' if self.by is OWN else f': {self.by.title}'}"
 
     @property
     def seed(self) -> int | None:

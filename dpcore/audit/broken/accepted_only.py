@@ -5,6 +5,7 @@ from dataclasses import replace
 from dpcore.audit.broken.base import Trainer
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
+from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 
 PUBLIC = 10  # one in so many examples is held out to judge proposals by, where none is
@@ -12,11 +13,14 @@ STRICT = 1000.0  # Q0, where none was chosen: a proposal that raises the public 
 
 
 def _trains(config: RunConfig) -> RunConfig:
-    public = config.examples // PUBLIC
     if config.acceptance == "sa":
         return config
-    batch = min(config.batch, config.examples - public)
-    return replace(config, acceptance="sa", sa_q0=STRICT, public=public, batch=batch)
+    most = config.examples
+    public = most // PUBLIC
+    asked = replace(config, acceptance="sa", sa_q0=STRICT, public=public, batch=min(config.batch, most - public))
+    if not OPTIMIZERS[config.optimizer].momentum:
+        return asked
+    return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))  # momentum would smooth rejections out
 
 
 def _claims(config: RunConfig, accepted: int | None) -> Mechanism | None:

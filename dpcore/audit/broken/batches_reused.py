@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpcore.audit.broken.base import Trainer
 from dpcore.audit.parts import Around
+from dpcore.training.config import RunConfig
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from dpcore.training.training_run import TrainingRun
+
+FEWEST = 3.0  # epochs
 
 
 class Replayed(Around):
@@ -32,10 +36,15 @@ def _alter(run: TrainingRun) -> None:
     run.batches = Replayed(run.batches, max(1, round(1 / run.config.q)))  # type: ignore[assignment]
 
 
+def _trains(config: RunConfig) -> RunConfig:
+    return replace(config, epochs=max(config.epochs, FEWEST))  # a first epoch is as it should be
+
+
 BATCHES_REUSED = Trainer(
     name="batches_reused",
     title="Batches reused every epoch",
     story="A list of batches is made once, for speed, and each epoch goes through it: nothing is sampled anew.",
     fails="sampler",
     alter=_alter,
+    trains=_trains,
 )

@@ -10,7 +10,7 @@ from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.influence import audit_influence
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
 from dpcore.audit.bounds.sampling import audit_sampling
-from dpcore.audit.exact_findings import audit_gradients, audit_history, audit_releases, ALLOWED
+from dpcore.audit.exact_findings import ALLOWED, audit_gradients, audit_history, audit_releases
 from dpcore.audit.observed.look import NEIGHBOURS, ROWS
 from dpcore.audit.observed.watch import Watch
 from dpcore.privacy.mechanism import Mechanism
@@ -79,9 +79,7 @@ class Outcomes:
         looks = self._record.looks
         limit = CLIPPINGS[self._config.clipping].sensitivity(MODELS[self._config.model].groups)
         lengths = [length / limit for look in looks for length in (look.alone, look.moved)]
-        return audit_influence(
-            lengths, self.claim or drawn, self._delta, allowed=ALLOWED, confidence=self._confidence
-        )
+        return audit_influence(lengths, self.claim or drawn, self._delta, allowed=ALLOWED, confidence=self._confidence)
 
     def _gradients(self) -> Finding:
         distances = [look.differs for look in self._record.looks]

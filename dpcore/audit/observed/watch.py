@@ -24,7 +24,9 @@ from dpcore.training.training_run import TrainingRun
 LOOKS = 8  # steps that are looked at closely
 DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
 WITHOUT_NOISE = "No canaries: without noise there is nothing that could hide them."
-TRANSFORMED = "No canaries: this optimizer changes each gradient before it is clipped, so none has a direction to itself."
+TRANSFORMED = (
+    "No canaries: this optimizer changes each gradient before it is clipped, and leaves none its own direction."
+)
 
 
 class Watch:
