@@ -63,12 +63,16 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Lost:
-    """The losses of the trained model, on examples of the training data and on others."""
+class Traced:
+    """The ROC curve of an audit's scores, with the band that holds the true curve at the confidence."""
 
-    members: tuple[float, ...]
-    others: tuple[float, ...]
-    accuracy: float  # on the test examples
+    audit: str
+    false_positives: tuple[float, ...]  # rising
+    true_positives: tuple[float, ...]  # of the scores that were seen
+    above: tuple[float, ...]  # lower bound of the true curve
+    below: tuple[float, ...]  # upper bound
+    area: float  # under the curve that was seen
+    scores: tuple[int, int]  # how many, in and out
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,14 @@ class Finished:
     seconds: float
 
 
-Event = Prepared | Watched | Stopped | Measured | Scored | Lost | Judged | Finished
+Event = Prepared | Watched | Stopped | Measured | Scored | Traced | Judged | Finished
 KINDS: dict[str, type] = {
     "prepared": Prepared,
     "watched": Watched,
     "stopped": Stopped,
     "measured": Measured,
     "scored": Scored,
-    "lost": Lost,
+    "traced": Traced,
     "judged": Judged,
     "finished": Finished,
 }

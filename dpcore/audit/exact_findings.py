@@ -46,8 +46,8 @@ class HistoryFinding(Finding):
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
-            f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it is "
-            f"not in, by up to {far} clip norms, though the earlier release stays as it was; 0 is charged."
+            f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it "
+            f"is not in, by up to {far} clip norms, though the earlier release stays as it was; 0 is charged."
         )
 
 

@@ -3,7 +3,9 @@
 import time
 from collections.abc import Iterator
 
-from dpcore.audit.events import Event, Finished, Measured, Stopped
+from dpcore.audit.bounds.losses import LossFinding
+from dpcore.audit.bounds.roc import Roc, roc_of
+from dpcore.audit.events import Event, Finished, Measured, Scored, Stopped, Traced
 from dpcore.audit.observed.outcomes import Outcomes
 from dpcore.audit.observed.watch import Watch
 from dpcore.audit.request import AuditRequest
@@ -44,9 +46,27 @@ def _trained(watch: Watch) -> Iterator[Event]:
             yield watch.watched(step)
 
 
+def _scores(watch: Watch) -> Iterator[Event]:
+    """The canaries' scores and their ROC curve, where there are any."""
+    sums, inside = watch.scores.sums, watch.canaries.inside
+    if len(sums) and watch.record.steps:
+        yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
+        yield from traced("one_run", roc_of(sums[inside], sums[~inside], confidence=watch.request.confidence))
+
+
+def traced(name: str, roc: Roc) -> Iterator[Traced]:
+    """A ROC curve as an event; none where there is none."""
+    if not roc.note:
+        curves = (roc.false_positives, roc.seen, roc.above, roc.below)
+        yield Traced(name, *(tuple(each.tolist()) for each in curves), roc.area, roc.scores)
+
+
 def _found(watch: Watch) -> Iterator[Event]:
     outcomes, found = Outcomes(watch), list[Measured]()
     for name, finding in outcomes.each():
         found.append(measured(name, finding, outcomes.unaccounted))
         yield found[-1]
+        if isinstance(finding, LossFinding) and finding.roc:
+            yield from traced(name, finding.roc)
+    yield from _scores(watch)
     yield judged(found, outcomes.claim, watch.config.delta, watch.request.confidence)

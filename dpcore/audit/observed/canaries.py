@@ -16,12 +16,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.audit.bounds.score_laws import step_score
 from dpcore.audit.parts import Around
 from dpcore.privacy.types import FloatArray
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 
 LENGTH = 10.0  # of a canary's gradient, in units of C
+KEPT = 20_000  # scores of single steps of canaries that are not in the batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,31 +73,27 @@ class WithCanaries(Around):
 
 
 class CanaryScores:
-    """The log-likelihood ratio of each canary, in against out, summed over the steps of a run.
+    """What the steps of a run say of each canary.
 
     A step shows s, the release's coordinate without the other examples' part, in units of C D: Normal(b, sigma^2) where
-    b is 1 if the canary was sampled. The ratio is that of (1 - q) N(0, sigma^2) + q N(1, sigma^2) to N(0, sigma^2).
+    b is 1 if the canary was in the batch. Scores are summed over the steps, as `step_score` says.
     To know the others' part is no unfair help: the guarantee holds for whoever knows all other examples and which of
     them were sampled.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, steps: int) -> None:
         self.sums = np.zeros(count)  # (m,)
-        self.projections: list[FloatArray] = []  # of each step (m,)
+        self._kept = max(1, KEPT // steps)  # of those not in the batch, in each step
+        self._sampled: list[FloatArray] = []
+        self._others: list[FloatArray] = []
 
-    def add(self, projections: FloatArray, q: float, sigma: float) -> None:
-        """Take in a step's s (m,)."""
-        self.projections.append(projections)
-        self.sums += log_ratio(projections, q, sigma)
+    def add(self, projections: FloatArray, sampled: NDArray[np.bool_], q: float, sigma: float) -> None:
+        """Take in a step's s, and which canaries were in its batch, (m,) both."""
+        self.sums += step_score(projections, q, sigma)
+        self._sampled.append(projections[sampled] / sigma)
+        self._others.append(projections[~sampled][: self._kept] / sigma)
 
-
-def log_ratio(projections: FloatArray, q: float, sigma: float) -> FloatArray:
-    """log(1 - q + q e^((2 s - 1) / (2 sigma^2))) of each s.
-
-    >>> log_ratio(np.array([0.5, 3.0]), 0.1, 1.0).round(3)
-    array([0.   , 0.753])
-    """
-    exponents = (2 * projections - 1) / (2 * sigma**2)
-    if q == 1:
-        return exponents
-    return np.logaddexp(np.log1p(-q), np.log(q) + exponents)
+    @property
+    def of_steps(self) -> tuple[FloatArray, FloatArray]:
+        """s / sigma of canaries in the batch, and of some that were not."""
+        return np.concatenate([np.zeros(0), *self._sampled]), np.concatenate([np.zeros(0), *self._others])

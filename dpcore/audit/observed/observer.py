@@ -53,6 +53,10 @@ class WatchedRows:
         self.drawn = at
         return self._rows[at[self._present[at]]]
 
+    def all_of(self, part: slice) -> Tensor:
+        """The rows of a part of the data, which nobody has drawn."""
+        return self._rows[part]
+
 
 class Observer:
     """Watches a run that has not begun; every part of it that was to be replaced has been.
@@ -68,8 +72,8 @@ class Observer:
         self._absorb = run.descent.optimizer.absorb
         run.descent.optimizer = run.descent.optimizer._replace(absorb=self._absorbed)
         self._means = torch.zeros_like(run.engine.parameters)
-        self._rows = WatchedRows(run.train[0], present)
-        run.train = (self._rows, WatchedRows(run.train[1], present))  # type: ignore[assignment]
+        self.rows = (WatchedRows(run.train[0], present), WatchedRows(run.train[1], present))
+        run.train = self.rows  # type: ignore[assignment]
         self.forced: Tensor | None = None
         self.releases = 0  # how often the trainer has given the optimizer something
         self._given = 0  # the same, with what the audit has
@@ -106,7 +110,7 @@ class Observer:
     @property
     def drawn(self) -> NDArray[np.int64]:
         """The positions of the last batch, those of canaries that are out included."""
-        return self._rows.drawn.cpu().numpy()
+        return self.rows[0].drawn.cpu().numpy()
 
 
 def scale_of(run: TrainingRun) -> Tensor | None:

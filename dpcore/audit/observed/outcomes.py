@@ -8,9 +8,11 @@ import torch
 from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.influence import audit_influence
+from dpcore.audit.bounds.losses import LossFinding, audit_losses
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
 from dpcore.audit.bounds.sampling import audit_sampling
 from dpcore.audit.exact_findings import ALLOWED, audit_gradients, audit_history, audit_releases
+from dpcore.audit.observed.canary_outcomes import CanaryOutcomes
 from dpcore.audit.observed.look import NEIGHBOURS, ROWS
 from dpcore.audit.observed.watch import Watch
 from dpcore.privacy.mechanism import Mechanism
@@ -46,6 +48,14 @@ class Outcomes:
         yield "sampler", self._sampler()
         if self._drawn:
             yield "releases", self._releases(self._drawn)
+        yield from CanaryOutcomes(self._watch, self.claim).each()
+        yield "losses", self._losses()
+
+    def _losses(self) -> Finding:
+        try:
+            return audit_losses(*self._watch.losses(), self._delta, confidence=self._confidence)
+        except RuntimeError as error:
+            return LossFinding(confidence=self._confidence, note=f"Nothing can be shown of losses: {error}.")
 
     def _noise(self) -> Finding:
         noise, mechanism = self._record.noise, self.claim or self._drawn

@@ -7,7 +7,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore.audit.observed.canaries import Canaries, CanaryScores
 from dpcore.audit.observed.look import Look, divided
 from dpcore.audit.observed.observer import Seen
 from dpcore.privacy.types import FloatArray, IntArray
@@ -78,12 +77,3 @@ class Record:
         if not len(sigmas) or not sigmas.all():
             return None
         return float(np.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2)))
-
-
-def scored(seen: Seen, others: Tensor, canaries: Canaries, clip_norm: float, q: float, sigma: float,
-           scores: CanaryScores) -> None:  # fmt: skip
-    """Add a step to the canaries' scores; `others` is what all other examples added to their coordinates (m,)."""
-    at = canaries.coordinates
-    scale = None if seen.scale is None else seen.scale[at].double()
-    own = divided(seen.released[at].double() - others.double(), scale)
-    scores.add(own.cpu().numpy() / clip_norm, q, sigma)

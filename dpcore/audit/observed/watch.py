@@ -7,17 +7,19 @@ from dataclasses import replace
 import numpy as np
 import torch
 from numpy.random import SeedSequence
+from torch import Tensor
 
 from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.observed.canaries import Canaries, CanaryScores, WithCanaries, flipped
-from dpcore.audit.observed.look import Looking, moment_of
-from dpcore.audit.observed.observer import Observer
+from dpcore.audit.observed.look import Looking, divided, moment_of
+from dpcore.audit.observed.observer import Observer, Seen
 from dpcore.audit.observed.own_gradients import OwnGradients
-from dpcore.audit.observed.record import Record, scored
+from dpcore.audit.observed.record import Record
 from dpcore.audit.parts import put_in
 from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 
@@ -50,13 +52,13 @@ class Watch:
         self._looking = Looking(run, self.observer, own, self.classes)
         self._looks = set(np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist())
         self.record = Record(config, self.plan.steps, len(run.engine.parameters), self._rng)
-        self.scores = CanaryScores(len(self.canaries))
+        self.scores = CanaryScores(len(self.canaries), self.plan.steps)
 
     def _flip(self, coins: np.random.Generator) -> Canaries:
         count = 0 if self.without_canaries else self.request.canaries
         return flipped(count, self.run.engine.parameters, self.config.clip_norm, coins)
 
-    def _put_in(self) -> torch.Tensor:
+    def _put_in(self) -> Tensor:
         """Put the canaries in the places of the first examples; which of all places hold an example (n,)."""
         run, count = self.run, len(self.canaries)
         put_in(run, engine=self._with_canaries)
@@ -75,11 +77,31 @@ class Watch:
         seen = self.observer.take(step)
         self.record.add(seen, self.observer.drawn, sigma)
         if len(self.canaries):
-            others, (q, clip_norm) = self._with_canaries.others, (self.config.q, self.config.clip_norm)
-            scored(seen, others, self.canaries, clip_norm, q, sigma, self.scores)
+            self._score(seen, sigma)
         if before:
             look = self._looking.at(step, before, seen)
             self.record.looks += [look] if look else []
+
+    def _score(self, seen: Seen, sigma: float) -> None:
+        """Add a step to the canaries' scores."""
+        at, clip_norm = self.canaries.coordinates, self.config.clip_norm
+        scale = None if seen.scale is None else seen.scale[at].double()
+        own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)
+        drawn = np.zeros(self.config.examples, dtype=np.bool_)
+        drawn[self.observer.drawn] = True
+        sampled = drawn[: len(self.canaries)] & self.canaries.inside
+        self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
+
+    def losses(self) -> tuple[FloatArray, FloatArray]:
+        """The trained model's losses on the training examples, canaries left out, and on the test examples."""
+        run, count = self.run, len(self.canaries)
+        members = tuple(rows.all_of(slice(count, None)) for rows in self.observer.rows)
+        return self._losses(*members), self._losses(*run.test)
+
+    def _losses(self, x: Tensor, y: Tensor) -> FloatArray:
+        with self.run.cores.working():
+            logits = self.run.engine.logits(x)
+        return torch.nn.functional.cross_entropy(logits.double(), y, reduction="none").cpu().numpy()
 
     @property
     def accepted(self) -> int | None:
