@@ -33,10 +33,10 @@ class InfluenceFinding(Finding):
     epsilon_of_step: float | None = None  # the lower bound that one step alone shows
 
     def _measured(self) -> str:
-        bound = outward(self.epsilon or 0.0, math.floor)
+        bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
         return (
-            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by "
-            f"{nearest(self.largest or 0.0)} clip norms; where one can do so in every step, epsilon is at least {bound}."
+            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by {moved} clip norms; where one "
+            f"can do so in every step, epsilon is at least {bound}."
         )
 
 

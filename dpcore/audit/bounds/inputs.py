@@ -59,7 +59,7 @@ def trouble(**arrays: FloatArray) -> str:
     return ""
 
 
-def constant(*scores: FloatArray) -> str:
-    """A sentence where all scores together are one number; "" otherwise."""
-    together = np.concatenate(scores)
-    return "Nothing can be shown: all scores are equal." if np.ptp(together) == 0 else ""
+def constant(words: str, *arrays: FloatArray) -> str:
+    """A sentence where all numbers, which are called `words`, are one number; "" otherwise."""
+    together = np.concatenate(arrays)
+    return f"Nothing can be shown: all {words} are equal." if np.ptp(together) == 0 else ""
