@@ -19,13 +19,13 @@ def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
     """A finding as an event; where nothing is charged, `unaccounted` says why there is no epsilon to it."""
     epsilon = None if unaccounted else finding.epsilon
     unbounded = epsilon is not None and math.isinf(epsilon)
-    figures = figures_of(finding)
+    figures, nothing = figures_of(finding), finding.p_value is None and finding.epsilon is None
     return Measured(
         audit,
         finding.title,
         finding.tests,
         finding.untested,
-        _without_claim(figures, unaccounted) if unaccounted else finding.shows,
+        _without_claim(figures, unaccounted) if unaccounted and not nothing else finding.shows,
         finding.p_value,
         None if unbounded else epsilon,
         unbounded,

@@ -203,8 +203,10 @@ def _verdict(request: AuditRequest, said: Sequence[Event]) -> Iterator[str]:
     at = f"at delta = {raised(request.config.delta):g}"
     if judged.claimed_upper is not None:
         yield f"Claimed: epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}, by {request.by.title.lower()}."
+    elif reason := next((event.unaccounted for event in said if isinstance(event, Prepared)), ""):
+        yield f"Nothing is claimed. {reason}"
     together = f"at a confidence of {request.confidence:g} for all audits together"
     if judged.failed:
-        yield f"The claim does not hold: {', '.join(judged.failed)} failed, {together}."
+        yield f"What is claimed does not hold: {', '.join(judged.failed)} failed, {together}."
     else:
-        yield f"No audit speaks against it, {together}."
+        yield f"No audit found anything wrong, {together}."

@@ -9,9 +9,7 @@ from dpcore.audit.observed.watch import Watch
 from dpcore.audit.request import AuditRequest
 from dpcore.training.config import RunConfig
 
-QUICK = RunConfig(
-    seed=1, model="mlp", width=20, batch=500, clip_norm=0.1, lr=0.5, sigma=1.0, epochs=0.6, device="cpu"
-)
+QUICK = RunConfig(seed=1, model="mlp", width=20, batch=500, clip_norm=0.1, lr=0.5, sigma=1.0, epochs=0.6, device="cpu")
 CNN = replace(QUICK, model="cnn", width=RunConfig().width, batch=64, epochs=0.06)
 
 

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Iterator
 
+import numpy as np
+
 from dpcore.audit.bounds.losses import LossFinding
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.audit.events import Event, Finished, Measured, Scored, Stopped, Traced
@@ -49,7 +51,7 @@ def _trained(watch: Watch) -> Iterator[Event]:
 def _scores(watch: Watch) -> Iterator[Event]:
     """The canaries' scores and their ROC curve, where there are any."""
     sums, inside = watch.scores.sums, watch.canaries.inside
-    if len(sums) and watch.record.steps:
+    if len(sums) and watch.record.steps and np.isfinite(sums).all():
         yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
         yield from traced("one_run", roc_of(sums[inside], sums[~inside], confidence=watch.request.confidence))
 
@@ -57,8 +59,10 @@ def _scores(watch: Watch) -> Iterator[Event]:
 def traced(name: str, roc: Roc) -> Iterator[Traced]:
     """A ROC curve as an event; none where there is none."""
     if not roc.note:
-        curves = (roc.false_positives, roc.seen, roc.above, roc.below)
-        yield Traced(name, *(tuple(each.tolist()) for each in curves), roc.area, roc.scores)
+        rates, seen, above, below = (
+            tuple(each.tolist()) for each in (roc.false_positives, roc.seen, roc.above, roc.below)
+        )
+        yield Traced(name, rates, seen, above, below, roc.area, roc.scores)
 
 
 def _found(watch: Watch) -> Iterator[Event]:

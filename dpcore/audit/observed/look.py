@@ -9,6 +9,7 @@ must then be the same, bit for bit, as what is remembered is a function of relea
 example is not in, shows what is not.
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -60,7 +61,10 @@ class Looking:
         self._clip_norm = run.config.clip_norm
 
     def at(self, step: int, before: Moment, seen: Seen) -> Look | None:
-        """What the step shows that was taken from there; None for a batch without examples. The run is as it was."""
+        """What the step shows that was taken from there. The run is as it was.
+
+        None for a batch without examples, and where training diverges, so that what it shows is no number.
+        """
         rows = self._longest(seen)
         if not len(rows):
             return None
@@ -72,7 +76,9 @@ class Looking:
         finally:
             self._observer.forced = None
             go_back(self._run, after)
-        return Look(alone, max(pair[0] for pair in pairs), max(pair[1] for pair in pairs), differs)
+        moved, remembered = (max(column) for column in zip(*pairs, strict=True))
+        found = Look(alone, moved, remembered, differs)
+        return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
 
     def _longest(self, seen: Seen) -> Tensor:
         """The rows of the batch with the longest gradients, canaries left out."""

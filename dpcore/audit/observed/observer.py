@@ -79,12 +79,12 @@ class Observer:
         self._given = 0  # the same, with what the audit has
 
     def _absorbed(self, gradient: Tensor, state: State) -> None:
-        start = gradient.storage_offset()  # of a piece: it lies in the memory of the whole sum
+        start = int(gradient.storage_offset())  # of a piece: it lies in the memory of the whole sum
         piece = slice(start, start + len(gradient))
         if self.forced is not None:
             gradient.copy_(self.forced[piece])
         self._means[piece] = gradient
-        self._given += start == 0
+        self._given += int(start == 0)
         self._absorb(gradient, state)
 
     def take(self, step: int) -> Seen:

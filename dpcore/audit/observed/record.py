@@ -72,8 +72,9 @@ class Record:
         return np.array(self._sizes, dtype=np.int64)
 
     def noise_factor(self) -> float | None:
-        """Root mean square of the noise over that charged; None where none is charged or nothing was seen."""
+        """Root mean square of the noise over that charged; None where none is charged, or no number was seen."""
         sigmas = self.sigmas
         if not len(sigmas) or not sigmas.all():
             return None
-        return float(np.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2)))
+        factor = math.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2))
+        return factor if math.isfinite(factor) else None
