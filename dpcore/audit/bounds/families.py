@@ -20,6 +20,7 @@ class Family(ABC):
     """Trade-off functions f_s that fall as the strength s rises from 0, where nothing can be told."""
 
     most: float  # the largest strength that is tried
+    halvings = 17  # of the interval between a strength and its double
     evidence: Evidence
     condition: str  # what must hold for its epsilon to be a bound; "" where nothing must
 
@@ -76,6 +77,7 @@ class NoiseFamily(Family):
 
     mechanism: Mechanism
 
+    halvings = 9  # a certified curve takes a tenth of a second
     evidence = Evidence.CONDITIONAL
     condition = "if all but the noise is as charged"
 

@@ -99,7 +99,7 @@ def chance_of_a_tie(dtype: DTypeLike) -> float:
     '1.37e-08, 2.55e-17'
     """
     kind = np.dtype(dtype)
-    digits = np.finfo(kind).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
+    digits = np.finfo(kind.name).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
     exponent = np.arange(FINEST, 6)
     inside = 2 * (ndtr(np.sqrt(2) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(2) * 2.0**exponent))
     return float(np.sum(2.0 ** (exponent - digits) * inside) / (2 * np.sqrt(np.pi)))

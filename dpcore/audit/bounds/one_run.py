@@ -19,7 +19,7 @@ from dpcore.audit.bounds.inputs import constant, scored, trouble
 from dpcore.privacy.report.numbers import outward
 
 LARGEST = 100.0  # epsilon: that of more than e^100 canaries
-HALVINGS = 24
+HALVINGS = 17  # of an interval between a number and its double
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -60,12 +60,22 @@ def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, err
     return largest(lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error, LARGEST)
 
 
-def largest(rejected: Callable[[float], bool], most: float) -> float:
-    """The largest number from 0 to `most` that is rejected, from below; 0 if not even 0 is."""
+def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALVINGS) -> float:
+    """The largest number from 0 to `most` that is rejected, from below; 0 if not even 0 is.
+
+    It doubles from 1 and then halves the interval that is left. All below what is rejected must be so too.
+
+    >>> round(largest(lambda number: number < 5, 100.0), 4), largest(lambda number: number < 500, 100.0)
+    (5.0, 100.0)
+    """
     if not rejected(0.0):
         return 0.0
-    low, high = 0.0, most
-    for _ in range(HALVINGS):
+    low, high = 0.0, min(1.0, most)
+    while rejected(high):
+        if high == most:
+            return most
+        low, high = high, min(2 * high, most)
+    for _ in range(halvings):
         middle = (low + high) / 2
         low, high = (middle, high) if rejected(middle) else (low, middle)
     return low

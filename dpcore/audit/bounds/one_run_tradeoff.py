@@ -186,4 +186,4 @@ def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Gues
         best = telling[0] if telling else best
         return bool(telling)
 
-    return largest(rejected, family.most), best
+    return largest(rejected, family.most, family.halvings), best

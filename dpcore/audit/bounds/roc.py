@@ -19,6 +19,7 @@ from dpcore.privacy.types import FloatArray, IntArray, read_only
 
 LEVELS = 16  # of the counts at which shares are bounded, from either end
 POINTS = 200  # of the false-positive rates of a curve
+NONE = read_only(np.zeros(0))
 TOLD = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
 
 
@@ -62,14 +63,14 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
     check.in_range(0, 1, ends="()", confidence=confidence)
     sizes = (inside.size, outside.size)
     if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
-        return Roc(*(read_only(np.zeros(0)) for _ in range(4)), (), 0.5, sizes, confidence, note)
+        return Roc(NONE, NONE, NONE, NONE, (), 0.5, sizes, confidence, note)
     low = min(1e-4, 0.5 / outside.size)
     rates = np.concatenate([[0.0], np.unique(np.append(np.geomspace(low, 1.0, POINTS), TOLD))])
     seen, above, below = _curves(inside, outside, rates, 1 - confidence)
     places = [int(np.searchsorted(rates, rate)) for rate in TOLD]
     told = tuple(Power(float(rates[i]), float(seen[i]), float(above[i]), float(below[i])) for i in places)
-    arrays = (read_only(each) for each in (rates, seen, above, below))
-    return Roc(*arrays, told, _area(inside, outside), sizes, confidence)
+    curves = (read_only(rates), read_only(seen), read_only(above), read_only(below))
+    return Roc(*curves, told, _area(inside, outside), sizes, confidence)
 
 
 def _curves(

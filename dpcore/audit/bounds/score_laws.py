@@ -38,7 +38,7 @@ class ScoreLaws:
 
     def shares_above(self) -> tuple[FloatArray, FloatArray]:
         """(false-positive rate, true-positive rate) of each score as a threshold, (n,): the ROC curve of theory."""
-        return tuple(np.cumsum(law[::-1])[::-1] for law in (self.outside, self.inside))
+        return np.cumsum(self.outside[::-1])[::-1], np.cumsum(self.inside[::-1])[::-1]
 
 
 def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
@@ -89,7 +89,8 @@ def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: in
     log_transform = np.zeros(size // 2 + 1, dtype=np.complex128)
     for release in mechanism.releases:
         with np.errstate(divide="ignore"):
-            log_transform += release.count * np.log(rfft(_cells(release, mesh, size, side)))
+            transform = np.asarray(rfft(_cells(release, mesh, size, side)))
+            log_transform += release.count * np.log(transform)
     law = np.asarray(irfft(np.exp(log_transform), size))
     law = np.maximum(np.roll(law, -start), 0.0)
     return read_only(law / law.sum())
@@ -99,10 +100,12 @@ def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
     """Probabilities of one step's score, each at its nearest node, on a circle of so many nodes."""
     reach = step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma) / mesh
     first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
-    edge = _released(mesh * (np.arange(first, last + 2) - 0.5), release) / release.sigma
+    edge = _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release) / release.sigma
     without, there = (np.diff(ndtr(edge - shift / release.sigma)) for shift in (0.0, 1.0))
     mass = without if side == 0 else (1 - release.q) * without + release.q * there
-    return np.bincount(np.arange(first, last + 1) % size, weights=mass, minlength=size)
+    circle = np.zeros(size)
+    np.add.at(circle, np.arange(first, last + 1) % size, mass)
+    return circle
 
 
 def _released(score: FloatArray, release: Release) -> FloatArray:
