@@ -1,6 +1,7 @@
 """Generators of normal numbers: those that pass, those that stop too early or are too coarse, and what that costs."""
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -81,8 +82,8 @@ def test_a_wrong_generator_fails_the_test_that_is_meant_for_it(name: str) -> Non
 
 def test_blocks_are_counted_as_all_at_once() -> None:
     drawn = normal(3)(100_000)
-    rest = list(drawn)
-    *_, blocked = tallies(lambda count: [rest.pop(0) for _ in range(count)], 100_000, block=30_000)
+    rest = iter(drawn)
+    *_, blocked = tallies(lambda count: list(islice(rest, count)), 100_000, block=30_000)
     whole = last(lambda count: drawn, 100_000, block=100_000)
     assert (blocked.smallest, blocked.largest) == (drawn.min(), drawn.max()) == (whole.smallest, whole.largest)
     np.testing.assert_array_equal(blocked.bins, whole.bins)
@@ -196,11 +197,11 @@ def test_a_constant_generator_is_rejected() -> None:
 
 @pytest.mark.slow
 def test_float32_normal_numbers_of_a_cpu_are_seen_to_stop() -> None:
-    """About 10 seconds: 1.2e9 numbers of torch, none of which is beyond 5.768, where 9.6 are expected."""
+    """About 20 seconds: 1.2e9 numbers of torch, none of which is beyond 5.768, where 9.6 are expected."""
     import torch
 
     torch.manual_seed(0)
-    found = audit_generator(lambda count: torch.empty(count).normal_().numpy(), 1_200_000_000, block=2**22)
+    found = audit_generator(lambda count: torch.empty(count).normal_().numpy(), 1_200_000_000)
     assert found.largest < 5.7682
     assert found.expected_beyond == pytest.approx(9.6, abs=1.5)
     assert found.p_reach < 1e-3

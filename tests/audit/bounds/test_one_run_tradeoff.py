@@ -114,10 +114,10 @@ def gaussian_scores(seed: int, mu: float, canaries: int = 600) -> tuple[np.ndarr
 
 def test_the_bound_of_mu_fails_no_more_often_than_it_may() -> None:
     mu, found = 1.0, []
-    for seed in range(60):
+    for seed in range(30):
         scores, included = gaussian_scores(seed, mu)
         found.append(audit_tradeoff(scores, included, GaussianFamily(), 1e-5, guesses=(60, 60)).strength)
-    assert sum(each > mu for each in found) <= 8
+    assert sum(each > mu for each in found) <= 5
     assert np.median(found) > 0.3
 
 
