@@ -15,12 +15,19 @@ def fresh(seed: int, steps: int = STEPS, directions: int = DIRECTIONS) -> np.nda
 
 def test_fresh_noise_is_rejected_as_often_as_it_may_be() -> None:
     found = [audit_repetition(fresh(seed)) for seed in range(600)]
-    together = [each.p_together for each in found]
-    assert stats.kstest(together, "uniform").pvalue > 1e-3  # an exact p-value
+    for steps in (2, STEPS):
+        together = [audit_repetition(fresh(seed, steps, 6)).p_together for seed in range(600)]
+        assert stats.kstest(together, "uniform").pvalue > 1e-3  # an exact p-value
     pairs = sum(each.p_pair <= 0.05 for each in found)
     assert stats.binomtest(pairs, 600, 0.05, alternative="greater").pvalue > 1e-3
     assert pairs > 5  # nor is it far too strict
     assert stats.binomtest(sum(each.rejected for each in found), 600, 0.05, alternative="greater").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("directions", [2, 3, 9])
+def test_of_two_steps_the_correlation_has_an_exact_p_value(directions: int) -> None:
+    p_values = [audit_repetition(fresh(seed, 2, directions)).p_pair for seed in range(600)]
+    assert stats.kstest(p_values, "uniform").pvalue > 1e-3
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])

@@ -90,6 +90,10 @@ def test_a_larger_epsilon_than_claimed_is_rejected() -> None:
     assert 2.0 < found.epsilon < 3.0
     assert found.evidence is Evidence.BOUND
     assert found.tried == len(options(400)) == len(OPTIONS)
+    tried = [ranked(scores, included, *each) for each in options(400)]
+    paid = [one_run_epsilon(400, each.made, each.correct, 1e-5, 0.05 / len(OPTIONS)) for each in tried]
+    assert found.epsilon == pytest.approx(max(paid))
+    assert found.p_value == min(1, 9 * min(one_run_p_value(400, each.made, each.correct, 1.0, 1e-5) for each in tried))
     assert found.shows.endswith(f"of 400 canaries: epsilon is at least {math.floor(100 * found.epsilon) / 100}.")
 
 

@@ -43,7 +43,8 @@ def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[fl
 
 @pytest.mark.parametrize(("epsilons", "deltas"), PAIRS)
 @pytest.mark.parametrize(
-    ("canaries", "guesses", "correct"), [(12, 12, 10), (30, 10, 9), (20, 20, 15), (40, 8, 8), (9, 9, 1)]
+    ("canaries", "guesses", "correct"),
+    [(12, 12, 10), (30, 10, 9), (20, 20, 15), (12, 12, 8), (20, 20, 13), (40, 8, 8), (9, 9, 1)],
 )
 def test_the_p_value_is_the_largest_tail_that_a_linear_program_finds(
     canaries: int, guesses: int, correct: int, epsilons: list[float], deltas: list[float]
