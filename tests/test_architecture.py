@@ -221,7 +221,8 @@ def test_privacy_and_the_statistics_of_audits_need_numpy_and_scipy_only() -> Non
 
 
 @pytest.mark.parametrize(
-    "module", ["dpcore", "dpcore.privacy.accountants", "dpcore.figures", "dpcore.commands.epsilon"]
+    "module",
+    ["dpcore", "dpcore.privacy.accountants", "dpcore.audit.bounds", "dpcore.figures", "dpcore.commands.epsilon"],
 )
 def test_importing_it_does_not_import_torch_or_streamlit(module: str) -> None:
     code = f"import sys, {module}; print([name for name in ('torch', 'streamlit') if name in sys.modules])"

@@ -64,12 +64,13 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
     while drawn < draws:
         values = _finite(draw, min(block, draws - drawn))
         first = _ties(values) if first is None else first
-        z, missing = values.astype(np.float64), min(block, draws - drawn) - values.size
+        missing = min(block, draws - drawn) - values.size
         if drawn < SHAPE:
-            bins = bins + np.bincount((ndtr(z) * BINS).astype(np.int64).clip(0, BINS - 1), minlength=BINS)
-        tail = np.concatenate([tail, z[np.abs(z) >= TAIL]])
-        smallest, largest = float(z.min(initial=smallest)), float(z.max(initial=largest))
-        drawn, not_finite = drawn + z.size + missing, not_finite + missing
+            bins = bins + _binned(values.astype(np.float64))
+        far = values[np.abs(values) >= TAIL].astype(np.float64)
+        tail = np.concatenate([tail, far]) if far.size else tail
+        smallest, largest = float(values.min(initial=smallest)), float(values.max(initial=largest))
+        drawn, not_finite = drawn + values.size + missing, not_finite + missing
         yield NormalTally(drawn, smallest, largest, read_only(tail), read_only(bins), *first, not_finite)
 
 
@@ -78,7 +79,15 @@ def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
         raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
-    return values[np.isfinite(values)]
+    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
+def _binned(values: FloatArray) -> IntArray:
+    """How many are in each of the bins of equal probability."""
+    place = (ndtr(values) * BINS).astype(np.int64).clip(0, BINS - 1)
+    return np.bincount(place, minlength=BINS).astype(np.int64)
 
 
 def _ties(values: np.ndarray) -> tuple[int, int, int, float]:

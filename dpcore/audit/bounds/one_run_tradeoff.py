@@ -29,7 +29,7 @@ from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.tradeoff import Tradeoff
 
 LEAST_TAIL = 1e-12  # p-values are told down to here
-NODES = 2000  # of the table of g, evenly in logarithms, and as many evenly
+NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
 
 
 class LeastError:
@@ -40,7 +40,8 @@ class LeastError:
     """
 
     def __init__(self, f: Tradeoff, top: float) -> None:
-        power = np.unique(np.concatenate([[0.0], np.geomspace(1e-9 * top, top, NODES), np.linspace(0, top, NODES)]))
+        share = np.geomspace(1e-9, 1, NODES)
+        power = np.unique(np.concatenate([[0.0], top * share, top * (1 - share), np.linspace(0, top, NODES)]))
         error = np.minimum(f.beta(1 - power), 1.0)  # f is its own inverse
         error[0] = 0.0
         slope = np.maximum(np.diff(error) / np.diff(power), 0.0)
