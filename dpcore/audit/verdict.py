@@ -1,11 +1,12 @@
 """Findings as events, and all of them together: what is claimed fails where one of them rejects it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 from dpcore.audit.bounds.finding import Evidence, Finding
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon
+from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -35,11 +36,19 @@ def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
 
 
 def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
-    """The finite numbers that a finding has beside those of every one, by their names."""
-    values = ((each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL)
+    """The finite numbers that a finding has beside those of every one, by their names; of a ROC curve, its powers."""
+    values = [(each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL]
+    values += [pair for _, value in values if isinstance(value, Roc) for pair in _powers(value)]
     return tuple(
         (name, float(value)) for name, value in values if isinstance(value, int | float) and math.isfinite(value)
     )
+
+
+def _powers(roc: Roc) -> Iterator[tuple[str, float]]:
+    """The true-positive rates that are told of a curve, with their bounds."""
+    for power in roc.told:
+        name = f"tpr_at_{power.rate:g}_fpr"
+        yield from ((name, power.seen), (f"{name}_above", power.above), (f"{name}_below", power.below))
 
 
 def _without_claim(figures: tuple[tuple[str, float], ...], unaccounted: str) -> str:
