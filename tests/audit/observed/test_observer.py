@@ -21,6 +21,7 @@ METHODS = {
     "annealed": {"acceptance": "sa", "public": 100},
     "decay": {"schedule": "exponential", "rate": 0.5, "level_steps": 2},
     "pca": {"pca": 20},
+    "several pieces": {"width": 1000, "epochs": 0.02},
 }
 FEW = dataclasses.replace(QUICK, batch=64, epochs=0.05, lr=0.05)
 
