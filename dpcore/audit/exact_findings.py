@@ -97,15 +97,18 @@ def audit_releases(
 ) -> Finding:
     """What follows from the releases that were seen and those that are charged; no claim charges none.
 
+    Where all are charged, that shows no epsilon beside the one that is claimed.
+
     >>> seen, claim = Mechanism.constant(0.1, 2.0, 20), Mechanism.constant(0.1, 2.0, 15)
     >>> audit_releases(seen, claim, 1e-5).rejected, audit_releases(claim, claim, 1e-5).rejected
     (True, False)
     """
     charged = claim.steps if claim else 0
+    more = released.steps > charged
     return ReleasesFinding(
         confidence=confidence,
-        p_value=_certain(released.steps > charged),
-        epsilon=lower_epsilon(released, delta),
+        p_value=_certain(more),
+        epsilon=lower_epsilon(released, delta) if more else None,
         evidence=Evidence.CONDITIONAL,
         released=released.steps,
         charged=charged,

@@ -103,7 +103,10 @@ def test_a_release_that_is_not_charged_is_certain_and_costs_its_epsilon() -> Non
     assert finding.rejected
     assert finding.epsilon == ACCOUNTANTS["pld"].curve(more, 60, DELTA).last.lower
     assert finding.epsilon > (claimed_band(WHOLE, DELTA)[1] or 0)
-    assert not audit_releases(WHOLE, more, DELTA).rejected
+    fewer = audit_releases(WHOLE, more, DELTA)
+    assert not fewer.rejected
+    assert fewer.epsilon is None
+    assert fewer.shows == "50 noisy sums were released and 60 are charged."
     assert audit_releases(WHOLE, None, DELTA).rejected
 
 
