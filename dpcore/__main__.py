@@ -14,6 +14,7 @@ COMMANDS = {
     "check": "whether a claimed epsilon holds, with a certificate",
     "runs": "the training runs of this machine, and what can be done with them",
     "train": "one training run, its events as they happen",
+    "audit": "a run trained again with eyes on every step: does what it claims hold",
     "papers": "what the papers print, recomputed, and what holds",
     "perturb": "private learning with noise in output, objective, gradients or inputs",
     "data": "the full data sets: status, download, import",

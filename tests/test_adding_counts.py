@@ -24,6 +24,7 @@ DUMMIES = {
     "A table": "tests/test_adding_to_perturbation.py::test_a_table_is_its_object_and_its_line",
     "A perturbation method": "tests/test_adding_to_perturbation.py::test_the_command_takes_a_new_perturbation_method",
     "A model": "tests/test_adding_to_runs.py::test_a_model_is_its_object_and_its_line",
+    "A broken trainer": "tests/audit/broken/test_a_trainer_of_ones_own.py::test_a_trainer_is_its_object_and_its_line",
     "A setting of a run": "tests/test_adding_a_setting.py::test_train_heeds_and_records_it",
 }
 # Of each kind those that are nobody's default or example, and how the source names one.
@@ -44,6 +45,7 @@ EVERYDAY = {
     "A data set": ("NAME", ["cifar10"]),
     "A table": ("NAME", ["bank", "kddcup99", "credit_card"]),
     "A perturbation method": ("NAME", ["bassily", "objective", "paper_input"]),
+    "A broken trainer": ("NAME", ["no_clipping", "same_noise", "batches_reused"]),
 }
 IDS = {  # of those whose file is named otherwise
     "exchange": "export",

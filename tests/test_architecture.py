@@ -25,10 +25,12 @@ LAYERS = [
     ["dpcore.figures"],
     ["dpcore.papers"],
     ["dpcore.runs"],
+    ["dpcore.audit"],
     ["dpcore.training"],
     ["dpcore.data"],
     ["dpcore"],
     ["dpcore.claims"],
+    ["dpcore.audit.bounds"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
     ["dpcore.privacy.sampling"],
@@ -190,7 +192,8 @@ def test_streamlit_is_only_in_the_pages() -> None:
 
 
 def test_torch_is_never_in_privacy_figures_or_a_page() -> None:
-    light = ("app", "pages", "dpcore.privacy", "dpcore.figures", "dpcore.check", "dpcore.__main__")
+    rooms = ("privacy", "audit.bounds", "figures", "check", "__main__")
+    light = ("app", "pages", *(f"dpcore.{room}" for room in rooms))
     assert {each for each in users_of("torch", "torchvision") if not under({each}, *light)} == set()
 
 
@@ -206,14 +209,15 @@ def test_sqlite_is_only_in_the_store() -> None:
     assert under(users_of("sqlite3"), "dpcore.runs.store", "dpcore.runs.store_file") == set()
 
 
-def test_privacy_needs_numpy_and_scipy_only() -> None:
+def test_privacy_and_the_statistics_of_audits_need_numpy_and_scipy_only() -> None:
     known = {"numpy", "scipy", "dpcore"} | sys.stdlib_module_names
-    paths = [path for module, path in MODULES.items() if module.startswith("dpcore.privacy")]
+    paths = [path for module, path in MODULES.items() if module.startswith(("dpcore.privacy", "dpcore.audit.bounds"))]
     assert {name.split(".")[0] for path in paths for name, _ in imports_of(path)} - known == set()
 
 
 @pytest.mark.parametrize(
-    "module", ["dpcore", "dpcore.privacy.accountants", "dpcore.figures", "dpcore.commands.epsilon"]
+    "module",
+    ["dpcore", "dpcore.privacy.accountants", "dpcore.audit.bounds", "dpcore.figures", "dpcore.commands.epsilon"],
 )
 def test_importing_it_does_not_import_torch_or_streamlit(module: str) -> None:
     code = f"import sys, {module}; print([name for name in ('torch', 'streamlit') if name in sys.modules])"

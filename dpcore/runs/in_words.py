@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from dpcore.data.tabular import TABLES
-from dpcore.runs.kinds import PERTURBATION, TRAINING
+from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.printable import printable
 from dpcore.runs.record import Run
 from dpcore.training.described import described
@@ -54,9 +54,9 @@ def _what(run: Run) -> str:
     data = str(run.settings.get("dataset", ""))
     if run.kind == PERTURBATION.name:
         return f"Comparison of methods, {TABLES[data].title if data in TABLES else data}"
-    if run.kind != TRAINING.name:
+    if run.kind not in (TRAINING.name, AUDIT.name):
         return f"{run.kind} {data}"
     try:
-        return described(run.config)
+        return run.request.title if run.kind == AUDIT.name else described(run.config)
     except (ValueError, TypeError, KeyError):
         return OTHER_VERSION

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dpcore.audit import events as audit
+from dpcore.audit.request import AuditRequest
 from dpcore.training import events
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation import events as perturbation
@@ -24,11 +26,12 @@ class Kind:
     events: Mapping[str, type]  # flat dataclasses, by their names in the store
 
 
-AnyEvent = events.Event | perturbation.Event
+AnyEvent = events.Event | perturbation.Event | audit.Event
 
 TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
 PERTURBATION = Kind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
-KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION)}
+AUDIT = Kind("audit", AuditRequest, "dpcore.audit.observed.audit:audit", audit.KINDS)
+KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
 
 
 def kind_named(name: str) -> Kind:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from dpcore.audit.request import AuditRequest
 from dpcore.runs.kinds import KINDS, TRAINING, event_from_json, kind_of
 from dpcore.runs.record import Run, Status
 from dpcore.training.events import Event
@@ -61,6 +62,9 @@ def _cost(request: Any, planned: Plan | None, done: int) -> int:
     """What there is still to do: examples to look at, or of a comparison, whose rows are short, steps of descent."""
     if isinstance(request, Request):
         return request.fits * request.steps
+    if isinstance(request, AuditRequest):
+        trained = request.trained
+        return trained.steps_of_epochs * (trained.batch + trained.public)
     return max(planned.steps - done, 0) * (request.batch + request.public) if planned else 0
 
 

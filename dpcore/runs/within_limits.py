@@ -7,6 +7,7 @@ asking twice at once.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import FILE, Limits, limits_of
@@ -63,10 +64,11 @@ def room_for(limits: Limits, owner: str, runs: int = 1) -> Callable[[Database], 
 
 
 def check_size(request: Any, limits: Limits) -> None:
-    """ValueError for a training run of more steps, or larger batches, than the limits allow."""
-    if isinstance(request, RunConfig):
-        _at_most(limits, batch=request.batch)
-        _at_most(limits, steps=plan(request).steps)
+    """ValueError for a training run, or an audit of one, of more steps or larger batches than the limits allow."""
+    config = request.trained if isinstance(request, AuditRequest) else request
+    if isinstance(config, RunConfig):
+        _at_most(limits, batch=config.batch)
+        _at_most(limits, steps=plan(config).steps)
 
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:

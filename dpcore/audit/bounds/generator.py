@@ -1,0 +1,207 @@
+"""Whether a generator's numbers are normal: how far its tail reaches, its shape, and how fine it is.
+
+Accountants charge for normal noise on real numbers. A generator that never returns a number beyond a radius makes each
+release beyond it, which an example can reach, a proof that the example took part: that mass is delta at every epsilon.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import exp, inf, log, log1p
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainc, gammaincc, ndtr
+
+from dpcore import check
+from dpcore.audit.bounds.binomial import rate_above, rate_below, two_sided
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
+from dpcore.audit.bounds.lower_epsilon import any_of
+from dpcore.audit.bounds.normal_tally import BINS, BLOCK, TAIL, NormalTally, tallies
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import outward, short
+
+FAR = 4.5  # beyond it draws are counted against the normal law on both sides
+THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack: chosen before any draw
+
+
+class Charged(NamedTuple):
+    """What the numbers are used for, where that is known."""
+
+    mechanism: Mechanism
+    delta: float
+    radius: float | None = None  # the largest number that the generator can return, where its code tells
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GeneratorFinding(Finding):
+    """How the draws compare with normal ones. Its p-value is that of four tests together."""
+
+    title: ClassVar[str] = "Generator"
+    tests: ClassVar[str] = "The numbers that noise is made of are normal, to the furthest that were drawn."
+    untested: ClassVar[str] = (
+        "The law beyond the draws; gaps between numbers near 0; that draws are independent, and that nobody can "
+        "predict them."
+    )
+    source: ClassVar[str] = "order statistics of normal numbers; the radius: README.md of dpcore.training.randomness"
+
+    draws: int
+    largest: float | None = None  # by size
+    expected_beyond: float | None = None  # how many normal draws would have been larger
+    beyond_far: int | None = None  # how many were beyond FAR
+    distinct: int | None = None  # different numbers among the first `first`
+    first: int = 0
+    p_reach: float | None = None  # of no draw beyond the largest
+    p_far: float | None = None  # of so few, or so many, beyond FAR
+    p_shape: float | None = None  # of the bins
+    p_ties: float | None = None  # of so many equal numbers
+    impossible: float | None = None  # probability of a release that proves that an example took part, from the radius
+
+    def _measured(self) -> str:
+        reach = (
+            f"Of {self.draws:,} draws none is beyond {self.largest:.3f} standard deviations, where "
+            f"{short(self.expected_beyond or 0.0)} are expected."
+        )
+        return f"{reach} {self.note}".strip()
+
+
+def audit_generator(
+    draw: Callable[[int], ArrayLike],
+    draws: int,
+    *,
+    charged: Charged | None = None,
+    confidence: float = CONFIDENCE,
+    block: int = BLOCK,
+) -> GeneratorFinding:
+    """What so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal, show.
+
+    >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
+    >>> found.rejected, found.distinct == 10**5
+    (False, True)
+    """
+    *_, last = tallies(draw, draws, block=block)
+    return judged(last, charged=charged, confidence=confidence)
+
+
+def audits_of_generator(
+    draw: Callable[[int], ArrayLike], draws: int, *, charged: Charged | None = None, confidence: float = CONFIDENCE
+) -> Iterator[GeneratorFinding]:
+    """The finding after each block of draws. Only one that is chosen before, such as the last, keeps its confidence."""
+    return (judged(tally, charged=charged, confidence=confidence) for tally in tallies(draw, draws))
+
+
+def judged(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
+    """The finding of a tally."""
+    if tally.not_finite:
+        note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
+        return GeneratorFinding(confidence=confidence, draws=tally.draws, p_value=0.0, note=note)
+    tests = (p_reach(tally), p_far(tally), p_shape(tally), p_ties(tally))
+    epsilon, impossible, evidence, note = _spent(tally, charged, confidence)
+    return GeneratorFinding(
+        confidence=confidence,
+        p_value=bonferroni(tests),
+        epsilon=epsilon,
+        evidence=evidence,
+        note=note,
+        draws=tally.draws,
+        largest=tally.size,
+        expected_beyond=2 * tally.draws * float(ndtr(-tally.size)),
+        beyond_far=tally.beyond(FAR),
+        distinct=tally.distinct,
+        first=tally.first,
+        p_reach=tests[0],
+        p_far=tests[1],
+        p_shape=tests[2],
+        p_ties=tests[3],
+        impossible=impossible,
+    )
+
+
+def p_reach(tally: NormalTally) -> float:
+    """Probability that no normal draw is beyond the largest: (1 - 2 Phi(-size))^draws."""
+    return exp(tally.draws * log1p(-min(2 * float(ndtr(-tally.size)), 1 - 1e-16)))
+
+
+def p_far(tally: NormalTally) -> float:
+    """Two-sided p-value of how many draws are beyond FAR."""
+    return float(two_sided(tally.beyond(FAR), tally.draws, 2 * ndtr(-FAR)))
+
+
+def p_shape(tally: NormalTally) -> float:
+    """p-value of the bins of equal probability, by Pearson's chi-square; 1 where there are too few draws for it."""
+    expected = float(tally.bins.sum()) / BINS
+    if expected < 5:
+        return 1.0
+    return float(gammaincc((BINS - 1) / 2, float(np.sum((tally.bins - expected) ** 2)) / expected / 2))
+
+
+def p_ties(tally: NormalTally) -> float:
+    """p-value of so many pairs of equal numbers, which are Poisson but for terms of a higher order."""
+    return float(gammainc(tally.ties, tally.ties_expected)) if tally.ties else 1.0
+
+
+def impossible_mass(mechanism: Mechanism, radius: float) -> float:
+    """The probability that a release lies where it cannot without the example, if no noise is beyond a radius.
+
+    The example moves one coordinate by 1 / sigma standard deviations, in each step that it is drawn for. Noise within
+    the radius is as probable as normal noise there, or more so.
+    **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every epsilon.
+
+    >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
+    >>> round(impossible_mass(whole, 5.768) / 1e-5)
+    205
+    """
+    check.positive(radius=radius)
+    inside = ((r.q * max(_passing(1 / r.sigma, radius), 0.0), r.count) for r in mechanism.releases)
+    return any_of(*inside)
+
+
+def _passing(shift: float, radius: float) -> float:
+    """Probability that a normal number within the radius is beyond it once it is moved."""
+    return float(ndtr(-max(radius - shift, -radius)) - ndtr(-radius))
+
+
+def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
+    """Lower bound of epsilon from an attack that counts releases beyond a threshold, with this generator's noise.
+
+    Without the example a step's release is beyond x sigma with the probability that a draw is beyond x; with it, at
+    least with q times that of a draw beyond x - 1 / sigma. Both are bounded by how many draws there were (Clopper and
+    Pearson), for each of THRESHOLDS, so that each bound may fail with probability (1 - confidence) / (2 thresholds,
+    and 1 for each kind of release). "Any release is beyond" has the two probabilities whose ratio bounds epsilon.
+    **Guarantees:** holds at the confidence if draws are independent; 0 where nothing is shown.
+    """
+    kinds = {release.sigma for release in mechanism.releases}
+    error = (1 - confidence) / len(THRESHOLDS) / (1 + len(kinds))
+    best = 0.0
+    for threshold in THRESHOLDS:
+        without = any_of((float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps))
+        reached = {sigma: _reached(tally, threshold - 1 / sigma, error) for sigma in kinds}
+        present = any_of(*((r.q * reached[r.sigma], r.count) for r in mechanism.releases))
+        if present > delta and without > 0:
+            best = max(best, log((present - delta) / without))
+    return best
+
+
+def _reached(tally: NormalTally, threshold: float, error: float) -> float:
+    """Lower bound of the probability of a draw beyond a threshold; those below TAIL are not kept."""
+    return float(rate_above(tally.above(max(threshold, TAIL)), tally.draws, error))
+
+
+def _spent(
+    tally: NormalTally, charged: Charged | None, confidence: float
+) -> tuple[float | None, float | None, Evidence, str]:
+    """Epsilon, the impossible mass, what kind of number epsilon is, and what to say of it."""
+    if charged is None:
+        return None, None, Evidence.BOUND, ""
+    mechanism, delta, radius = charged
+    counted = counted_epsilon(tally, mechanism, delta, confidence)
+    if radius is None:
+        return counted, None, Evidence.CONDITIONAL, ""
+    mass = impossible_mass(mechanism, radius)
+    if tally.size > radius:
+        return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the radius of {radius:g} that was given."
+    share = outward(mass / delta, math.floor)
+    note = f"Nothing beyond {radius:g} can be drawn: releases that prove who took part have {share} times delta."
+    return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note

@@ -1,0 +1,190 @@
+"""The audit in one run against a trade-off function: sharper than against one pair of epsilon and delta.
+
+Let p_t be the probability that t of r guesses, made of m canaries that are in by fair coins, are right, and
+
+    r_i = sum over t >= i of t p_t / m,   h_i = sum over t >= i of (r - t) p_t / m.
+
+Of a training with the trade-off function f, h_(i-1) >= g(r_i) for every i, where g(power) is the least type I error at
+which f allows a power. README.md derives it, and that the least h and r that a tail of given probability can have
+follow from the top down; a tail from which more than all guesses would follow is impossible.
+
+Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
+"""
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore import check
+from dpcore.audit.bounds.families import Family
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
+from dpcore.audit.bounds.guesses import BONFERRONI, CHOICES, Attempts, Guesses, attempts
+from dpcore.audit.bounds.inputs import constant, scored, trouble
+from dpcore.audit.bounds.one_run import largest, one_run_epsilon, too_few
+from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.tradeoff import Tradeoff
+
+LEAST_TAIL = 1e-12  # p-values are told down to here
+NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
+
+
+class LeastError:
+    """g(power), the least type I error at a power, from below: a table, and between its nodes lines below a convex g.
+
+    Left of a node g is above the line through it and the next one, right of it above the line through it and the one
+    before.
+    """
+
+    def __init__(self, f: Tradeoff, top: float) -> None:
+        share = np.geomspace(1e-9, 1, NODES)
+        power = np.unique(np.concatenate([[0.0], top * share, top * (1 - share), np.linspace(0, top, NODES)]))
+        error = np.minimum(f.beta(1 - power), 1.0)  # f is its own inverse
+        error[0] = 0.0
+        slope = np.maximum(np.diff(error) / np.diff(power), 0.0)
+        self._power, self._error = power.tolist(), error.tolist()
+        self._before = [0.0, *slope.tolist()]  # of the line that ends at a node
+        self._after = [*slope.tolist(), math.inf]  # of the line that begins there
+
+    def __call__(self, power: float) -> float:
+        left = min(bisect_right(self._power, power) - 1, len(self._power) - 2)
+        from_left = self._error[left] + self._before[left] * (power - self._power[left])
+        slope = self._after[left + 1]
+        if math.isinf(slope):
+            return from_left
+        return max(from_left, self._error[left + 1] - slope * (self._power[left + 1] - power))
+
+
+def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
+    """Whether so many right guesses cannot have the probability `tail`, or a larger one."""
+    r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
+    all_guesses = guesses / canaries
+    for right in range(correct - 1, -1, -1):
+        least = error(r) if r <= all_guesses else math.inf
+        if least > h:
+            r, h = r + right / (guesses - right) * (least - h), least
+        if r + h > all_guesses:
+            return True
+    return False
+
+
+def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> float:
+    """Probability that so many guesses are right if the training has the trade-off function f, at most.
+
+    **Guarantees:** holds for a training that lets an attacker tell no more than f, which is symmetric. Not below 1e-12.
+    Errors: ValueError unless correct <= guesses <= canaries.
+
+    >>> from dpcore.privacy.tradeoff import Gaussian
+    >>> round(tradeoff_p_value(100, 50, 40, Gaussian(0.0)), 6) >= 1.2e-5, tradeoff_p_value(100, 50, 0, Gaussian(1.0))
+    (True, 1.0)
+    """
+    _checked(canaries, guesses, correct)
+    if correct == 0:
+        return 1.0
+    error = LeastError(f, guesses / canaries)
+    low, high = math.log(LEAST_TAIL), 0.0
+    if impossible(canaries, guesses, correct, LEAST_TAIL, error):
+        return LEAST_TAIL
+    if not impossible(canaries, guesses, correct, 1.0, error):
+        return 1.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        if impossible(canaries, guesses, correct, math.exp(middle), error):
+            high = middle
+        else:
+            low = middle
+    return math.exp(high)
+
+
+def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
+    """Whether a training with the trade-off function f has so many right guesses with less than this probability."""
+    _checked(canaries, guesses, correct)
+    return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
+
+
+def _checked(canaries: int, guesses: int, correct: int) -> None:
+    check.whole(1, canaries=canaries)
+    check.whole(0, canaries, guesses=guesses)
+    check.whole(0, guesses, correct=correct)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TradeoffFinding(Finding):
+    """How strong a member of a family one run refutes. Its p-value is that of the claim, where there is one."""
+
+    title: ClassVar[str] = "One run, whole trade-off curve"
+    tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
+    untested: ClassVar[str] = "What the condition beside its epsilon says; finding nothing says little."
+    source: ClassVar[str] = "Mahloujifar, Melis and Chaudhuri 2024, arXiv 2410.22235"
+
+    canaries: int
+    condition: str = ""
+    strength: float | None = None  # of the family: every weaker member is refuted
+    guesses: Guesses | None = None
+    tried: int = 1
+
+    def _measured(self) -> str:
+        made = self.guesses or Guesses(0, 0, 0)
+        condition = f" {self.condition}" if self.condition else ""
+        return (
+            f"{made.correct} of {made.made} guesses are right, of {self.canaries:,} canaries: epsilon is at least "
+            f"{outward(self.epsilon or 0.0, math.floor)}{condition}."
+        )
+
+
+def audit_tradeoff(
+    scores: ArrayLike,
+    included: ArrayLike,
+    family: Family,
+    delta: float,
+    *,
+    claimed: Tradeoff | None = None,
+    guesses: tuple[int, int] | None = None,
+    choice: str = BONFERRONI,
+    confidence: float = CONFIDENCE,
+) -> TradeoffFinding:
+    """The strongest member of a family that the scores of m canaries refute, and whether they refute the claim.
+
+    As `audit_one_run`; `claimed` is a curve that the training must not lie below, such as a certified one.
+    """
+    score, inside = scored(scores, included)
+    check.in_range(0, 1, ends="()", confidence=confidence)
+    check.one_of(CHOICES, choice=choice)
+    if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
+        return TradeoffFinding(confidence=confidence, canaries=score.size, note=note)
+
+    def worth(canaries: int, made: Guesses) -> float:
+        return one_run_epsilon(canaries, made.made, made.correct, delta, 1 - confidence)
+
+    seen = attempts(score, inside, guesses, choice, worth)
+    strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
+    p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
+    return TradeoffFinding(
+        confidence=confidence,
+        p_value=bonferroni(p_values) if claimed else None,
+        epsilon=family.epsilon(strength, delta),
+        evidence=family.evidence,
+        canaries=seen.canaries,
+        condition=family.condition,
+        strength=strength,
+        guesses=best,
+        tried=len(seen.tried),
+    )
+
+
+def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Guesses]:
+    """The strongest member that any of the guesses rejects, and those guesses."""
+    best = seen.tried[0]
+
+    def rejected(strength: float) -> bool:
+        nonlocal best
+        f = family.tradeoff(strength)
+        telling = [each for each in seen.tried if rejects(seen.canaries, each.made, each.correct, f, error)]
+        best = telling[0] if telling else best
+        return bool(telling)
+
+    return largest(rejected, family.most, family.halvings), best

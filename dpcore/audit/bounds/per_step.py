@@ -1,0 +1,157 @@
+"""The audit of steps: a canary's gradient in some of them, and scores of what each step released along it.
+
+A threshold turns each release into one bit. With the canary drawn at the rate q the bit is 1 with probability (1 - q)
+FPR + q TPR, without it FPR: T bits are T coins, and telling their numbers apart is a test that an attacker on the whole
+training can make. Bounds of both rates therefore bound epsilon of all steps, whatever the noise. That a step is
+Gaussian shows more, but is an assumption: the number that follows from it is an estimate.
+
+Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that bound a trade-off.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln, ndtri, xlog1py, xlogy
+
+from dpcore import check
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
+from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.audit.bounds.lower_epsilon import lower_epsilon, with_noise
+from dpcore.audit.bounds.one_run import largest
+from dpcore.audit.bounds.two_run import Rates, audit_two_run
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.types import FloatArray
+
+ROUNDED = 1e-6  # of delta: many times what sums of binomial probabilities can err
+LEAST_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows next to nothing
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PerStepFinding(Finding):
+    """How well single steps tell that a canary is in the batch, and what that comes to over all steps."""
+
+    title: ClassVar[str] = "Canary in each step"
+    tests: ClassVar[str] = "Noise and clipping together: a step hides an example as well as is charged."
+    untested: ClassVar[str] = (
+        "That steps are alike and their noise independent; the sampling; everything outside a step."
+    )
+    source: ClassVar[str] = "Nasr et al. 2023, arXiv 2302.07956"
+
+    scores: tuple[int, int]
+    rates: Rates | None = None
+    mu: float | None = None  # a step whose trade-off is G_mu has at least this mu
+    epsilon_if_gaussian: float | None = None  # an estimate: that of normal noise of 1 / mu
+
+    def _measured(self) -> str:
+        return (
+            f"A step is not mu-GDP for any mu below {nearest(self.mu or 0.0, 3)}. Over all steps epsilon is at least "
+            f"{outward(self.epsilon or 0.0, math.floor)}; if a step is Gaussian, about "
+            f"{nearest(self.epsilon_if_gaussian or 0.0, 3)} (an estimate)."
+        )
+
+
+def audit_per_step(
+    scores_in: ArrayLike,
+    scores_out: ArrayLike,
+    mechanism: Mechanism,
+    delta: float,
+    *,
+    threshold: float | None = None,
+    confidence: float = CONFIDENCE,
+) -> PerStepFinding:
+    """What the scores of steps with the canary in the batch (n,), and of steps without it (k,), show.
+
+    A score is what a step released along the canary's gradient, over what is charged: under normal noise it is
+    Normal(1 / sigma, 1) with the canary and Normal(0, 1) without. The mechanism says how often a step is taken and at
+    which rates examples are drawn; its sigma is not used.
+    **Guarantees:** if scores are independent and steps alike, `mu` and `epsilon` fail together with probability
+    1 - confidence at most. `mu` is a bound for a step that is Gaussian; one that is not may hide an example better than
+    G_mu elsewhere on its curve, so that `epsilon_if_gaussian` is an estimate.
+
+    >>> generator = np.random.default_rng(0)
+    >>> whole = Mechanism.constant(q=1.0, sigma=1.0, steps=1)
+    >>> found = audit_per_step(generator.normal(1, 1, 20_000), generator.normal(0, 1, 20_000), whole, 1e-5)
+    >>> round(found.mu, 2), found.epsilon < found.epsilon_if_gaussian < 4.4
+    (0.94, True)
+    """
+    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
+        return PerStepFinding(confidence=confidence, scores=(inside.size, outside.size), note=note)
+    if threshold is None:
+        threshold = middle_threshold(inside[::2], outside[::2])
+        inside, outside = inside[1::2], outside[1::2]
+    counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
+    if counted.rates is None:
+        return PerStepFinding(confidence=confidence, scores=counted.scores, note=counted.note)
+    mu = mu_at(counted.rates)
+    return PerStepFinding(
+        confidence=confidence,
+        epsilon=composed_epsilon(counted.rates, mechanism, delta),
+        evidence=Evidence.CONDITIONAL,
+        scores=counted.scores,
+        rates=counted.rates,
+        mu=mu,
+        epsilon_if_gaussian=_if_gaussian(mechanism, mu, delta),
+    )
+
+
+def middle_threshold(scores_in: FloatArray, scores_out: FloatArray) -> float:
+    """Halfway between the medians: there a power is told best from few scores of a step that is Gaussian."""
+    return float((np.median(scores_in) + np.median(scores_out)) / 2)
+
+
+def mu_at(rates: Rates) -> float:
+    """mu of the trade-off function G_mu that passes through a true-positive and a false-positive rate; at least 0."""
+    if not 0 < rates.true_positives < 1 or not 0 < rates.false_positives < 1:
+        return 0.0
+    return max(float(ndtri(rates.true_positives) - ndtri(rates.false_positives)), 0.0)
+
+
+def _if_gaussian(mechanism: Mechanism, mu: float, delta: float) -> float:
+    """The certified lower epsilon with normal noise of 1 / mu clip norms in each step."""
+    if mu < LEAST_MU:
+        return 0.0
+    drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))
+    return lower_epsilon(with_noise(drawn, 1.0), delta)
+
+
+def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:
+    """Lower bound of epsilon from the number of steps whose bit is 1, in T independent steps of one rate.
+
+    Both directions: delta(epsilon) is the sum over k of (P(k) - e^epsilon Q(k))+ of two binomial laws. Steps at a rate
+    that is not the most frequent one are left out, which only weakens the test.
+    """
+    check.in_range(0, 1, delta=delta)
+    counts: dict[float, int] = {}
+    for release in mechanism.releases:
+        counts[release.q] = counts.get(release.q, 0) + release.count
+    q, steps = max(counts.items(), key=lambda item: item[1])
+    without = rates.false_positives
+    present = without + q * (rates.true_positives - without)
+    if present <= without:
+        return 0.0
+    p, r = _log_binomial(steps, present), _log_binomial(steps, without)
+    return max(_solved(p, r, delta), _solved(r, p, delta))
+
+
+def _log_binomial(trials: int, rate: float) -> FloatArray:
+    k = np.arange(trials + 1)
+    log_ways = gammaln(trials + 1) - gammaln(k + 1) - gammaln(trials - k + 1)
+    return log_ways + xlogy(k, rate) + xlog1py(trials - k, -rate)
+
+
+def _solved(log_p: FloatArray, log_r: FloatArray, delta: float) -> float:
+    """The largest epsilon at which the hockey-stick divergence of two laws is above delta; at least 0."""
+    p, loss = np.exp(log_p), log_p - log_r
+    kept = p > 0
+
+    def above(epsilon: float) -> bool:
+        over = np.maximum(-np.expm1(np.minimum(epsilon - loss[kept], 0.0)), 0.0)
+        return float(np.sum(p[kept] * over)) > delta * (1 + ROUNDED)
+
+    return largest(above, max(float(np.max(loss[kept])), 0.0))

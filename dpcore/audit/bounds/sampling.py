@@ -1,0 +1,238 @@
+"""Whether batches are Poisson samples: seen from which of some examples, the canaries, are in which batches.
+
+Each test counts events that are independent with a known probability if every example is drawn for every step by a
+coin of its own, so that each p-value is that of a binomial law, exactly. README.md lists what each of them catches.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from dpcore import check
+from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
+from dpcore.audit.bounds.inputs import flags
+from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.types import FloatArray, IntArray
+
+FEWEST = 5.0  # inclusions expected in all: below, no test can tell anything
+
+
+class SamplingTest(NamedTuple):
+    """One of the tests."""
+
+    name: str
+    p_value: float
+    sentence: str
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SamplingFinding(Finding):
+    """How batches compare with Poisson samples. Its p-value is that of all its tests together."""
+
+    title: ClassVar[str] = "Sampling"
+    tests: ClassVar[str] = "Each example is in each batch with probability q, whatever else is in it or was before."
+    untested: ClassVar[str] = (
+        "Examples that are no canaries, other than by the size of batches; what is done with a batch."
+    )
+    source: ClassVar[str] = "the binomial law, exactly, with Bonferroni's correction"
+
+    steps: int
+    canaries: int
+    parts: tuple[SamplingTest, ...] = ()
+    rate_above: float | None = None  # bounds of the rate, both at the confidence together
+    rate_below: float | None = None
+
+    def _measured(self) -> str:
+        worst = min(self.parts, key=lambda part: part.p_value)
+        return worst.sentence
+
+
+def audit_sampling(
+    included: ArrayLike,
+    q: float,
+    *,
+    batch_sizes: ArrayLike | None = None,
+    examples: int | None = None,
+    confidence: float = CONFIDENCE,
+) -> SamplingFinding:
+    """What the presence of canaries in batches, (steps, canaries), shows of Poisson sampling at the rate q.
+
+    `batch_sizes` (steps,) are those of whole batches out of `examples`, if they are known; steps are in their order and
+    begin with an epoch. Canaries are chosen before any batch is drawn.
+    Errors: ValueError if shapes do not fit, or sizes are given without the number of examples.
+
+    >>> drawn = np.random.default_rng(0).random((200, 50)) < 0.1
+    >>> audit_sampling(drawn, 0.1).rejected, audit_sampling(np.roll(drawn, 1, axis=0) | drawn, 0.1).rejected
+    (False, True)
+    """
+    check.in_range(0, 1, ends="(]", q=q)
+    inside = flags("included", included, dimensions=2)
+    steps, canaries = inside.shape
+    if inside.size * q < FEWEST:
+        expected = nearest(inside.size * q, 2)
+        note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
+        return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
+    parts = tuple(_tests(inside, q))
+    if batch_sizes is not None:
+        parts += tuple(_size_tests(_sizes(batch_sizes, steps), examples, q))
+    drawn, error = int(inside.sum()), (1 - confidence) / 2
+    return SamplingFinding(
+        confidence=confidence,
+        p_value=bonferroni(part.p_value for part in parts),
+        steps=steps,
+        canaries=canaries,
+        parts=parts,
+        rate_above=float(rate_above(drawn, inside.size, error)),
+        rate_below=float(rate_below(drawn, inside.size, error)),
+    )
+
+
+def _tests(inside: NDArray[np.bool_], q: float) -> Iterator[SamplingTest]:
+    yield _rate(inside, q)
+    steps, canaries = inside.shape
+    if steps > 1:
+        yield _windows(inside, q)
+        yield _preferred(inside, q)
+        yield _repeated(inside, q)
+    if canaries > 1:
+        yield _neighbours(inside, q)
+        yield _inseparable(inside, q)
+
+
+def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    drawn = int(inside.sum())
+    sentence = f"A canary is in a batch in {nearest(drawn / inside.size)} of all cases, where q is {nearest(q)}."
+    return SamplingTest("rate", float(two_sided(drawn, inside.size, q)), sentence)
+
+
+def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    """How often a canary is drawn exactly once in 1/q steps: always by shuffling, in 37 % of all cases by coins."""
+    length = min(max(round(1 / q), 2), len(inside))
+    count = len(inside) // length
+    times = inside[: count * length].reshape(count, length, -1).sum(axis=1)  # (windows, canaries)
+    once, chance = int(np.count_nonzero(times == 1)), length * q * (1 - q) ** (length - 1)
+    sentence = (
+        f"In {nearest(100 * once / times.size, 3)} % of all cases a canary is drawn exactly once in {length} steps, "
+        f"where {nearest(100 * chance, 3)} % are expected."
+    )
+    return SamplingTest("once an epoch", float(two_sided(once, times.size, chance)), sentence)
+
+
+def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    """Whether those drawn more often in the first half of all steps are so in the second, which is independent."""
+    half = len(inside) // 2
+    times = inside[:half].sum(axis=0)
+    order = np.argsort(-times, kind="stable")
+    chosen = inside[half:, order[: max(len(order) // 2, 1)]]
+    drawn = int(chosen.sum())
+    sentence = (
+        f"The canaries that the first half of all steps has most of are in a batch of the second half in "
+        f"{nearest(drawn / chosen.size)} of all cases, where q is {nearest(q)}."
+    )
+    return SamplingTest("equal rates", float(at_least(drawn, chosen.size, q)), sentence)
+
+
+def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    """Whether batches some steps apart have more canaries in common than chance, at any distance.
+
+    For each distance L only pairs (t, t + L) without a step in common are counted, those with t // L even, so that the
+    count is Binomial(pairs * canaries, q^2).
+    """
+    steps, canaries = inside.shape
+    common = _common(inside)
+    distance = common.col - common.row
+    kept = (distance > 0) & (common.row // np.maximum(distance, 1) % 2 == 0)
+    seen = np.bincount(distance[kept], weights=common.data[kept], minlength=steps)[1:steps]
+    pairs = _disjoint_pairs(steps)
+    p_values = at_least(np.round(seen), pairs * canaries, q**2)
+    worst = int(np.argmin(p_values))
+    sentence = (
+        f"Batches {worst + 1} steps apart have {int(seen[worst])} canaries in common, where "
+        f"{nearest(float(pairs[worst]) * canaries * q**2, 3)} are expected."
+    )
+    return SamplingTest("batches drawn anew", bonferroni(p_values.tolist()), sentence)
+
+
+def _disjoint_pairs(steps: int) -> IntArray:
+    """How many t with t // L even have t + L below `steps`, for L = 1 ... steps - 1.
+
+    >>> _disjoint_pairs(5).tolist()  # (0, 1), (2, 3); (0, 2), (1, 3); (0, 3), (1, 4); (0, 4)
+    [2, 2, 2, 1]
+    """
+    distance = np.arange(1, steps)
+    whole, rest = np.divmod(steps, 2 * distance)
+    return whole * distance + np.maximum(rest - distance, 0)
+
+
+def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    """How often both canaries of a pair are in one batch; each canary is in one pair."""
+    even = inside.shape[1] // 2 * 2
+    both, cases = int((inside[:, :even:2] & inside[:, 1:even:2]).sum()), len(inside) * even // 2
+    sentence = (
+        f"Both canaries of a pair are in one batch in {both} of {cases} cases, where {nearest(cases * q**2, 3)} are "
+        "expected."
+    )
+    return SamplingTest("pairs of examples", float(two_sided(both, cases, q**2)), sentence)
+
+
+def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
+    """The two canaries that are most often in one batch, of all pairs."""
+    steps, canaries = inside.shape
+    common = _common(inside.T)
+    different = common.row < common.col
+    most = int(common.data[different].max(initial=0))
+    pairs = canaries * (canaries - 1) // 2
+    sentence = (
+        f"Of all pairs of canaries the one most often together is so in {most} of {steps} steps, where "
+        f"{nearest(steps * q**2, 3)} are expected of any one pair."
+    )
+    return SamplingTest("any two examples", min(1.0, pairs * float(at_least(most, steps, q**2))), sentence)
+
+
+def _common(rows: NDArray[np.bool_]):
+    """How many columns each two rows have in common, as a sparse table of those that have any."""
+    sparse = csr_array(rows.astype(np.float64))
+    return (sparse @ sparse.T).tocoo()
+
+
+def _sizes(batch_sizes: ArrayLike, steps: int) -> FloatArray:
+    sizes = np.asarray(batch_sizes, dtype=np.float64)
+    if sizes.shape != (steps,):
+        raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
+    return sizes
+
+
+def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[SamplingTest]:
+    """The mean of batch sizes, and how often they are in the middle of the law Binomial(examples, q)."""
+    check.whole(1, examples=examples)
+    number = int(examples or 0)
+    for end in (sizes.min(initial=0), sizes.max(initial=0)):
+        check.in_range(0, number, batch_size=float(end))
+    total = float(sizes.sum())
+    mean = f"Batches have {nearest(total / sizes.size)} examples on average, where {nearest(number * q)} are expected."
+    yield SamplingTest("mean batch", float(two_sided(total, sizes.size * number, q)), mean)
+    low, high, chance = middle(number, q)
+    within = int(np.count_nonzero((sizes >= low) & (sizes <= high)))
+    sentence = (
+        f"{within} of {sizes.size} batches have {low} to {high} examples, where {nearest(sizes.size * chance, 3)} are "
+        "expected."
+    )
+    yield SamplingTest("spread of batches", float(two_sided(within, sizes.size, chance)), sentence)
+
+
+def middle(examples: int, q: float) -> tuple[int, int, float]:
+    """Sizes of Binomial(examples, q) between its quartiles, ends included, and how probable these are.
+
+    >>> [round(each, 4) for each in middle(60_000, 512 / 60_000)]
+    [497, 527, 0.5085]
+    """
+    size = np.arange(examples + 1)
+    below = 1 - at_least(size + 1, examples, q)
+    low, high = (int(np.searchsorted(below, share)) for share in (0.25, 0.75))
+    return low, high, float(at_least(low, examples, q) - at_least(high + 1, examples, q))

@@ -1,0 +1,116 @@
+"""The laws that theory predicts for the best score of a canary, in and out of the training data.
+
+The best score is the log-likelihood ratio of all that was released along the canary's gradient: the sum over steps of
+ln(1 - q + q e^((2 o - 1) / (2 sigma^2))), where o is Normal(0, sigma^2) without the canary, and with it that or, with
+probability q, Normal(1, sigma^2). Its law is the composed law of the privacy loss; here it is a drawing, not a bound:
+nearest nodes of a lattice, one power in the Fourier domain.
+"""
+
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import ndtr
+
+from dpcore import check
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.types import FloatArray, read_only
+
+FINE = 16  # nodes in the standard deviation of one step's score, at least
+COARSE = 400  # nodes in the standard deviation of all steps' score, at least
+WIDE = 10.0  # standard deviations on either side
+MOST = 2**20  # nodes
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLaws:
+    """Probabilities of scores on a lattice."""
+
+    score: FloatArray  # (n,) rising, evenly spaced
+    outside: FloatArray  # (n,) without the canary; sums to 1
+    inside: FloatArray  # (n,) with it
+
+    @property
+    def mesh(self) -> float:
+        """The distance of scores, by which probabilities are divided for a density."""
+        return float(self.score[1] - self.score[0])
+
+    def shares_above(self) -> tuple[FloatArray, FloatArray]:
+        """(false-positive rate, true-positive rate) of each score as a threshold, (n,): the ROC curve of theory."""
+        return np.cumsum(self.outside[::-1])[::-1], np.cumsum(self.inside[::-1])[::-1]
+
+
+def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
+    """The score of what one step released along the canary's gradient, in clip norms.
+
+    >>> step_score(np.array([0.5, 1.5]), 1.0, 1.0).tolist()
+    [0.0, 1.0]
+    """
+    ratio = (2 * np.asarray(released, dtype=np.float64) - 1) / (2 * sigma**2)
+    return ratio if q == 1 else np.logaddexp(log(1 - q), log(q) + ratio)
+
+
+def score_laws(mechanism: Mechanism) -> ScoreLaws:
+    """The laws of the summed score after all steps of a mechanism.
+
+    Errors: ValueError where the lattice would be too long, as for a sigma that is too small.
+
+    >>> laws = score_laws(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # Normal(-1/2, 1) and Normal(1/2, 1)
+    >>> [round(float(law @ laws.score), 3) for law in (laws.outside, laws.inside)]
+    [-0.5, 0.5]
+    """
+    moments = [_moments(release) for release in mechanism.releases]
+    counts = np.array([release.count for release in mechanism.releases])
+    deviation = sqrt(float(counts @ np.array([each[1] for each in moments])))
+    mesh = min(min(sqrt(each[1]) for each in moments) / FINE, deviation / COARSE)
+    mean = (float(counts @ np.array([each[0][side] for each in moments])) for side in (0, 1))
+    low, high = next(mean) - WIDE * deviation, next(mean) + WIDE * deviation
+    size = int(next_fast_len(max(ceil((high - low) / mesh), 2), real=True) or 2)
+    check.whole(2, MOST, nodes=size)
+    start = round(low / mesh)
+    laws = (_composed(mechanism, mesh, size, start, side) for side in (0, 1))
+    return ScoreLaws(read_only(mesh * (start + np.arange(size, dtype=np.float64))), *laws)
+
+
+def _moments(release: Release) -> tuple[tuple[float, float], float]:
+    """Means of one step's score without and with the canary, and the larger of its variances."""
+    x = np.linspace(-9 * release.sigma, 1 + 9 * release.sigma, 20_001)
+    score = step_score(x, release.q, release.sigma)
+    without, there = (np.exp(-(((x - shift) / release.sigma) ** 2) / 2) for shift in (0.0, 1.0))
+    present = (1 - release.q) * without + release.q * there
+    means = tuple(float(law @ score / law.sum()) for law in (without, present))
+    spread = [float(law @ (score - mean) ** 2 / law.sum()) for law, mean in zip((without, present), means, strict=True)]
+    return (means[0], means[1]), max(spread)
+
+
+def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: int) -> FloatArray:
+    """Probabilities of the sum on nodes start ... start + size - 1, taken on a circle."""
+    log_transform = np.zeros(size // 2 + 1, dtype=np.complex128)
+    for release in mechanism.releases:
+        with np.errstate(divide="ignore"):
+            transform = np.asarray(rfft(_cells(release, mesh, size, side)))
+            log_transform += release.count * np.log(transform)
+    law = np.asarray(irfft(np.exp(log_transform), size))
+    law = np.maximum(np.roll(law, -start), 0.0)
+    return read_only(law / law.sum())
+
+
+def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
+    """Probabilities of one step's score, each at its nearest node, on a circle of so many nodes."""
+    reach = step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma) / mesh
+    first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
+    edge = _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release) / release.sigma
+    without, there = (np.diff(ndtr(edge - shift / release.sigma)) for shift in (0.0, 1.0))
+    mass = without if side == 0 else (1 - release.q) * without + release.q * there
+    circle = np.zeros(size)
+    np.add.at(circle, np.arange(first, last + 1) % size, mass)
+    return circle
+
+
+def _released(score: FloatArray, release: Release) -> FloatArray:
+    """What a step released where its score is this: the inverse of `step_score`, -inf below its least value."""
+    q, sigma = release.q, release.sigma
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = score if q == 1 else np.log(np.maximum(np.expm1(score) + q, 0.0)) - log(q)
+    return sigma**2 * ratio + 0.5

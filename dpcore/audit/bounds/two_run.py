@@ -1,0 +1,143 @@
+"""Audits of scores that are independent: of canaries in many runs, or of the steps of one.
+
+A threshold has a true-positive rate among scores with the canary and a false-positive rate among those without it.
+Bounds of both (Clopper and Pearson) bound epsilon, in either direction:
+
+    epsilon >= ln((TPR - delta) / FPR),   epsilon >= ln((1 - FPR - delta) / (1 - TPR)).
+
+Source: Nasr et al. 2023, Tight auditing of differentially private machine learning, arXiv 2302.07956; Kairouz, Oh and
+Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
+"""
+
+import math
+from dataclasses import dataclass
+from math import inf, log
+from typing import ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore import check
+from dpcore.audit.bounds.binomial import rate_above, rate_below
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
+from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.types import FloatArray
+
+
+class Rates(NamedTuple):
+    """Bounds of both rates of one threshold: scores above it count as positive."""
+
+    threshold: float
+    true_positives: float  # from below
+    false_positives: float  # from above
+
+    def epsilon(self, delta: float) -> float:
+        """The lower bound of epsilon that follows."""
+        return max(
+            _ratio(self.true_positives - delta, self.false_positives),
+            _ratio(1 - self.false_positives - delta, 1 - self.true_positives),
+            0.0,
+        )
+
+
+def _ratio(over: float, under: float) -> float:
+    if over <= 0:
+        return -inf
+    return log(over / under) if under > 0 else inf
+
+
+def rates_at(scores_in: FloatArray, scores_out: FloatArray, threshold: float, error: float) -> Rates:
+    """Both rates of a threshold that was chosen before; together false with probability `error` at most."""
+    right, wrong = np.count_nonzero(scores_in > threshold), np.count_nonzero(scores_out > threshold)
+    above = float(rate_above(right, scores_in.size, error / 2))
+    return Rates(threshold, above, float(rate_below(wrong, scores_out.size, error / 2)))
+
+
+def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, error: float) -> float:
+    """The threshold that would show the largest epsilon, if it had been chosen before; halfway between two scores."""
+    values = np.unique(np.concatenate([scores_in, scores_out]))
+    thresholds = (values[1:] + values[:-1]) / 2
+    right = scores_in.size - np.searchsorted(np.sort(scores_in), thresholds, side="right")
+    wrong = scores_out.size - np.searchsorted(np.sort(scores_out), thresholds, side="right")
+    true = rate_above(right, scores_in.size, error / 2)
+    false = rate_below(wrong, scores_out.size, error / 2)
+    with np.errstate(divide="ignore", invalid="ignore"):  # rates at which nothing is shown
+        worth = np.maximum((true - delta) / false, (1 - false - delta) / (1 - true))
+    return float(thresholds[int(np.argmax(worth))])
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TwoRunFinding(Finding):
+    """How well a threshold tells scores with the canary from scores without it."""
+
+    title: ClassVar[str] = "In and out"
+    tests: ClassVar[str] = "Everything together: the whole training is as private as is claimed."
+    untested: ClassVar[str] = "That scores are independent, as those of separate runs are."
+    source: ClassVar[str] = "Nasr et al. 2023, arXiv 2302.07956; Clopper and Pearson 1934"
+
+    scores: tuple[int, int]  # in, out: those that were counted
+    rates: Rates | None = None
+
+    def _measured(self) -> str:
+        rates = self.rates or Rates(0.0, 0.0, 1.0)
+        return (
+            f"A threshold of {nearest(rates.threshold)} finds at least {nearest(100 * rates.true_positives, 3)} % of "
+            f"the scores with the canary, and at most {nearest(100 * rates.false_positives, 3)} % of those without: "
+            f"epsilon is at least {outward(self.epsilon or 0.0, math.floor)}."
+        )
+
+
+def audit_two_run(
+    scores_in: ArrayLike,
+    scores_out: ArrayLike,
+    delta: float,
+    *,
+    threshold: float | None = None,
+    independent: bool = True,
+    confidence: float = CONFIDENCE,
+) -> TwoRunFinding:
+    """A lower bound of epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for it.
+
+    A threshold that was not chosen before is chosen on the scores at even places, and counted on the others.
+    `independent` says whether the scores are, as those of one canary in separate runs are. Canaries of one run share
+    its noise: then the number is an estimate.
+    **Guarantees:** for independent scores the bound fails with probability 1 - confidence at most.
+
+    >>> generator = np.random.default_rng(0)
+    >>> found = audit_two_run(generator.normal(2, 1, 4000), generator.normal(0, 1, 4000), 1e-5)
+    >>> round(found.epsilon, 1)  # of 9.9: so few scores show little of a tail
+    3.8
+    """
+    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    check.in_range(0, 1, ends="()", confidence=confidence)
+    check.in_range(0, 1, delta=delta)
+    counted = (inside, outside) if threshold is not None else (inside[1::2], outside[1::2])
+    sizes = (counted[0].size, counted[1].size)
+    note = trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside)
+    note = note or _too_few(*sizes, confidence)
+    if note:
+        return TwoRunFinding(confidence=confidence, scores=sizes, note=note)
+    error = 1 - confidence
+    chosen = best_threshold(inside[::2], outside[::2], delta, error) if threshold is None else threshold
+    rates = rates_at(*counted, chosen, error)
+    return TwoRunFinding(
+        confidence=confidence,
+        epsilon=rates.epsilon(delta),
+        evidence=Evidence.BOUND if independent else Evidence.ESTIMATE,
+        scores=sizes,
+        rates=rates,
+    )
+
+
+def _too_few(inside: int, outside: int, confidence: float) -> str:
+    """A sentence where even a threshold without any error would show nothing."""
+    if inside and outside:
+        error = (1 - confidence) / 2
+        if rate_above(inside, inside, error) > rate_below(0, outside, error):
+            return ""
+    return (
+        f"Nothing can be shown: {inside} scores with and {outside} without the canary are too few for a confidence of "
+        f"{confidence:g}."
+    )

@@ -1,0 +1,1 @@
+"""Training with the audit's eyes on every step."""

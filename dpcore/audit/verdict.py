@@ -1,0 +1,98 @@
+"""Findings as events, and all of them together: what is claimed fails where one of them rejects it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from dpcore.audit.bounds.finding import Evidence, Finding
+from dpcore.audit.bounds.lower_epsilon import lower_epsilon
+from dpcore.audit.bounds.roc import Roc
+from dpcore.audit.events import Judged, Measured
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.answers import epsilon_at_end
+from dpcore.privacy.report.numbers import nearest
+
+USUAL = {each.name for each in fields(Finding)}
+
+
+def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
+    """A finding as an event; where nothing is charged, `unaccounted` says why there is no epsilon to it."""
+    epsilon = None if unaccounted else finding.epsilon
+    unbounded = epsilon is not None and math.isinf(epsilon)
+    figures, nothing = figures_of(finding), finding.p_value is None and finding.epsilon is None
+    return Measured(
+        audit,
+        finding.title,
+        finding.tests,
+        finding.untested,
+        _without_claim(figures, unaccounted) if unaccounted and not nothing else finding.shows,
+        finding.p_value,
+        None if unbounded else epsilon,
+        unbounded,
+        finding.evidence.value,
+        figures,
+    )
+
+
+def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
+    """The finite numbers that a finding has beside those of every one, by their names; of a ROC curve, its powers."""
+    values = [(each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL]
+    values += [pair for _, value in values if isinstance(value, Roc) for pair in _powers(value)]
+    return tuple(
+        (name, float(value)) for name, value in values if isinstance(value, int | float) and math.isfinite(value)
+    )
+
+
+def _powers(roc: Roc) -> Iterator[tuple[str, float]]:
+    """The true-positive rates that are told of a curve, with their bounds."""
+    for power in roc.told:
+        name = f"tpr_at_{power.rate:g}_fpr"
+        yield from ((name, power.seen), (f"{name}_above", power.above), (f"{name}_below", power.below))
+
+
+def _without_claim(figures: tuple[tuple[str, float], ...], unaccounted: str) -> str:
+    known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
+    return f"{unaccounted} Measured: {known}." if known else unaccounted
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """p-values corrected for their number, so that all together err no more often than one.
+
+    The smallest is multiplied by their number, the next by one less, and so on, none below the one before.
+    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    """
+    corrected, least = {}, 0.0
+    for place, (name, value) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        least = max(least, min(1.0, (len(p_values) - place) * value))
+        corrected[name] = least
+    return corrected
+
+
+def judged(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
+    """All findings together, against the claim.
+
+    **Guarantees:** if the claim holds and the findings' p-values do, one of them is among `failed` with probability
+    1 - confidence at most.
+    """
+    corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
+    lower, upper = claimed_band(claim, delta)
+    shown = [each.epsilon for each in found if each.epsilon is not None and each.evidence != Evidence.ESTIMATE]
+    return Judged(
+        tuple(name for name, value in corrected.items() if value <= 1 - confidence),
+        tuple(corrected.items()),
+        lower,
+        upper,
+        max(shown, default=None),
+    )
+
+
+def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, float | None]:
+    """The certified bounds of epsilon of what is charged; None where there is no finite one."""
+    if claim is None:
+        return None, None
+    upper = float(epsilon_at_end(CERTIFIED, claim, delta).epsilon[-1])
+    return lower_epsilon(claim, delta), upper if math.isfinite(upper) else None

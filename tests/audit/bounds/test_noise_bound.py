@@ -1,0 +1,123 @@
+"""The bound of sigma from projections: its law, its golden numbers, and the noise that must not pass."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpcore.audit.bounds.finding import Evidence
+from dpcore.audit.bounds.lower_epsilon import any_of, epsilon_with_noise, lower_epsilon, with_noise
+from dpcore.audit.bounds.noise import audit_noise, factor_below
+from dpcore.privacy.mechanism import Mechanism, Release
+
+WHOLE = Mechanism.constant(512 / 60_000, 1.068, 4688)  # certified: 2.998 to 3.004
+DELTA = 1e-5
+# What n projections show where they spread exactly as charged. Drawn ones spread by 1 / sqrt(2 n), which moves the
+# number: one draw of each gave 2.75, 2.89 and 2.97.
+SHOWN = {10**3: (2.806, 2.75), 10**4: (2.936, 2.89), 10**5: (2.978, 2.97), 10**6: (2.992, 2.99)}
+
+
+@pytest.mark.parametrize("projections", SHOWN)
+def test_what_projections_show_where_noise_is_as_charged(projections: int) -> None:
+    exact, drawn = SHOWN[projections]
+    below = factor_below(projections, projections, 0.95)
+    assert epsilon_with_noise(WHOLE, below, DELTA) == pytest.approx(exact, abs=1.5e-3)
+    assert exact < 2.998
+    luck = [factor_below(stats.chi2.ppf(share, projections), projections, 0.95) for share in (0.995, 0.005)]
+    least, most = (epsilon_with_noise(WHOLE, each, DELTA) for each in luck)
+    assert least - 0.01 < drawn < most
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("projections", [1, 2, 30, 4000])
+def test_the_bound_is_the_quantile_of_the_chi_square_law(projections: int, confidence: float) -> None:
+    expected = math.sqrt(7.0 / stats.chi2.ppf(1 - confidence, projections))
+    assert factor_below(7.0, projections, confidence) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_bound_fails_as_often_as_it_may() -> None:
+    generator = np.random.default_rng(5)
+    totals = np.sum(generator.normal(size=(20_000, 50)) ** 2, axis=1)
+    fails = sum(factor_below(float(total), 50, 0.95) < 1 for total in totals)
+    assert stats.binomtest(fails, 20_000, 0.05).pvalue > 1e-3  # neither more often nor less
+
+
+def test_noise_as_charged_passes_and_half_of_it_does_not() -> None:
+    drawn = np.random.default_rng(0).normal(0.0, 1.068, 5000)
+    right, half = audit_noise(drawn, WHOLE, DELTA), audit_noise(drawn / 2, WHOLE, DELTA)
+    assert not right.rejected
+    assert right.epsilon is not None
+    assert 2.8 < right.epsilon < 3.004
+    assert right.evidence is Evidence.CONDITIONAL
+    assert half.rejected
+    assert half.epsilon is not None
+    assert half.epsilon > 15
+    assert half.sigma_below == pytest.approx(right.sigma_below / 2)
+    assert half.shows.startswith("5,000 projections: sigma is at most 0.54")
+
+
+def test_a_little_too_little_noise_takes_many_projections() -> None:
+    drawn = np.random.default_rng(1).normal(0.0, 0.97 * 1.068, 10_000)
+    assert not audit_noise(drawn[-200:], WHOLE, DELTA).rejected
+    assert audit_noise(drawn, WHOLE, DELTA).rejected
+
+
+def test_more_noise_than_charged_is_no_offence() -> None:
+    found = audit_noise(np.random.default_rng(2).normal(0.0, 1.3, 5000), WHOLE, DELTA)
+    assert found.p_value is not None
+    assert found.p_value > 0.99
+    assert found.epsilon is not None
+    assert found.epsilon < 2.5
+
+
+def test_no_noise_costs_everything_if_taking_part_is_likelier_than_delta() -> None:
+    silent = np.zeros(100)
+    assert audit_noise(silent, WHOLE, DELTA).epsilon == math.inf
+    assert audit_noise(silent, WHOLE, DELTA).p_value == 0
+    rare = Mechanism.constant(1e-8, 1.0, 10)
+    assert audit_noise(silent, rare, DELTA).epsilon == 0
+    assert audit_noise(silent, rare, 0.9e-7).epsilon == math.inf
+
+
+def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
+    schedule = Mechanism((Release(0.1, 2.0, 10), Release(0.1, 1.0, 10)))
+    sigma = np.repeat([2.0, 1.0], 10)[:, None]
+    drawn = sigma * np.random.default_rng(3).normal(size=(20, 200))
+    found = audit_noise(drawn, schedule, DELTA, sigma=sigma)
+    assert found.factor == pytest.approx(1.0, abs=0.03)
+    assert not found.rejected
+    assert found.sigma_below is None
+    assert found.epsilon == pytest.approx(lower_epsilon(with_noise(schedule, found.factor_below), DELTA))
+    assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).factor != pytest.approx(1.0, abs=0.1)
+    with pytest.raises(ValueError, match="the mechanism has 2 of them"):
+        audit_noise(drawn, schedule, DELTA)
+
+
+def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much() -> None:
+    little, less = (epsilon_with_noise(Mechanism.constant(0.1, 1.0, 3), factor, DELTA) for factor in (0.05, 1e-9))
+    assert 100 < little <= less < math.inf
+
+
+def test_noise_beyond_every_accountant_promises_nothing() -> None:
+    assert epsilon_with_noise(Mechanism.constant(0.1, 1e8, 3), 1e3, DELTA) == 0
+
+
+def test_any_of_many_rare_events_keeps_its_digits() -> None:
+    assert any_of((1e-12, 1000), (1e-13, 10)) == pytest.approx(1.001e-9, rel=1e-8)
+    assert any_of((0.3, 1), (0.5, 2)) == pytest.approx(1 - 0.7 * 0.25)
+
+
+@pytest.mark.parametrize("bad", [np.array([1.0, np.nan]), np.array([np.inf]), np.zeros(0)])
+def test_numbers_from_which_nothing_follows_give_a_sentence(bad: np.ndarray) -> None:
+    found = audit_noise(bad, WHOLE, DELTA)
+    assert found.p_value is None
+    assert found.epsilon is None
+    assert found.shows.startswith("Nothing can be shown: ")
+    assert not found.rejected
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, math.nan])
+def test_a_confidence_that_is_none_is_an_error(confidence: float) -> None:
+    with pytest.raises(ValueError, match="confidence="):
+        audit_noise(np.ones(3), WHOLE, DELTA, confidence=confidence)

@@ -1,0 +1,125 @@
+"""Each broken trainer fails the audit that is named for it, and ours fails none."""
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpcore.audit.bounds.binomial import at_least
+from dpcore.audit.broken import BROKEN, OWN, TRAINERS
+from dpcore.audit.observed import outcomes
+from dpcore.audit.request import AuditRequest
+from dpcore.training.plan import plan
+from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of
+from tests.test_architecture import ROOT, SOURCES, imports_of
+
+BESIDE = {  # audits that a fault may fail beside the one that is named for it
+    "no_noise": {"generator", "fresh_noise"},  # what is left is rounding, the same in every step
+    "half_noise": {"generator"},
+    "noise_divided_twice": {"generator"},
+    "no_clipping": {"gradients"},
+    "layers_charged_once": {"gradients"},
+    "batches_reused": set(),
+    "realised_divisor": {"gradients", "generator"},
+    "same_noise": {"generator", "noise"},  # steps that repeat one draw make its chance deviations certain
+    "raw_state": set(),
+    "accepted_only": set(),
+}
+SLOWLY = ("raw_state", "accepted_only")  # faults that take gradients one by one, or steps that make the loss rise
+MORE_STEPS = {"batch": 64, "epochs": 0.2, "lr": 2.0}
+SEEDS = 200
+
+
+def test_every_broken_trainer_has_a_story_an_audit_and_its_faults_listed_here() -> None:
+    assert set(BESIDE) == set(BROKEN)
+    assert all(each.story and each.fails for each in BROKEN.values())
+    assert (OWN.fails, TRAINERS["own"]) == ("", OWN)
+
+
+def test_every_file_of_a_broken_trainer_has_its_line_in_the_registry() -> None:
+    files = {path.stem for path in (ROOT / "dpcore/audit/broken").glob("*.py")} - {"__init__", "base"}
+    assert files == set(BROKEN)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_trainer_fails_the_audit_that_is_named_for_it(name: str) -> None:
+    said = said_by(request_for(name, **(MORE_STEPS if name in SLOWLY else {})))
+    failed = set(verdict_of(said).failed)
+    assert failed - BESIDE[name] == {BROKEN[name].fails}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_it_does_so_in_training_a_convolutional_network_too(name: str) -> None:
+    epochs = 0.3 if name == "accepted_only" else CNN.epochs
+    assert BROKEN[name].fails in verdict_of(said_by(request_for(name, config=CNN, epochs=epochs))).failed
+
+
+@pytest.mark.parametrize(("model", "canaries"), [("mlp", 0), ("mlp", 200), ("cnn", 100)])
+def test_our_trainer_fails_no_audit(model: str, canaries: int) -> None:
+    config = QUICK if model == "mlp" else CNN
+    said = said_by(request_for(canaries=canaries, config=config))
+    assert verdict_of(said).failed == ()
+    found = findings_of(said)
+    assert found["clipping"].p_value == found["history"].p_value == found["gradients"].p_value == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BROKEN)
+def test_it_does_so_with_any_seed(name: str) -> None:
+    settings = MORE_STEPS if name in SLOWLY else {}
+    verdicts = [verdict_of(said_by(request_for(name, seed=seed, **settings))) for seed in (11, 12, 13)]
+    assert all(BROKEN[name].fails in verdict.failed for verdict in verdicts)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_our_trainer_fails_in_at_most_5_percent_of_200_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcomes, "DRAWS", 200_000)  # of the generator, to be quick
+    small = replace(QUICK, width=8, epochs=0.4)
+    audits = (request_for(canaries=12, config=small, seed=seed) for seed in range(SEEDS))
+    failed = [each.seed for each in audits if verdict_of(said_by(each)).failed]
+    assert len(failed) <= 0.05 * SEEDS, failed
+    assert at_least(len(failed) + 1, SEEDS, 0.05) > 0.05  # nor would it be likely at a rate of more
+
+
+def test_the_trainer_has_no_branch_for_any_of_them() -> None:
+    training = [path for path in SOURCES if "dpcore/training" in path.as_posix()]
+    assert training
+    assert [path for path in training for name, _ in imports_of(path) if name.startswith("dpcore.audit")] == []
+
+
+def test_only_audits_name_the_broken_trainers() -> None:
+    others = [path for path in SOURCES if not path.is_relative_to(ROOT / "dpcore/audit") and "audit" not in path.stem]
+    naming = {path for path in others if "audit" not in path.as_posix() and texts_of(path) & (set(BROKEN) - {"own"})}
+    assert naming == set()
+
+
+def texts_of(path: Path) -> set[str]:
+    """The strings of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_what_they_train_beside_what_is_asked_is_what_breaks_them() -> None:
+    asked = replace(QUICK, clipping="per_layer")
+    assert AuditRequest(asked, "layers_charged_once", canaries=0).trained.clipping == "flat"
+    assert AuditRequest(QUICK, "raw_state", canaries=0).trained.reading == "raw"
+    assert AuditRequest(QUICK, "batches_reused", canaries=0).trained.epochs == 3.0
+    annealed = AuditRequest(QUICK, "accepted_only", canaries=0).trained
+    assert (annealed.acceptance, annealed.public, annealed.momentum) == ("sa", 1000, 0.0)
+    assert annealed.lr == pytest.approx(5.0)
+    assert AuditRequest(annealed, "accepted_only", canaries=0).trained == annealed
+
+
+def test_each_claims_what_the_sound_program_would_be_charged() -> None:
+    raw = BROKEN["raw_state"]
+    config = raw.trains(QUICK)
+    assert plan(config).mechanism is None
+    assert raw.claims(config, None) == plan(replace(config, reading="literal")).mechanism
+    annealed = BROKEN["accepted_only"].trains(QUICK)
+    claim = BROKEN["accepted_only"].claims(annealed, 7)
+    assert claim is not None
+    assert claim.steps == 7
+    assert OWN.claims(QUICK, None) == plan(QUICK).mechanism

@@ -1,0 +1,136 @@
+"""A closer look: what a single example can do to a release, and what a trainer remembers that it did not release."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from dpcore.audit.broken.base import Trainer
+from dpcore.audit.observed.look import Look, go_back, moment_of
+from dpcore.audit.observed.own_gradients import OwnGradients
+from dpcore.audit.parts import Around, put_in
+from dpcore.training.gradients.clipping import CLIPPINGS
+from tests.audit.small_audits import CNN, QUICK, request_for, watched
+from tests.training.oracles import SHAPES, batch, clipped_one_at_a_time, layer_sizes, one_at_a_time
+
+CLOSE = 1e-3
+
+
+class CarriedOver(Around):
+    """An engine that adds a little of the last batch's sum to the next one, as hooks do that nobody has emptied."""
+
+    def __init__(self, engine) -> None:
+        super().__init__(engine)
+        self.left = torch.zeros_like(engine.parameters)
+
+    def clipped_sum(self, *given):
+        """The sum, with some of the last one."""
+        found = self._part.clipped_sum(*given)
+        own = found.total.clone()
+        found.shares[0].add_(self.left)
+        self.left = 0.01 * own
+        return found
+
+
+class Adaptive(Around):
+    """Noise as large as the sum that it hides."""
+
+    def add(self, piece: int, target: Tensor, std: float, scale: Tensor | None = None) -> None:
+        """Add noise that depends on the target."""
+        self._part.add(piece, target, float(target.norm()) / 10, scale)
+
+
+class Rounded(Around):
+    """An engine whose gradients are a little too long, by less than most would notice."""
+
+    def clipped_sum(self, *given):
+        """The sum, a hundredth longer."""
+        found = self._part.clipped_sum(*given)
+        found.shares.mul_(1.01)
+        return found
+
+
+def looks_of(monkeypatch: pytest.MonkeyPatch, alter, **settings) -> list[Look]:
+    """What is found of a trainer that is altered so."""
+    from dpcore.audit import broken
+
+    monkeypatch.setitem(broken.TRAINERS, "altered", Trainer("altered", "", "", alter=alter))
+    return watched(request_for("altered", **settings)).record.looks
+
+
+def test_a_sum_that_is_carried_over_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_of(monkeypatch, lambda run: put_in(run, engine=CarriedOver(run.engine)))
+    assert max(look.remembered for look in looks) == pytest.approx(0.01, rel=0.05)
+    assert max(look.remembered for look in watched(request_for()).record.looks) == 0.0
+
+
+def test_noise_that_depends_on_the_batch_moves_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_of(monkeypatch, lambda run: put_in(run, noise=Adaptive(run.noise)))
+    assert max(look.alone for look in looks) <= 1.0, "the sums are as they should be"
+    assert max(look.moved for look in looks) > 1 + CLOSE
+
+
+def test_an_example_that_is_a_hundredth_too_long_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_of(monkeypatch, lambda run: put_in(run, engine=Rounded(run.engine)))
+    for name in ("alone", "moved"):
+        assert max(getattr(look, name) for look in looks) == pytest.approx(1.01, rel=CLOSE)
+    assert max(look.differs for look in looks) == pytest.approx(0.01, rel=0.1)
+
+
+def test_per_layer_clipping_comes_near_to_its_sensitivity_and_not_beyond() -> None:
+    looks = watched(request_for(config=CNN, clipping="per_layer")).record.looks
+    assert 1.5 < max(look.moved for look in looks) <= math.sqrt(4) + CLOSE
+
+
+def test_an_empty_batch_shows_nothing() -> None:
+    watch = watched(request_for(batch=1, epochs=0.001))
+    sizes = watch.record.sizes
+    assert (sizes == 0).any()
+    assert len(watch.record.looks) < min(8, len(sizes))
+
+
+def test_the_run_stands_where_it_stood() -> None:
+    watch = watched(request_for(optimizer="adam"), steps=2)
+    before = moment_of(watch.run)
+    seen = watch.observer.take(3)
+    after = moment_of(watch.run)
+    assert not torch.equal(before.parameters, after.parameters)
+    assert watch._looking.at(3, before, seen) is not None
+    again = moment_of(watch.run)
+    assert torch.equal(again.parameters, after.parameters)
+    assert all(torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True))
+    assert all(torch.equal(*pair) for pair in zip(again.noise, after.noise, strict=True))
+    go_back(watch.run, before)
+    again = watch.observer.again(seen.x, seen.y, QUICK.sigma, watch.run.learning_rate.at(3))
+    assert torch.equal(again.released, seen.released)
+
+
+@pytest.mark.parametrize("clipping", CLIPPINGS)
+@pytest.mark.parametrize("name", ["mlp", "cnn", "dense without bias", "embedding"])
+def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them(name: str, clipping: str) -> None:
+    make, shape = SHAPES[name]
+    module = make()
+    x, y = batch(shape, 3)
+    parameters = torch.nn.utils.parameters_to_vector(module.parameters()).detach()
+    own = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, None, None)))
+    expected, _ = clipped_one_at_a_time(one_at_a_time(module, x, y), clipping, 0.3, layer_sizes(module))
+    assert torch.allclose(own.float(), expected, atol=1e-6)
+    scale = torch.linspace(0.5, 2.0, len(parameters))
+    scaled = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None)))
+    expected, _ = clipped_one_at_a_time(one_at_a_time(module, x, y) / scale, clipping, 0.3, layer_sizes(module))
+    assert torch.allclose(scaled.float(), expected, atol=1e-6)
+
+
+def test_they_are_taken_at_the_parameters_that_are_asked_for() -> None:
+    module = SHAPES["mlp"][0]()
+    x, y = batch((1, 28, 28), 1)
+    own = OwnGradients(module, CLIPPINGS["flat"](math.inf))
+    zeros = torch.zeros(sum(weight.numel() for weight in module.parameters()))
+    (gradient,) = own.of(zeros, x, y, None, None)
+    assert gradient[:1000].abs().max() == 0, "behind weights of 0 no gradient reaches the first layer"
+    assert gradient.abs().max() > 0
+
+
+def test_quick_is_quick() -> None:
+    assert watched(request_for(), steps=0).plan.steps == math.ceil(0.6 * 10_000 / QUICK.batch)

@@ -1,0 +1,130 @@
+"""`python -m dpcore audit`: a line for each audit, or one JSON object; recorded, and shown again by its id."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpcore.__main__ import main
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+
+SMALL = ["--model", "mlp", "--width", "20", "--batch", "500", "--epochs", "0.3", "--sigma", "1", "--device", "cpu"]
+AUDITS = [
+    "noise", "fresh_noise", "generator", "clipping", "gradients", "history", "sampler", "releases",
+    "per_step", "one_run", "one_run_curve", "in_out", "losses",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of its own."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def audited(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
+    status = main(["audit", *words, "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_one_object_holds_the_request_and_what_each_audit_found(capsys) -> None:
+    status, object_ = audited(capsys, *SMALL, "--trainer", "half_noise", "--canaries", "30", "--seed", "1")
+    assert status == 1
+    assert object_["failed"] == ["noise", "generator"]
+    assert object_["request"]["trainer"] == "half_noise"
+    assert [each["audit"] for each in object_["audits"]] == AUDITS
+    noise = object_["audits"][0]
+    assert noise["failed"]
+    assert noise["p_value"] <= noise["p_corrected"] <= 0.05
+    assert noise["epsilon"] > object_["epsilon"]["claimed"]
+    assert noise["figures"]["sigma_below"] == pytest.approx(0.5, rel=0.02)
+    assert object_["epsilon"]["lower"] <= object_["epsilon"]["claimed"]
+
+
+def test_it_is_recorded_and_its_id_shows_it_again(capsys) -> None:
+    status, object_ = audited(capsys, *SMALL, "--canaries", "0", "--seed", "1")
+    assert (status, object_["failed"]) == (0, [])
+    with Store() as store:
+        job = store.run(object_["run"])
+    assert (job.kind, job.status) == ("audit", Status.FINISHED)
+    assert audited(capsys, job.id) == (0, object_)
+    assert main(["audit", job.id]) == 0
+    assert "No audit found anything wrong" in capsys.readouterr().out
+
+
+def test_a_recorded_run_is_trained_again_by_its_settings(capsys) -> None:
+    assert main(["train", *SMALL, "--seed", "3"]) == 0
+    with Store() as store:
+        run = store.runs()[0]
+    capsys.readouterr()
+    _, object_ = audited(capsys, run.id, "--canaries", "0")
+    assert {name: value for name, value in object_["request"].items() if name in run.settings} == run.settings
+    assert main(["audit", run.id, "--sigma", "2"]) == 2
+    assert "Expected no --sigma beside a recorded run" in capsys.readouterr().err
+
+
+def test_a_table_has_a_line_for_each_audit_with_what_it_tests_and_leaves_untested(capsys) -> None:
+    assert main(["audit", *SMALL, "--trainer", "no_clipping", "--canaries", "0", "--seed", "1"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("10,000 examples, 0 of them canaries and 0 of these in; 6 steps of q = 0.05")
+    assert lines[1].split()[:3] == ["AUDIT", "RESULT", "P-VALUE"]
+    heads = [line.split()[0] for line in lines[2:] if not line.startswith(" ")][: len(AUDITS)]
+    assert heads == AUDITS
+    clipping = next(place for place, line in enumerate(lines) if line.startswith("clipping"))
+    assert lines[clipping].split()[1:3] == ["FAILS", "0"]
+    assert lines[clipping + 2].startswith("  tests: No example moves")
+    assert lines[clipping + 3].startswith("  leaves untested: ")
+    assert any(line.startswith("Claimed: epsilon <= ") for line in lines)
+    assert "What is claimed does not hold: clipping, gradients failed" in "\n".join(lines)
+
+
+def test_what_cannot_be_shown_is_a_sentence_and_the_rest_is_shown(capsys) -> None:
+    assert main(["audit", *SMALL, "--canaries", "3", "--seed", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "3 canaries are too few for a confidence of 0.95" in text
+    assert "noise          passes" in text
+
+
+def test_an_unaccounted_run_claims_nothing(capsys) -> None:
+    noiseless = [*SMALL, "--sigma", "0"]
+    assert main(["audit", *noiseless, "--canaries", "5", "--seed", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "Claimed" not in text
+    assert "Nothing is claimed. Not private: without noise" in text
+
+
+def test_a_training_that_is_cancelled_ends_the_audit(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(watch, step):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpcore.audit.observed.watch.Watch.step", interrupted)
+    assert main(["audit", *SMALL, "--canaries", "0"]) == 130
+    with Store() as store:
+        assert store.runs(kind="audit")[0].status is Status.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--trainer", "magic"], "trainer='magic'"),
+        (["--confidence", "1"], "confidence=1"),
+        (["--canaries", "9000"], "canaries=9000"),
+        (["nobody"], "nobody"),
+        (["--sigma", "-1"], "sigma=-1"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(words: list[str], named: str, capsys) -> None:
+    assert main(["audit", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert named in line
+
+
+def test_an_audit_that_is_not_over_is_not_shown(capsys) -> None:
+    from dpcore.audit.request import AuditRequest
+
+    with Store() as store:
+        job = store.submit(AuditRequest(RunConfig()))
+    assert main(["audit", job]) == 2
+    assert "to be an audit that is over, but it is queued" in capsys.readouterr().err
