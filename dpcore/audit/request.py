@@ -5,6 +5,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.audit.broken import OWN, TRAINERS, Trainer
+from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 
@@ -34,6 +35,11 @@ class AuditRequest:
         check.one_of(TRAINERS, trainer=self.trainer)
         check.in_range(0, MOST_CONFIDENCE, ends="(]", confidence=self.confidence)
         check.whole(0, MOST_CANARIES, canaries=self.canaries)
+        if self.config.sampler != Poisson.name:
+            raise ValueError(
+                f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against what, "
+                "is made for Poisson batches."
+            )
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(
                 f"Expected canaries={self.canaries} to be at most half of the {most} training examples, whose places "

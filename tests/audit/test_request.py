@@ -38,6 +38,7 @@ def test_its_seed_is_that_of_the_settings() -> None:
         ({"canaries": -1}, "canaries=-1"),
         ({"canaries": 5001}, "canaries=5001 to be at most half of the 10000"),
         ({"canaries": 2.5}, "canaries=2.5"),
+        ({"config": RunConfig(sampler="shuffle")}, "sampler='shuffle' to be 'poisson'"),
     ],
 )
 def test_bad_input_is_a_sentence(given: dict, named: str) -> None:
