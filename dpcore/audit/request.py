@@ -37,8 +37,8 @@ class AuditRequest:
         check.whole(0, MOST_CANARIES, canaries=self.canaries)
         if self.config.sampler != Poisson.name:
             raise ValueError(
-                f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against what, "
-                "is made for Poisson batches."
+                f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
+                "what, is made for Poisson batches."
             )
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(
