@@ -23,6 +23,7 @@ from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.banded import banded, rounds_of
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import CONSTANT
 from dpcore.privacy.types import FloatArray, IntArray
@@ -37,6 +38,7 @@ def parser() -> Parser:
     made.add_argument(
         "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
     )
+    made.add_argument("--bands", type=whole, help="b of a banded matrix mechanism, whose noise lasts b steps")
     made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: one of {', '.join(SAMPLERS)}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -47,13 +49,14 @@ def run(arguments: argparse.Namespace) -> int:
     names = list(dict.fromkeys(arguments.accountant or ACCOUNTANTS))
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)
-    mechanism = mechanism_of(arguments)
+    mechanism = _charged(arguments)
     points = 100 if arguments.points is None else arguments.points
     check.whole(1, MAX_POINTS, points=points)
     if not arguments.json:  # which shows the last point alone
         refuse_idle(arguments, ("points",), "--json")
-    steps = horizons(mechanism.steps, points)
-    curves = {name: ACCOUNTANTS[name].curve(mechanism, steps, arguments.delta) for name in names}
+    steps = horizons(arguments.steps, points)
+    rounds = rounds_of(steps, arguments.bands or 1)
+    curves = {name: ACCOUNTANTS[name].curve(mechanism, rounds, arguments.delta) for name in names}
     name: str | None = arguments.sampler
     drawn = None if name is None else _drawn(arguments, mechanism, steps)
     if arguments.json:
@@ -62,6 +65,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(_table(steps, curves), *([] if name is None or drawn is None else [_line(name, drawn)]), sep="\n")
     return 0
+
+
+def _charged(arguments: argparse.Namespace) -> Mechanism:
+    """The mechanism; with --bands that of the DP-SGD which costs as much."""
+    mechanism = mechanism_of(arguments)
+    if arguments.bands is None:
+        return mechanism
+    if arguments.sampler or recipe_of(arguments) != CONSTANT:
+        raise ValueError(
+            f"Expected neither --sampler nor --schedule with --bands {arguments.bands}: nothing is proven."
+        )
+    return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
 
 def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve:
@@ -89,7 +104,8 @@ def _line(name: str, drawn: Curve) -> str:
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:
-    given = mechanism_given(arguments) | {"delta": arguments.delta}
+    bands = {} if arguments.bands is None else {"bands": arguments.bands}
+    given = mechanism_given(arguments) | bands | {"delta": arguments.delta}
     return given | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
 
 

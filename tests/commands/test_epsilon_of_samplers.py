@@ -44,6 +44,19 @@ def test_what_it_cannot_answer_is_a_sentence(more: list[str], words: str, capsys
     assert words in capsys.readouterr().err
 
 
+def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, [*SETTING, "--bands", "4", "--points", "4"])
+    plain = ["epsilon", "--q", ".4", "--sigma", "1", "--steps", "5", "--delta", "1e-5", "--accountant", "rdp"]
+    expected = printed(capsys, plain)
+    assert (found["bands"], found["q"], found["steps"]) == (4, 0.1, [5, 10, 15, 20])
+    curve = expected["accountants"]["rdp"]["epsilon"]
+    assert found["accountants"]["rdp"]["epsilon"] == [curve[rounds - 1] for rounds in (2, 3, 4, 5)]
+    assert main([*SETTING, "--bands", "11"]) == 2
+    assert "at most 1/q = 10" in capsys.readouterr().err
+    assert main([*SETTING, "--bands", "2", "--sampler", "shuffle"]) == 2
+    assert "--bands 2" in capsys.readouterr().err
+
+
 def test_the_table_names_sampler_and_adjacency(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SETTING, "--sampler", "shuffle"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
