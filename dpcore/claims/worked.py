@@ -10,6 +10,7 @@ BU = "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential priva
 PIGDO = "Ding et al. 2022, Differentially private deep learning with iterative gradient descent optimization"
 SA = "Fu, Chen and Ling 2022, SA-DPSGD, arXiv 2211.07218"
 TRAMER = "Tramèr and Boneh 2021, Differentially private learning needs better features, arXiv 2011.11660"
+VAULT = "Google 2025, VaultGemma 1B, its page in the documentation of Transformers"
 OPACUS = "Opacus 1.6, opacus/tests/accountants_test.py"
 
 
@@ -71,6 +72,11 @@ EXAMPLES = tuple(
             replace(TANH, epochs=40.0), "3", "rdp", "",
         ),
         ("mma", "Modified moments accountant, 3.39", PIGDO, "section 5.2", PIGDO_MNIST, "3.39", "mma", ""),
+        (
+            "vaultgemma", "VaultGemma 1B, 2.0", VAULT, "Overview", Claim(delta=1.1e-10), "2.0", None,
+            "As models are documented: epsilon, delta and the unit (a sequence of 1,024 tokens). Noise, batch and steps "
+            "stand in the technical report; from this page alone nobody can recount it.",
+        ),
         ("opacus-rdp", "Opacus, 7.329", OPACUS, "test_rdp_accountant", TESTED, "7.32911117143", "rdp", ""),
         ("opacus-prv", "Opacus, 6.777", OPACUS, "test_prv_accountant", TESTED, "6.777395712150674", "pld", ""),
     )

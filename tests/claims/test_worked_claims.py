@@ -19,6 +19,7 @@ VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "sa-dpsgd": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
     "tanh": (Standing.HOLDS, "at most 2.38", "rdp"),
     "mma": (Standing.CONTRADICTORY, "gives 1.70", None),
+    "vaultgemma": (Standing.INSUFFICIENT, "sigma", None),
     "opacus-rdp": (Standing.HOLDS, "at most 6.7", "rdp"),
     "opacus-prv": (Standing.UNPROVEN, "between 6.76", "pld"),
 }
@@ -34,7 +35,8 @@ def test_it_has_its_verdict(example) -> None:
 
 
 def test_there_are_twelve_with_a_source_each_and_every_kind_of_verdict() -> None:
-    assert len(EXAMPLES) == len({each.name for each in EXAMPLES}) == len({each.title for each in EXAMPLES}) == 12
+    assert len(EXAMPLES) == len({each.name for each in EXAMPLES}) == len({each.title for each in EXAMPLES})
+    assert len(EXAMPLES) >= 12
     assert {standing for standing, _, _ in VERDICTS.values()} == set(Standing)
     for each in EXAMPLES:
         assert ARXIV.search(each.source) or re.search(r"\d{4}|\d[.]\d", each.source)

@@ -36,7 +36,7 @@ def test_it_opens_on_an_invitation_and_twelve_printed_claims() -> None:
     app = opened()
     assert not app.exception
     assert "Type or paste" in app.info[0].value
-    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == 12
+    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES)
 
 
 def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
@@ -105,7 +105,7 @@ def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays(field: str, text:
     app = opened(**{f"claim_{field}": text})
     assert not app.exception
     assert words in app.error[0].value
-    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == 12
+    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES)
 
 
 @pytest.mark.parametrize(
