@@ -74,7 +74,7 @@ EXAMPLES = tuple(
         ("mma", "Modified moments accountant, 3.39", PIGDO, "section 5.2", PIGDO_MNIST, "3.39", "mma", ""),
         (
             "vaultgemma", "VaultGemma 1B, 2.0", VAULT, "Overview", Claim(delta=1.1e-10), "2.0", None,
-            "As models are documented: epsilon, delta and the unit (a sequence of 1,024 tokens). Noise, batch and steps "
+            "As models are documented: epsilon, delta and the unit (a sequence of 1,024 tokens). Noise and steps "
             "stand in the technical report; from this page alone nobody can recount it.",
         ),
         ("opacus-rdp", "Opacus, 7.329", OPACUS, "test_rdp_accountant", TESTED, "7.32911117143", "rdp", ""),
