@@ -22,7 +22,15 @@ from pages.parts.lab.train_button import start_button
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.export_origin import address, origin_of
 from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
-from pages.parts.results.sampled import answers, sampled_of, sampled_profile_of, say_more, say_sampled, takes_long
+from pages.parts.results.sampled import (
+    POISSON_PICTURE,
+    answers,
+    sampled_of,
+    sampled_profile_of,
+    say_more,
+    say_sampled,
+    takes_long,
+)
 from pages.parts.results.setting_chart import chart
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.layout import page_columns
@@ -92,6 +100,8 @@ with left, place:
     start_button(form, store, past)
 if mechanism:
     with small:
+        if otherwise:
+            st.caption(POISSON_PICTURE)
         found = attack_beside(mechanism, delta, form.n)
     meant.markdown(f"With Poisson batches, of {alternative(found)}" if otherwise else f"Of {alternative(found)}")
     if pinned and form.pinnable:

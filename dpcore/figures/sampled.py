@@ -114,10 +114,11 @@ def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
 
 def sampled_ends(shown: Sampled) -> list[End]:
     """What stands at the right: the end of each line, with its mark and name."""
-    last, name = shown.curve.last, f"{shown.title}, {shown.adjacency}"
-    found = [End(Style(*LOOK, name), last.lower or 0.0, f"≥ {at_least(last.lower or 0.0)}", name)]
+    last, style = shown.curve.last, Style(*LOOK, shown.words)
+    least, most = f"≥ {at_least(last.lower or 0.0)}, {shown.adjacency}", f"≤ {at_most(last.value)}, {shown.adjacency}"
+    found = [End(style._replace(label=f"{shown.title}, at least"), last.lower or 0.0, least, shown.title)]
     if np.isfinite(last.value):
-        found.append(End(Style(*LOOK, shown.words), last.value, f"≤ {at_most(last.value)}", name))
+        found.append(End(style, last.value, most, shown.title))
     for title, curve in shown.others:
         if np.isfinite(curve.epsilon[-1]):
             style = Style(*OTHERS[curve.kind], title)

@@ -47,7 +47,7 @@ def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatAr
     last = steps_counted(sampler, q, steps)
     if not sampler.by_epoch:
         at = np.unique(np.linspace(0, last, POINTS).round().astype(np.int64))
-        return at, at * q
+        return at, at.astype(np.float64) * q
     length, epochs = steps_of_epoch(q), epochs_meant(q, steps)
     whole = np.unique(np.linspace(0, floor(epochs), min(floor(epochs), POINTS) + 1).round().astype(np.int64))
     if whole[-1] * length == last:

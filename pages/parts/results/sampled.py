@@ -1,5 +1,6 @@
 """What batches cost that are not Poisson, on the pages: for the charts, and in sentences."""
 
+import numpy as np
 import streamlit as st
 
 from dpcore.figures.sampled import Sampled, SampledBand
@@ -12,6 +13,7 @@ from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import Reading
 from pages.parts.results import cache
 
+POISSON_PICTURE = "For Poisson batches:"
 POISSON = "All else on this page is for Poisson batches."
 
 
@@ -40,7 +42,14 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
         return None
     (release,), sampler = mechanism.releases, SAMPLERS[name]
     curve = cache.sampled_profile(name, release.q, release.sigma, mechanism.steps)
-    return Sampled(sampler.title, sampler.adjacency, sampler.interval, sampler.by_epoch, curve, curve.steps * release.q)
+    return Sampled(
+        sampler.title,
+        sampler.adjacency,
+        sampler.interval,
+        sampler.by_epoch,
+        curve,
+        curve.steps.astype(np.float64) * release.q,
+    )
 
 
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
