@@ -42,8 +42,8 @@ def show_sampled(name: str, asked: Asked, setting: Setting, by_poisson: Answer |
     if isinstance(found, str):
         st.error(f"{sampler.title}: {found}")
         return
-    st.header(f"{headline(found)} ({sampler.title})", anchor=False)
-    st.markdown(sentence(found, asked.target))
+    st.header(f"{sampled_headline(found)} ({sampler.title})", anchor=False)
+    st.markdown(sampled_sentence(found, asked.target))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
         st.markdown(at_poisson_sigma(name, found, by_poisson))
     st.button("Use this answer", on_click=load, args=(fields_of(found),), key="use_sampled")
@@ -79,17 +79,17 @@ def answer_for(
         return str(error)
 
 
-def headline(found: SampledAnswer) -> str:
+def sampled_headline(found: SampledAnswer) -> str:
     """The answer in a few large words."""
     if found.solved == "sigma":
         return f"sigma = {show(found.value)}"
-    return f"steps = {found.steps:,}, or {epochs_of(epochs(found))}"
+    return f"steps = {found.steps:,}, or {epochs_of(epochs_in(found))}"
 
 
-def sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
+def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
     """What it keeps and between what its epsilon lies; never rounded past the target."""
     kept = found.reading._replace(value=min(float(outward(found.reading.value, math.ceil)), target.epsilon))
-    counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs(found))}, {found.steps:,} steps"
+    counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs_in(found))}, {found.steps:,} steps"
     beyond = "" if found.beyond is None else f" {found.solved} = {show(found.beyond)} was measured too, and overshoots."
     return f"{proven(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
 
@@ -104,7 +104,7 @@ def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str
     )
 
 
-def epochs(found: SampledAnswer) -> float:
+def epochs_in(found: SampledAnswer) -> float:
     """The length of the training in epochs."""
     if found.sampler.by_epoch:
         return found.steps / steps_of_epoch(found.q)
@@ -116,5 +116,5 @@ def fields_of(found: SampledAnswer) -> dict[str, str]:
     if found.solved == "sigma":
         return {"sigma": show(found.value)}
     if found.sampler.by_epoch:
-        return {"length": "epochs", "epochs": show(epochs(found))}
+        return {"length": "epochs", "epochs": show(epochs_in(found))}
     return {"length": "steps", "steps": show(found.steps)}
