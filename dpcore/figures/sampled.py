@@ -82,11 +82,11 @@ def sampled_profile_figure(
     profiles: Mapping[str, Curve], shown: Sampled, *, log: bool = False, size: Size = NORMAL, **more: Any
 ) -> go.Figure:
     """Delta against epsilon, of another sampler in front of what accountants say of Poisson batches."""
-    plain = profile_figure(profiles, log=log, size=size, **more).to_dict()
-    ahead, shape = drawn(sampled_profile(shown), {}, size).to_dict()["data"], plain["layout"]
+    plain = profile_figure(profiles, log=log, size=size, **more)
+    ahead, shape = drawn(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
     if not log:
-        shape["xaxis"]["range"][1] = max(shape["xaxis"]["range"][1], 1.05 * highest(shown))
-    return drawn([*ahead, *(faint(each) for each in plain["data"])], shape)
+        shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
+    return drawn([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
 
 
 def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
@@ -137,6 +137,11 @@ def faint(trace: dict[str, Any]) -> dict[str, Any]:
     left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
     kept = {key: value for key, value in trace.items() if key not in left_out}
     return kept | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
+
+
+def _traces_of(figure: go.Figure) -> list[dict[str, Any]]:
+    traces: Any = figure.data  # plotly's own types do not say what is in it
+    return [each.to_plotly_json() for each in traces]
 
 
 def _between(interval: bool) -> dict[str, Any]:
