@@ -4,10 +4,12 @@ import streamlit as st
 
 from dpcore.figures import profile_figure
 from dpcore.figures.alt_texts import profile_alt
+from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
+from pages.parts.controls.sampler import counting_mistakes
 from pages.parts.controls.second_click import started_is_seen
 from pages.parts.explain.first_visit import on_screen
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
@@ -20,6 +22,15 @@ from pages.parts.lab.train_button import start_button
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.export_origin import address, origin_of
 from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results.sampled import (
+    POISSON_PICTURE,
+    answers,
+    sampled_of,
+    sampled_profile_of,
+    say_more,
+    say_sampled,
+    takes_long,
+)
 from pages.parts.results.setting_chart import chart
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.layout import page_columns
@@ -42,8 +53,9 @@ with right:
 
 store, past, device = run_store(sentences)
 with left:
-    form, place = settings_form(device)
+    form, place = settings_form(device, samplers=True)
     pinned = pin_and_reset(form)
+    counting_mistakes(form.q)
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
 against = choice_of(row, "Against", ("epoch", "delta"), "against")
@@ -56,34 +68,47 @@ with shown:
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
 with sentences:
     on_screen("accountants")
-    certain, meant = st.empty(), st.empty()
-if mechanism and cache.slow(mechanism, delta):  # the cheap curves are there at once, the band follows
+    drawn, certain, meant = st.container(gap="xsmall"), st.empty(), st.empty()
+otherwise = bool(mechanism) and answers(form.sampler, mechanism)
+if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
     first_chart(form, names, early, log=log)
     certain.caption(chart_texts.COMING)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
-certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta)) if mechanism else form.unaccounted)
+if mechanism:
+    with drawn:
+        say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
+    certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta), apart=otherwise))
+else:
+    certain.markdown(form.unaccounted)
 if warning := delta_warning(delta, form.n):
     sentences.warning(warning)
 early.empty()
 with picture:
     if against == "epoch":
         ghost = ghost_over_epochs(pinned) if pinned else None
-        lab_chart(Shown(form, curves, store, tuple(ids), View(log, across, ghost)))
+        sampled = sampled_of(form.sampler, mechanism, delta) if mechanism else None
+        lab_chart(Shown(form, curves, store, tuple(ids), View(log, across, ghost), sampled))
     else:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        figure = profile_figure(profiles, log=log, ghost=ghost, size=chart_size())
+        sampled = sampled_profile_of(form.sampler, mechanism) if mechanism else None
+        look = {"log": log, "ghost": ghost, "size": chart_size()}
+        figure = sampled_profile_figure(profiles, sampled, **look) if sampled else profile_figure(profiles, **look)
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
-        chart(figure, "profile_chart", profile_alt(profiles), "Privacy profile", origin)
+        chart(figure, "profile_chart", profile_alt(profiles, sampled), "Privacy profile", origin)
 with left, place:
     start_button(form, store, past)
 if mechanism:
     with small:
+        if otherwise:
+            st.caption(POISSON_PICTURE)
         found = attack_beside(mechanism, delta, form.n)
-    meant.markdown(f"Of {alternative(found)}")
+    meant.markdown(f"With Poisson batches, of {alternative(found)}" if otherwise else f"Of {alternative(found)}")
     if pinned and form.pinnable:
         sentences.markdown(difference(pinned, form.pinnable))
 with below:
+    if mechanism:
+        say_more(form.sampler, mechanism, delta)
     gradients(store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)

@@ -4,7 +4,9 @@ import streamlit as st
 
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
+from pages.parts.calibrate.otherwise import show_sampled
 from pages.parts.controls.mechanism import setting_in
+from pages.parts.controls.sampler import counting_mistakes, sampler_choice
 from pages.parts.results import cache
 from pages.parts.results.export_origin import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
@@ -19,6 +21,8 @@ with left:
 setting = setting_in(left, right)
 delta = setting.delta
 with left:
+    sampler = sampler_choice()
+    counting_mistakes(setting.q)
     pinned = pin_controls(setting)
 
 with right:
@@ -35,6 +39,7 @@ with right:
         if target is not None:
             asked = question.asked_of(solved, target, setting)
             found = question.answer(asked, by)
+            show_sampled(sampler, asked, setting, found)
         if isinstance(found, str):
             st.error(found)
         elif found is not None and asked is not None:

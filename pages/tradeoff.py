@@ -13,6 +13,7 @@ from pages.parts.controls.choice import accountant_choice, accountant_pills, cho
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.moved_fields import values_shown
 from pages.parts.controls.number import Quantity, number
+from pages.parts.controls.sampler import counting_mistakes, sampler_choice
 from pages.parts.explain.first_visit import on_screen, visitor_line
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import all_curves, growing_curves
@@ -20,11 +21,12 @@ from pages.parts.results.attack_table import attack_table, clt_verdict, error_se
 from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
 from pages.parts.results.export_origin import address, origin_of
 from pages.parts.results.pinned_setting import difference, pin_controls
+from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.setting_chart import chart
 from pages.parts.results.statement_card import card
 from pages.parts.shell.layout import SMALL, page_columns
 from pages.parts.shell.present import chart_size
-from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS
+from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS, say_how_it_is_drawn
 from pages.parts.tradeoff.picture import KEYS, Look, compared, first_picture, picture, previewed
 
 LEAST = 1e-6  # of a prior
@@ -39,6 +41,8 @@ left, right = page_columns("What can an attacker do?")
 
 setting = setting_in(left, right)
 with left:
+    sampler = sampler_choice()
+    counting_mistakes(setting.q)
     prior = number(PRIOR)
     pinned = pin_controls(setting)
 mechanism, delta = setting.mechanism, setting.delta
@@ -59,13 +63,13 @@ with right:
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills(st) if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
-    look = Look(view, log, one, every, names, pinned, chart_size())
+    look = Look(view, log, one, every, names, pinned, chart_size(), sampler)
 
     on_screen("tradeoff")
-    certain, warned = st.container(), st.container()
+    otherwise, certain, warned = st.container(gap="xsmall"), st.container(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
     early, place = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
-    if cache.slow(mechanism, delta):  # the approximation is there at once, what is certified takes its place
+    if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):  # the approximation is there at once
         certain = certain.caption(chart_texts.COMING)
         if view == "trade-off":
             first = first_picture(look, mechanism)
@@ -74,6 +78,8 @@ with right:
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
     early.empty()
     certain.markdown(error_sentence(found, setting.after))
+    with otherwise:
+        say_sampled(sampler, mechanism, delta, cache.final(CERTIFIED, mechanism, delta).last)
     if warning := delta_warning(delta, setting.n):
         warned.warning(warning)
     if pinned:
@@ -93,6 +99,8 @@ with right:
             st.markdown(PAIR)
         st.html(clt_verdict(against.mu, found))
         visitor_line(found)
+        say_how_it_is_drawn(sampler, mechanism, view)
+        say_more(sampler, mechanism, delta)
     st.html(attack_table(band, found, against, prior))
     if view == "delta":
         profiles_table({name: cache.profile(name, mechanism) for name in names})

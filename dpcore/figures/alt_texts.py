@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from dpcore.figures.heatmap import Mark, contour
+from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
 from dpcore.figures.training import Track
@@ -41,19 +42,23 @@ def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
     return f"Line chart of epsilon against epoch. After {epochs_of(float(epochs[-1]))}: {ends}."
 
 
-def profile_alt(profiles: Mapping[str, Curve]) -> str:
-    """Every curve's epsilon at one delta."""
+def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None) -> str:
+    """Every curve's epsilon at one delta; `otherwise` is what batches cost that are not Poisson."""
     if not profiles:
         return "Empty line chart of delta against epsilon."
     deltas = next(iter(profiles.values())).delta
     place = int(np.argmin(np.abs(np.log(deltas / DELTA))))
     ends = _listed({name: _at(curve, place) for name, curve in profiles.items()})
+    ends += f"; {_of_sampled(otherwise)}" if otherwise else ""
     return f"Line chart of delta against epsilon. At delta = {plain(raised(float(deltas[place])))}, epsilon is: {ends}."
 
 
-def tradeoff_alt(band: Band | None, lines: Sequence[Line], *, log: bool = False) -> str:
+def tradeoff_alt(
+    band: Band | None, lines: Sequence[Line], *, otherwise: SampledBand | None = None, log: bool = False
+) -> str:
     """Every curve's height at one rate; a bound is rounded to the attacker's side."""
     found = [] if band is None or band.empty else [_of_band("Certified", band, log)]
+    found += [_of_band(otherwise.label, otherwise.band, log)] if otherwise else []
     found += [f"{each.style.label} {_of_line(each, log)}" for each in lines]
     what, at = AXES[log]
     return f"Line chart of the {what}. {at}: {'; '.join([*found, BLIND[log]])}."
@@ -186,6 +191,13 @@ def _at(curve: Curve, place: int) -> str:
 def _of_band(name: str, band: Band, log: bool) -> str:
     low, high = sorted(_height(f, log) for f in (band.lower, band.upper))
     return f"{name} from {outward(100 * low, math.floor)} to {outward(100 * high, math.ceil)} %"
+
+
+def _of_sampled(shown: Sampled) -> str:
+    """At the delta of the curve that is nearest."""
+    place = int(np.argmin(np.abs(np.log(shown.curve.delta / DELTA))))
+    at = plain(raised(float(shown.curve.delta[place])))
+    return f"{shown.title}, {shown.adjacency}, {_at(shown.curve, place)} at delta = {at}"
 
 
 def _of_line(each: Line, log: bool) -> str:

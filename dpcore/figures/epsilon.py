@@ -154,7 +154,7 @@ def curves_content(
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
-    traces += _lie(curves, epochs, bounds, log)
+    traces += lie(curves, epochs, bounds, log)
     ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
     return Content(traces, ends, bounds)
 
@@ -200,7 +200,7 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     return [lower | hover_text(curve.lower, at_least), upper | hover_text(seen, at_most)]
 
 
-def _lie(
+def lie(
     curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
 ) -> list[dict[str, Any]]:
     """What it means to lie below the certified band, written there, in the lower right corner, where it has room."""

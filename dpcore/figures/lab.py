@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from dpcore.figures.epsilon import LIE, RIGHT, Content, curves_content
 from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.labels import End, end_labels
+from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -50,6 +51,7 @@ def lab_figure(
     log: bool = False,
     across: str = "epoch",
     ghost: Ghost | None = None,
+    otherwise: Sampled | None = None,
     without: str = INVITATION,
     height: int = 500,
     size: Size = NORMAL,
@@ -57,7 +59,8 @@ def lab_figure(
     """Epsilon above accuracy, both over epochs or both over the certified epsilon.
 
     `curves` are those of the settings that are chosen, over the same (n,) epochs, `ghost` the curve of others. Without
-    a finite certified epsilon there are only epochs to draw over. `without` is what the lower plot says without a run.
+    a finite certified epsilon there are only epochs to draw over. `otherwise` is what batches cost that are not
+    Poisson; it has no place over epsilon. `without` is what the lower plot says without a run.
     """
     by_epsilon = over_epsilon(curves, across)
     x = curves[CERTIFIED].epsilon if by_epsilon else epochs
@@ -69,6 +72,9 @@ def lab_figure(
     tagged = [
         each | {"uid": f"{CURVE}{place}"} if each["name"] in walked else each for place, each in enumerate(above.traces)
     ]
+    if otherwise and not by_epsilon:
+        above = with_sampled(above._replace(traces=tagged), otherwise, log=log)
+        tagged = above.traces
     below = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]  # without it no axis would be drawn
     dots, lines = _now(curves, x, epochs, runs)
     tagged = [_beginning_left(each) if each["name"] == LIE and x[-1] < ENOUGH * end else each for each in tagged]

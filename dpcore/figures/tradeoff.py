@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.labels import written
+from dpcore.figures.sampled import SampledBand, faint
 from dpcore.figures.style import (
     BAND,
     LENGTHS,
@@ -53,12 +54,19 @@ def gaussian_line(mu: float) -> Line:
 
 
 def tradeoff_figure(
-    band: Band | None, lines: Sequence[Line], *, log: bool = False, height: int = 300, size: Size = NORMAL
+    band: Band | None,
+    lines: Sequence[Line],
+    *,
+    otherwise: SampledBand | None = None,
+    log: bool = False,
+    height: int = 300,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """The certified band (None while it is computed; left out if it is empty), other curves and blind guessing.
 
     Type II error against type I error; with `log` the attacker's view, true-positive against false-positive rate, both
-    logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only.
+    logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only. `otherwise`
+    is the band of batches that are not Poisson: all else is faint beside it.
     """
     lines = [each._replace(style=_of_region(each.style)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
@@ -68,6 +76,9 @@ def tradeoff_figure(
         traces += _band(band, style, log)
         styles.insert(0, style)
     traces += [_line(each, log) for each in lines if not each.region]
+    if otherwise:
+        traces = [*map(faint, traces), *_sampled(otherwise, log)]
+        styles = [otherwise.style, *(each._replace(label=f"{each.label}, Poisson") for each in styles)]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
 
@@ -130,6 +141,11 @@ def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
     least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
                    for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
     return [least, most | {"fill": "tonexty", "fillcolor": BAND}]
+
+
+def _sampled(otherwise: SampledBand, log: bool) -> list[dict[str, Any]]:
+    least, most = _band(otherwise.band, otherwise.style, log)
+    return [least, {key: value for key, value in most.items() if key != "fillcolor"} | otherwise.filling]
 
 
 def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:

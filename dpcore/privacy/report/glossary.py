@@ -54,8 +54,14 @@ GLOSSARY = {
     "poisson": Term(
         "Poisson sampling",
         "For each step, each example is drawn or left out by a coin of its own, with probability q. Nobody can tell "
-        "which steps an example was in, and that is worth privacy; shuffled batches have no such proof here.",
+        "which steps an example was in, and that is worth privacy; shuffled batches cost more.",
         "Balle, Barthe and Gaboardi 2018, arXiv:1807.01647",
+    ),
+    "sampler": Term(
+        "How batches are drawn",
+        "What an epsilon is for: the same noise hides more or less as an attacker can guess which steps an example was "
+        "in. Accountants count Poisson batches; any other way is accounted for beside them, by what is proven of it.",
+        "Chua et al. 2024, arXiv:2403.17673",
     ),
     "sigma": Term(
         "Noise multiplier sigma",
@@ -180,7 +186,9 @@ GLOSSARY = {
     ),
     "adjacency": Term(
         "Adjacency",
-        "Which data sets must be hard to tell apart: here any two that differ by one example, present or absent.",
+        "Which data sets must be hard to tell apart: here any two that differ by one example, present or absent "
+        "(add/remove; zero-out keeps its place in a batch empty). Under replace-one an example becomes another one, "
+        "which can move a sum by twice as much: numbers for one adjacency say nothing of another.",
         DWORK,
     ),
     "tradeoff": Term(

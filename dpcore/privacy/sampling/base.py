@@ -34,6 +34,9 @@ class Sampler(ABC):
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     adjacency: ClassVar[str]  # what a record's absence is: what its epsilon may be compared with
     interval: ClassVar[bool] = False  # whether nothing closer than two far ends is proven
+    by_epoch: ClassVar[bool] = False  # whether a record is in one batch of each epoch, so that whole epochs count
+    slow: ClassVar[bool] = False  # whether a curve may take seconds
+    least_q: ClassVar[float] = 0.0  # below, it takes minutes
 
     def curve(self, q: float, sigma: float, steps: ArrayLike, delta: float) -> Curve:
         """Lower and upper epsilon after each of `steps` (n,), which do not decrease, at one delta in (0, 1).

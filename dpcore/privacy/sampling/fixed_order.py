@@ -29,6 +29,7 @@ class FixedOrder(Sampler):
     )
     source: ClassVar[str] = "Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3"
     adjacency: ClassVar[str] = "zero-out"
+    by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         _, epochs = epochs_around(q, steps)  # a record of the first batch is released as soon as an epoch begins

@@ -40,6 +40,8 @@ class FixedSize(Sampler):
         "others (lower): dpcore/privacy/sampling/README.md"
     )
     adjacency: ClassVar[str] = "replace-one"
+    slow: ClassVar[bool] = True
+    least_q: ClassVar[float] = 1e-4
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """The central limit theorem, an approximation, and the Renyi bound."""

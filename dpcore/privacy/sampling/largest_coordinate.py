@@ -34,9 +34,9 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
     place = _thresholds(steps, sigma)
     shown, otherwise = (-np.expm1(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
     left = shown * (1 - LOST) - delta[:, None]  # (n, C)
-    useful = (left > 0) & (otherwise > LEAST)
-    epsilon = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise, 1.0) * (1 + LOST))
-    return np.maximum(np.where(useful, epsilon, 0.0).max(axis=1), 0.0)
+    useful = (left > 0) & (otherwise > LEAST)  # smaller floats have lost digits
+    told = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise * (1 + LOST), 1.0))
+    return np.maximum(told.max(axis=1), 0.0)
 
 
 def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:

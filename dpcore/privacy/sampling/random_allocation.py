@@ -35,6 +35,8 @@ class RandomAllocation(Sampler):
         "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here: dpcore/privacy/sampling/README.md"
     )
     adjacency: ClassVar[str] = "zero-out"
+    by_epoch: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         whole, begun = epochs_around(q, steps)

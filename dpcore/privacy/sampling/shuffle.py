@@ -36,6 +36,7 @@ class Shuffle(Sampler):
     source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4; several epochs composed here"
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
+    by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         whole, begun = epochs_around(q, steps)
@@ -67,6 +68,7 @@ class ShuffleOnce(Sampler):
     source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4, for the average of all epochs"
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
+    by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         whole, begun = epochs_around(q, steps)

@@ -10,8 +10,9 @@ Source: Dong, Roth and Su 2019, Gaussian differential privacy, arXiv 1905.02383,
 """
 
 from dpcore.privacy.tradeoff.base import Tradeoff
+from dpcore.privacy.tradeoff.from_lower_bounds import never_below
 from dpcore.privacy.tradeoff.from_profile import Pairs
 from dpcore.privacy.tradeoff.from_tests import Points
 from dpcore.privacy.tradeoff.gaussian import Gaussian
 
-__all__ = ["Gaussian", "Pairs", "Points", "Tradeoff"]
+__all__ = ["Gaussian", "Pairs", "Points", "Tradeoff", "never_below"]

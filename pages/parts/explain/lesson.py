@@ -12,6 +12,9 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.types import Reading
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
@@ -39,6 +42,7 @@ class Scene:
     clip_norm: float = 0.1
     delta: float = 1e-5
     accountants: tuple[str, ...] = DEFAULT_ACCOUNTANTS
+    sampler: str = Poisson.name
 
     @property
     def fields(self) -> dict[str, object]:
@@ -56,6 +60,7 @@ class Scene:
             "delta": show(self.delta),
             "optimizer": "sgd",
             "schedule": "constant",
+            "sampler": self.sampler,
             "accountants": list(self.accountants),
             "against": "epoch",
             "scale": "linear",
@@ -88,6 +93,17 @@ class Scene:
     def epsilon(self, name: str = CERTIFIED) -> float:
         """The number of an accountant."""
         return float(self.curve(name).epsilon[-1])
+
+    @property
+    def drawn(self) -> Reading:
+        """What is proven of epsilon at the end, of batches that the sampler draws."""
+        (release,) = self.mechanism.releases
+        return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
+
+    def ends(self) -> str:
+        """Both ends of it, in words."""
+        low, high = outward(self.drawn.lower or 0.0, math.floor), outward(self.drawn.value, math.ceil)
+        return f"between **{low}** and **{high}** ({SAMPLERS[self.sampler].adjacency})"
 
     def relative_to(self, other: "Scene", name: str = CERTIFIED) -> float:
         """Epsilon of this scene in units of that of another."""

@@ -14,6 +14,7 @@ from dpcore.figures.alt_texts import curves_alt
 from dpcore.figures.ghost_curve import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.labels import written
+from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import Size
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -64,6 +65,7 @@ class Shown(NamedTuple):
     store: Store | None
     ids: tuple[str, ...]
     view: View
+    otherwise: Sampled | None = None  # the same training with batches that are not Poisson
 
 
 def lab_chart(shown: Shown) -> None:
@@ -79,7 +81,7 @@ def lab_chart(shown: Shown) -> None:
 
 
 def _panel(shown: Shown, active: bool, ticks: bool) -> None:
-    form, curves, store, ids, _ = shown
+    form, curves, store, ids, _, otherwise = shown
     if store is not None and (outdated(ids) or (active and not ticks and not charts_follow())):
         st.rerun()
     watched: list[Watched] = []
@@ -96,7 +98,7 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     name = "epsilon-and-accuracy"
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
-    alt = alt_of(curves, runs, watched)
+    alt = alt_of(curves, runs, watched, otherwise)
     preview = partial(previewed, shown, watched, size)
     live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True)
     _statuses(store, watched)
@@ -104,8 +106,9 @@ def _panel(shown: Shown, active: bool, ticks: bool) -> None:
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
-    form, curves, store, _, view = shown
+    form, curves, store, _, view, otherwise = shown
     look = {"log": view.log, "across": view.across, "ghost": view.ghost, "height": HEIGHT, "size": size}
+    look["otherwise"] = otherwise
     look["without"] = without_runs(form, store)
     figure = lab_figure(curves, epochs_of(form), runs, **look)
     by_epsilon = over_epsilon(curves, view.across)
@@ -123,14 +126,16 @@ def without_runs(form: Form, store: Store | None) -> str:
 def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:
     """The figure where a field has this text, as the page will draw it; None where that may take long."""
     form = moved_form(shown.form, field, text)
-    if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta):
+    if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta) or shown.otherwise:
         return None
     curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}
     runs = [run_on_chart(each, place, form) for place, each in enumerate(watched)]
     return drawing_of(shown._replace(form=form, curves=curves), runs, watched, size)
 
 
-def alt_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched]) -> str:
+def alt_of(
+    curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched], otherwise: Sampled | None = None
+) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
     ends = [f"{titled(name)} {marked(float(curve.epsilon[-1]), curve.kind)}" for name, curve in curves.items()]
     reached = [
@@ -138,6 +143,7 @@ def alt_of(curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequenc
         for run, of in zip(runs, watched, strict=True)
         if run.accuracy and not of.run.active
     ]
+    ends += [otherwise.words] if otherwise else []
     spent = f" Epsilon at the end: {', '.join(ends)}." if ends else ""
     bought = f" Accuracy at the end: {', '.join(reached)}." if reached else ""
     return f"{ALT}{spent}{bought}"

@@ -7,6 +7,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
+from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.results.table import VerdictRow, verdict_rows
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
@@ -25,15 +26,19 @@ def why_they_differ() -> str:
     )
 
 
-def epsilon_sentence(band: Curve, after: str, delta: str) -> str:
-    """What is certain after the whole mechanism, in one sentence that begins with its length, `after_training`."""
-    after = f"{after} at delta = {delta}"
+def epsilon_sentence(band: Curve, after: str, delta: str, *, apart: bool = False) -> str:
+    """What is certain after the whole mechanism, in one sentence that begins with its length, `after_training`.
+
+    It says for which adjacency. With `apart` it says first that it is about Poisson batches.
+    """
+    after = f"{f'**{Poisson.title}**, {Poisson.adjacency}: {lowered(after)}' if apart else after} at delta = {delta}"
     upper, lower = float(band.epsilon[-1]), band.lower
     if lower is None or math.isinf(upper):
         least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
         return f"{after}, there is no certified epsilon: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
-    return f"{after}, epsilon is certified to lie between **{low}** and **{high}**."
+    adjacency = "" if apart else f" ({Poisson.adjacency})"
+    return f"{after}, epsilon is certified to lie between **{low}** and **{high}**{adjacency}."
 
 
 def _judged(curve: Curve, band: Curve) -> Verdict:

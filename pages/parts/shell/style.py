@@ -25,7 +25,7 @@ PAGE = """
 .st-key-choices > .stElementContainer [data-testid="stWidgetLabel"] {margin: 0; min-height: 0; white-space: nowrap}
 .stElementContainer:is(.st-key-history, .st-key-board) {position: absolute}  /* nothing is seen: it takes no row */
 .st-key-classroom [data-testid="stPopoverButton"] {color: inherit}  /* the theme's own is too faint while it is open */
-.st-key-halves > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
+[class*="st-key-halves"] > INNER, [class*="st-key-progress"] > INNER {min-width: 0}
 """
 TWO_COLUMNS = """
 @media (min-width: 900px) {  /* the controls stay in sight, and scroll by themselves where they are taller */
@@ -49,9 +49,9 @@ FORM = """
 :has(> .st-key-start) {position: sticky; top: 0; z-index: 4}  /* its wrapper: within that it has no room to stick */
 .st-key-start {background: light-dark(#fff, #171614); padding-bottom: .4rem}
 .st-key-start [data-testid="stTooltipIcon"] {margin: 0 .3rem}  /* a finger needs 24 pixels */
-.st-key-halves [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
-.st-key-halves [data-testid="stSelectbox"] input {padding-left: .4rem; padding-right: 0; font-size: .875rem}
-.st-key-halves [data-testid="stSelectbox"] button {padding: 0 .3rem 0 0}
+[class*="st-key-halves"] [data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: .1rem}
+[class*="st-key-halves"] [data-testid="stSelectbox"] input {padding-left: .4rem; padding-right: 0; font-size: .875rem}
+[class*="st-key-halves"] [data-testid="stSelectbox"] button {padding: 0 .3rem 0 0}
 """
 NUMBERS = """
 .stHorizontalBlock[class*="_number"] {flex-wrap: wrap; gap: .25rem .8rem}

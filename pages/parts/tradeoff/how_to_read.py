@@ -1,5 +1,11 @@
 """How the charts of the trade-off page are to be read."""
 
+import streamlit as st
+
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS
+from pages.parts.results.sampled import answers
+
 HOW_TO_READ = {  # (view, whether axes are logarithmic) -> what the picture means
     ("trade-off", False): (
         "An attacker sees the model and guesses whether **your example** was in the training data. To the right: how "
@@ -29,3 +35,18 @@ PAIR = (
     "curve leaves least."
 )
 SAME_NUMBERS = "q and sigma must not change from step to step here: choose the constant schedule to see T grow."
+OTHERWISE = {  # view -> where another sampler stands in the picture
+    "trade-off": (
+        "No attack gets beyond the outer edge of its {area}, the one away from blind guessing: the upper ends of its "
+        "epsilons prove that. And there are attacks that get to the inner edge: so far the lower ends prove it."
+    ),
+    "delta": "At each delta its epsilon lies in the {area}. What lies below promises more privacy than there is.",
+    "steps": "Growing steps are drawn for Poisson batches alone.",
+}
+
+
+def say_how_it_is_drawn(sampler: str, mechanism: Mechanism, view: str) -> None:
+    """Draw how to read what stands in the picture for batches that are not Poisson."""
+    if answers(sampler, mechanism):
+        area = "hatched area" if SAMPLERS[sampler].interval else "brown band"
+        st.markdown(f"**{SAMPLERS[sampler].title}.** {OTHERWISE[view].format(area=area)}")

@@ -1,19 +1,22 @@
 """The page's large picture, in each of its three views, of the setting that is shown or of one that a slider passes."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.components.live_chart import Drawing
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.moved_fields import Values, moved_setting
 from pages.parts.results import cache
 from pages.parts.results.attack_curves import Compared
 from pages.parts.results.pinned_setting import ghost_over_delta, pinned_line
+from pages.parts.results.sampled import answers, sampled_band_of, sampled_profile_of
 
 HEIGHT = 470
 TITLE = "Trade-off function"
@@ -30,6 +33,7 @@ class Look(NamedTuple):
     names: tuple[str, ...]  # the accountants whose profiles are drawn
     pinned: Setting | None
     size: Size
+    sampler: str = Poisson.name  # how batches are drawn that stand beside Poisson's
 
 
 class Picture(NamedTuple):
@@ -48,17 +52,20 @@ def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
 
 def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
     """The picture of a mechanism; None where lengths are asked for and its steps are not all alike."""
-    drawn = {"log": look.log, "height": HEIGHT, "size": look.size}
+    drawn: dict[str, Any] = {"log": look.log, "height": HEIGHT, "size": look.size}
     ghost = pinned_line(look.pinned) if look.pinned and look.view != "delta" else []
     if look.view == "trade-off":
         band = cache.band(mechanism)
         lines = [*compared(look, mechanism, delta).lines(), *ghost]
-        alt = tradeoff_alt(band, lines, log=look.log)
-        return Picture(tradeoff_figure(band, lines, **drawn), alt, TITLE)
+        otherwise = sampled_band_of(look.sampler, mechanism)
+        alt = tradeoff_alt(band, lines, otherwise=otherwise, log=look.log)
+        return Picture(tradeoff_figure(band, lines, otherwise=otherwise, **drawn), alt, TITLE)
     if look.view == "delta":
         profiles = {name: cache.profile(name, mechanism) for name in look.names}
-        profile = ghost_over_delta(look.pinned) if look.pinned else None
-        return Picture(profile_figure(profiles, ghost=profile, **drawn), profile_alt(profiles), "Privacy profile")
+        drawn["ghost"] = ghost_over_delta(look.pinned) if look.pinned else None
+        shown = sampled_profile_of(look.sampler, mechanism)
+        figure = sampled_profile_figure(profiles, shown, **drawn) if shown else profile_figure(profiles, **drawn)
+        return Picture(figure, profile_alt(profiles, shown), "Privacy profile")
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
     if not bands:
         return None
@@ -78,7 +85,7 @@ def first_picture(look: Look, mechanism: Mechanism) -> Picture:
 def previewed(look: Look, setting: Setting, values: Values, field: str, text: str) -> Drawing | None:
     """The picture where a field has this text; None where that may take long."""
     now = moved_setting(setting, values, field, text)
-    if cache.slow(now.mechanism, now.delta):
+    if cache.slow(now.mechanism, now.delta) or answers(look.sampler, now.mechanism):
         return None
     found = picture(look, now.mechanism, now.delta)
     return Drawing(found.figure) if found else None

@@ -11,6 +11,7 @@ from dpcore.figures import schedule_figure
 from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import ACTIVATIONS, models_for
@@ -26,6 +27,7 @@ from pages.parts.controls.faults import noted_at_control, or_said, say
 from pages.parts.controls.moved_fields import Values, given, moved
 from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
+from pages.parts.controls.sampler import sampler_choice
 from pages.parts.controls.url_state import keep, recall
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
@@ -74,6 +76,7 @@ class Form:
     problem: str = ""  # which values do not go together; it stands beside its control already
     configs: tuple[RunConfig, ...] = ()  # what would be trained, one a seed; none where `obstacle` says why
     obstacle: str = ""
+    sampler: str = Poisson.name  # what the same training is accounted for with beside Poisson batches
     values: Values | None = None  # what the fields say, and what stands behind the expander
     chosen: Chosen | None = None
 
@@ -88,10 +91,11 @@ class Form:
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
 
 
-def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, Any]:
+def settings_form(device: str, sigma: Quantity = controls.SIGMA, *, samplers: bool = False) -> tuple[Form, Any]:
     """Draw the settings of a run on the device; what they say, and a place under the data for what starts it.
 
-    What does not go together is said beside its control, and all of the controls stay.
+    What does not go together is said beside its control, and all of the controls stay. With `samplers` there is also
+    the choice of what it is accounted for with.
     """
     with st.container(key="form", gap="xsmall"):
         data = data_control()
@@ -101,10 +105,10 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA) -> tuple[Form, 
         noise = number(sigma)
         (steps, epochs), wrong_length = or_said(lambda: controls.steps_control(q), (1, None))
         clipping = st.container(key="clip_norm_place")
-        optimizer = _optimizer()
+        optimizer, sampler = _optimizer_and_sampler() if samplers else (_optimizer(), Poisson.name)
         chosen = _behind(data, optimizer, device, clipping)
         problem = wrong_rate or wrong_length or chosen.problem
-        form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem)
+        form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem, sampler=sampler)
         if not problem:
             values = given(Values(data.n, q, noise, steps, chosen.delta), epochs)
             form = replace(_accounted_or_said(form, chosen, epochs), values=values, chosen=chosen)
@@ -166,6 +170,14 @@ def baseline_of(config: RunConfig) -> RunConfig:
         "noise_generator": "auto",
     }
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
+
+
+def _optimizer_and_sampler() -> tuple[str, str]:
+    left, right = st.container(key="halves_below").columns(2, gap="small", wrap=False)
+    with left:
+        optimizer = _optimizer()
+    with right:
+        return optimizer, sampler_choice()
 
 
 def _optimizer() -> str:

@@ -11,11 +11,13 @@ from pages.parts.explain.lessons.more_steps import MORE_STEPS
 from pages.parts.explain.lessons.noise_places import NOISE_PLACES
 from pages.parts.explain.lessons.not_units import NOT_UNITS
 from pages.parts.explain.lessons.sampling import SAMPLING
+from pages.parts.explain.lessons.shuffled import SHUFFLED_LESSON
 
 LESSONS = {
     each.name: each
     for each in (
         SAMPLING,
+        SHUFFLED_LESSON,
         DISAGREEMENT,
         CLIPPING,
         NOT_UNITS,

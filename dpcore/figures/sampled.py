@@ -1,0 +1,162 @@
+"""Batches that are not Poisson on the charts: a band, or a hatched area between two far ends; and what others count."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile_figure
+from dpcore.figures.labels import End
+from dpcore.figures.style import BELOW_BAND, NORMAL, Size, Style, drawn, hover_text, line
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.sampling import OtherCurve
+from dpcore.privacy.types import FloatArray, Kind
+
+LOOK = ("#8a5a00", "solid", "━━")  # neither an accountant's nor a run's nor a pinned setting's
+OTHERS = {Kind.APPROXIMATE: ("#8a5a00", "dot", "···"), Kind.UPPER: ("#8a5a00", "dash", "╌╌")}
+BETWEEN = "rgba(138,90,0,0.25)"  # of a certified band
+HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": "rgba(138,90,0,0.75)", "bgcolor": "rgba(0,0,0,0)"}
+FAINT = 0.45  # opacity of what is counted for Poisson batches beside it
+TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
+STEPPED = {"lower": "hv", "upper": "vh"}  # the lower end counts whole epochs, the upper one those that have begun
+
+
+class Sampled(NamedTuple):
+    """What is proven of batches that one sampler draws, and what others count for them."""
+
+    title: str
+    adjacency: str
+    interval: bool  # nothing closer than two far ends is proven
+    by_epoch: bool  # bounds are step functions between whole epochs
+    curve: Curve  # its ends
+    epochs: FloatArray  # (n,) of the curve
+    others: tuple[OtherCurve, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Sampler, adjacency, and the ends after the last epoch.
+
+        >>> curve = Curve(np.array([10]), np.array([1e-5]), np.array([4.2]), np.array([1.3]), Kind.CERTIFIED)
+        >>> Sampled("Shuffled", "zero-out", True, True, curve, np.array([1.0])).words
+        'Shuffled, proven, zero-out: between 1.30 and 4.20'
+        """
+        last = self.curve.last
+        proof = "proven" if self.interval else "certified"
+        return (
+            f"{self.title}, {proof}, {self.adjacency}: between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
+        )
+
+
+class SampledBand(NamedTuple):
+    """The trade-off function of batches that one sampler draws, between two proven curves."""
+
+    label: str  # sampler and adjacency
+    interval: bool
+    band: Band
+
+    @property
+    def style(self) -> Style:
+        """The look of both curves."""
+        return Style(*LOOK, self.label)
+
+    @property
+    def filling(self) -> dict[str, Any]:
+        """What lies between them."""
+        return _between(self.interval)
+
+
+def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
+    """A plot of epsilon over epochs by Poisson batches, with another sampler's in front; what was there is faint."""
+    most = np.log10(max(highest(shown), TINY)) + 0.08 if log else 1.05 * highest(shown)
+    bounds = content.bounds[0], max(content.bounds[1], float(most))
+    beside = [faint(each) for each in content.traces if each["name"] != LIE]
+    words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log)
+    poisson = [each._replace(text=f"{each.text}, Poisson") for each in content.ends]
+    return Content([*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds)
+
+
+def sampled_profile_figure(
+    profiles: Mapping[str, Curve], shown: Sampled, *, log: bool = False, size: Size = NORMAL, **more: Any
+) -> go.Figure:
+    """Delta against epsilon, of another sampler in front of what accountants say of Poisson batches."""
+    plain = profile_figure(profiles, log=log, size=size, **more)
+    ahead, shape = drawn(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
+    if not log:
+        shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
+    return drawn([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
+
+
+def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
+    """Epsilon over epochs: both ends with what lies between them, and what others count in the style of its kind."""
+    curve, seen = shown.curve, _finite(shown.curve.epsilon)
+    lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
+    style = Style(*LOOK, f"{shown.title}, at least")
+    below = line(shown.epochs, lower, style, fill="tozeroy", fillpattern=BELOW_BAND)
+    above = line(shown.epochs, seen, style._replace(label=shown.words), fill="tonexty", **_between(shown.interval))
+    if shown.by_epoch:
+        below, above = _stepped(below, "lower"), _stepped(above, "upper")
+    ends = [below | hover_text(lower, at_least), above | hover_text(seen, at_most)]
+    return ends + [_other(each, shown.epochs) for each in shown.others]
+
+
+def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
+    """Delta over epsilon after the whole training, of a curve that is a profile."""
+    curve, seen = shown.curve, _finite(shown.curve.epsilon)
+    lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
+    style = Style(*LOOK, f"{shown.title}, at least")
+    above = line(seen, curve.delta, style._replace(label=f"{shown.title}, {shown.adjacency}, at most"), fill="tonextx")
+    below = line(lower, curve.delta, style, fill="tozerox", fillpattern=BELOW_BAND)
+    return [below | hover_text(lower, at_least), above | _between(shown.interval) | hover_text(seen, at_most)]
+
+
+def sampled_ends(shown: Sampled) -> list[End]:
+    """What stands at the right: the end of each line, with its mark and name."""
+    last, style = shown.curve.last, Style(*LOOK, shown.words)
+    least, most = f"≥ {at_least(last.lower or 0.0)}, {shown.adjacency}", f"≤ {at_most(last.value)}, {shown.adjacency}"
+    found = [End(style._replace(label=f"{shown.title}, at least"), last.lower or 0.0, least, shown.title)]
+    if np.isfinite(last.value):
+        found.append(End(style, last.value, most, shown.title))
+    for title, curve in shown.others:
+        if np.isfinite(curve.epsilon[-1]):
+            style = Style(*OTHERS[curve.kind], title)
+            found.append(End(style, float(curve.epsilon[-1]), marked(float(curve.epsilon[-1]), curve.kind), title))
+    return found
+
+
+def highest(shown: Sampled) -> float:
+    """The largest finite number on it."""
+    curves = [shown.curve, *(each.curve for each in shown.others)]
+    return max(float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves)
+
+
+def faint(trace: dict[str, Any]) -> dict[str, Any]:
+    """A curve that is for Poisson batches, beside one that is not: its band has no shaded region below."""
+    left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
+    kept = {key: value for key, value in trace.items() if key not in left_out}
+    return kept | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
+
+
+def _traces_of(figure: go.Figure) -> list[dict[str, Any]]:
+    traces: Any = figure.data  # plotly's own types do not say what is in it
+    return [each.to_plotly_json() for each in traces]
+
+
+def _between(interval: bool) -> dict[str, Any]:
+    return {"fillpattern": HATCHED} if interval else {"fillcolor": BETWEEN}
+
+
+def _stepped(trace: dict[str, Any], end: str) -> dict[str, Any]:
+    return trace | {"line": trace["line"] | {"shape": STEPPED[end]}}
+
+
+def _other(each: OtherCurve, epochs: FloatArray) -> dict[str, Any]:
+    seen = _finite(each.curve.epsilon)
+    texts = hover_text(seen, lambda epsilon: marked(epsilon, each.curve.kind))
+    return line(epochs, seen, Style(*OTHERS[each.curve.kind], each.title)) | texts
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    return np.where(np.isfinite(values), values, np.nan)

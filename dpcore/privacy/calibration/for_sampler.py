@@ -1,0 +1,152 @@
+"""The inverse question where batches are not drawn by Poisson's coins: which sigma, or how long a training."""
+
+from collections.abc import Callable
+from math import ceil, inf, log
+from typing import NamedTuple
+
+from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket
+from dpcore.privacy.calibration.solve import MOST_STEPS, SIGMAS, sigma_for
+from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.sampling import Sampler, steps_of_epoch
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.types import Reading
+
+REPLACE_ONE = PoissonReplaceOne.adjacency
+SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
+MOST, CLOSE = 12, 0.98  # measurements of a slow sampler, and the share of the target that ends them
+SLOPE, NEARBY = 2.0, 1.1  # of ln epsilon over -ln sigma where it is not known; and where it is measured
+FARTHEST = 1.0  # step in ln sigma
+FAR_APART = 2.0  # times the noise of Poisson batches: where to look first if a record moves the sum by 2 C
+
+
+class SampledAnswer(NamedTuple):
+    """The last value at which the proven upper end of epsilon is within the target."""
+
+    sampler: Sampler
+    solved: str  # sigma or steps
+    value: float  # whole for steps
+    q: float
+    sigma: float
+    steps: int  # of the sampler
+    reading: Reading  # both ends there
+    beyond: float | None  # the next value, which was measured and overshoots; None where the range ends
+
+
+def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> SampledAnswer:
+    """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps` of the sampler.
+
+    **Guarantees:** as `sigma_for`, with the upper end in the place of the cost; of a sampler that is slow to count, the
+    first of a few measurements that spends 98 % of the target or more, and none of it is overspent.
+    Errors: ValueError for bad input or a target that no sigma from 0.01 to 1000 keeps.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> found = sigma_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(3.0, 1e-5), q=0.1, steps=10)
+    >>> round(found.value, 2), found.reading.value <= 3  # one Gaussian release: mu = 1/sigma
+    (1.39, True)
+    """
+    check.whole(1, MAX_STEPS, steps=steps)
+    axis, measured = (
+        Axis(*SIGMAS, rising=False),
+        Measured(lambda sigma: sampler.curve(q, sigma, steps, target.delta).last),
+    )
+    search = _few_measurements if sampler.slow else bracket
+    found = search(axis, measured.cost, target.epsilon, *_first_look(sampler, target, q, steps))
+    if found.inside is None:
+        raise ValueError(f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or raise epsilon.")
+    sigma = found.inside.value
+    return SampledAnswer(sampler, "sigma", sigma, q, sigma, steps, measured.at(sigma), _beyond(found))
+
+
+def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> SampledAnswer:
+    """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs where the sampler has them.
+
+    Errors: ValueError for bad input, or where the first step or epoch costs more than the target.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> steps_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(4.4, 1e-5), q=0.1, sigma=2.0).value  # 4 epochs
+    40
+    """
+    check.positive(sigma=sigma)
+    check.in_range(0, 1, ends="(]", q=q)
+    unit = steps_of_epoch(q) if sampler.by_epoch else 1
+    axis = Axis(1, max(MOST_STEPS // unit, 1), whole=True)
+    measured = Measured(lambda count: sampler.curve(q, sigma, int(count) * unit, target.delta).last)
+    found = bracket(axis, measured.cost, target.epsilon, max(1.0, round(1 / q) / unit))
+    if found.inside is None:
+        first = f"{'epoch' if sampler.by_epoch else 'step'} costs epsilon={outward(measured.at(1.0).value, ceil)}"
+        raise ValueError(f"The first {first}, above {target}; raise sigma, lower q, or raise epsilon.")
+    count, beyond = int(found.inside.value), _beyond(found)
+    steps, after = count * unit, None if beyond is None else int(beyond) * unit
+    return SampledAnswer(sampler, "steps", steps, q, sigma, steps, measured.at(float(count)), after)
+
+
+class Measured:
+    """What each value of an argument costs, measured once."""
+
+    def __init__(self, reading: Callable[[float], Reading]) -> None:
+        self._reading, self._known = reading, dict[float, Reading]()
+
+    def at(self, value: float) -> Reading:
+        """Both ends of epsilon."""
+        if value not in self._known:
+            self._known[value] = self._reading(value)
+        return self._known[value]
+
+    def cost(self, value: float) -> float:
+        """The upper end."""
+        return self.at(value).value
+
+
+def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:
+    """Where to look first, and how fast ln epsilon rises there with -ln sigma: as for Poisson batches.
+
+    Far below it some samplers take long to count.
+    """
+    far = FAR_APART if sampler.adjacency == REPLACE_ONE else 1.0
+    try:
+        found = sigma_for(target, q, steps)
+    except ValueError:
+        return 1.0, SLOPE
+    less = Poisson().curve(q, found.value * NEARBY, steps, target.delta).last.value
+    slope = log(found.reading.value / less) / log(NEARBY) if less > 0 else SLOPE
+    return min(far * found.value, SIGMAS[1]), slope
+
+
+def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float) -> Bracket:
+    """Two values around the crossing, by secants in logarithms that aim a little inside the budget."""
+    inside: Point | None = None
+    outside: Point | None = None
+    x, (first, last) = axis.place(start), axis.ends
+    for _ in range(MOST):
+        value = axis.value(min(max(x, first), last))
+        point = Point(axis.place(value), value, cost(value))
+        if point.cost <= budget:
+            inside = point
+        else:
+            outside = point
+        if (inside and inside.cost >= CLOSE * budget) or (inside is None and point.x <= first):
+            break
+        x = _aimed(inside, outside, (1 + CLOSE) / 2 * budget, slope)
+    return Bracket(inside, outside)
+
+
+def _aimed(inside: Point | None, outside: Point | None, budget: float, slope: float) -> float:
+    """Where the cost is expected to reach the budget."""
+    if inside and outside and outside.cost < inf and inside.cost > 0:
+        share = log(budget / inside.cost) / log(outside.cost / inside.cost)
+        return inside.x + min(max(share, 0.1), 0.9) * (outside.x - inside.x)
+    if inside and outside:
+        return (inside.x + outside.x) / 2
+    known = inside or outside
+    assert known is not None
+    if not 0 < known.cost < inf:
+        return known.x + (FARTHEST if known is inside else -FARTHEST)
+    return known.x + min(max(log(budget / known.cost) / slope, -FARTHEST), FARTHEST)
+
+
+def _beyond(found: Bracket) -> float | None:
+    return found.outside.value if found.outside and found.outside.cost < inf else None

@@ -1,0 +1,97 @@
+"""What batches cost that are not Poisson, on the pages: for the charts, and in sentences."""
+
+import numpy as np
+import streamlit as st
+
+from dpcore.figures.sampled import Sampled, SampledBand
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.drawn_otherwise import counted_as_poisson, proven, unproven
+from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
+from dpcore.privacy.sampling.lengths import epochs_meant, steps_counted
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.types import Reading
+from pages.parts.results import cache
+
+POISSON_PICTURE = "For Poisson batches:"
+POISSON = "All else on this page is for Poisson batches."
+
+
+def answers(name: str, mechanism: Mechanism) -> bool:
+    """Whether a sampler is not Poisson, and has numbers for a mechanism."""
+    return name != Poisson.name and not unproven(SAMPLERS[name], mechanism)
+
+
+def takes_long(name: str, mechanism: Mechanism) -> bool:
+    """Whether what a sampler costs may take longer than a blink."""
+    return answers(name, mechanism) and SAMPLERS[name].slow
+
+
+def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
+    """Epsilon over the epochs of the same training with another sampler; None where there is none."""
+    if not answers(name, mechanism):
+        return None
+    (release,), sampler = mechanism.releases, SAMPLERS[name]
+    curve, epochs, others = cache.sampled(name, release.q, release.sigma, mechanism.steps, delta)
+    return Sampled(sampler.title, sampler.adjacency, sampler.interval, sampler.by_epoch, curve, epochs, others)
+
+
+def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
+    """Delta over epsilon after the same training with another sampler; None where there is none."""
+    if not answers(name, mechanism):
+        return None
+    (release,), sampler = mechanism.releases, SAMPLERS[name]
+    curve = cache.sampled_profile(name, release.q, release.sigma, mechanism.steps)
+    return Sampled(
+        sampler.title,
+        sampler.adjacency,
+        sampler.interval,
+        sampler.by_epoch,
+        curve,
+        curve.steps.astype(np.float64) * release.q,
+    )
+
+
+def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
+    """The trade-off function of the same training with another sampler; None where there is none."""
+    if not answers(name, mechanism):
+        return None
+    (release,), sampler = mechanism.releases, SAMPLERS[name]
+    band = cache.sampled_band(name, release.q, release.sigma, mechanism.steps)
+    return SampledBand(f"{sampler.title}, {sampler.adjacency}", sampler.interval, band)
+
+
+def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
+    """Draw what is proven of another sampler, and what the number of Poisson batches is worth there; or why nothing."""
+    sampler = SAMPLERS[name]
+    if why_not := unproven(sampler, mechanism):
+        st.info(why_not)
+    if not answers(name, mechanism):
+        return
+    (release,) = mechanism.releases
+    found = cache.sampled_end(name, release.q, release.sigma, mechanism.steps, delta).last
+    st.markdown(f"{proven(sampler, found)} {length(sampler, release.q, mechanism.steps)}")
+    worth = counted_as_poisson(sampler, found, poisson)
+    refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
+    (st.warning if refuted else st.markdown)(worth)
+
+
+def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
+    """Draw how another sampler draws, what is to be known of its numbers, and what they are not about."""
+    if not answers(name, mechanism):
+        return
+    (release,) = mechanism.releases
+    note = cache.sampled_end(name, release.q, release.sigma, mechanism.steps, delta).note
+    st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
+
+
+def length(sampler: Sampler, q: float, steps: int) -> str:
+    """How long a training was counted with a sampler, in a sentence.
+
+    >>> length(SAMPLERS["shuffle"], 0.0256, 196)
+    'Counted: 5 epochs of 39 batches, 195 steps.'
+    """
+    counted = steps_counted(sampler, q, steps)
+    if not sampler.by_epoch:
+        return f"Counted: {counted:,} steps."
+    return f"Counted: {epochs_of(epochs_meant(q, steps))} of {steps_of_epoch(q):,} batches, {counted:,} steps."

@@ -1,0 +1,159 @@
+"""Batches that are not Poisson on the charts: both ends, hatched where nothing closer is proven, the rest faint."""
+
+import re
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from dpcore.figures import PRESENT, charted, epochs_at, gaussian_line, profile_figure, tradeoff_figure
+from dpcore.figures.alt_texts import profile_alt, tradeoff_alt
+from dpcore.figures.epsilon import LIE
+from dpcore.figures.lab import CURVE, lab_figure
+from dpcore.figures.sampled import FAINT, HATCHED, LOOK, Sampled, SampledBand, sampled_ends, sampled_profile_figure
+from dpcore.figures.style import LOOKS, RUNS
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.lengths import points_of
+from dpcore.privacy.sampling.tradeoff_band import tradeoff_band
+
+Q, SIGMA, STEPS = 0.0256, 1.23, 196
+MECHANISM = Mechanism.constant(Q, SIGMA, STEPS)
+AT = charted(MECHANISM)
+CURVES = {name: ACCOUNTANTS[name].curve(MECHANISM, AT, 1e-5) for name in ("moments", "pld")}
+PROFILES = {"pld": ACCOUNTANTS["pld"].profile(MECHANISM, np.array([1e-6, 1e-5, 1e-4]))}
+
+
+def sampled(name: str) -> Sampled:
+    sampler = SAMPLERS[name]
+    at, epochs = points_of(sampler, Q, STEPS)
+    curve, others = sampler.curve(Q, SIGMA, at, 1e-5), sampler.other_curves(Q, SIGMA, at, 1e-5)
+    return Sampled(sampler.title, sampler.adjacency, sampler.interval, sampler.by_epoch, curve, epochs, others)
+
+
+def parts(figure: go.Figure) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    traces: Any = figure.data
+    plain = [each.to_plotly_json() for each in traces]
+    return {each["name"]: each for each in plain}, figure.to_dict()["layout"]
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("name", ["shuffle", "fixed_order", "fixed_size"])
+def test_both_ends_lie_within_the_plot(name: str, log: bool):
+    shown = sampled(name)
+    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log))
+    top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
+    for title, values in ((shown.words, shown.curve.epsilon), (f"{shown.title}, at least", shown.curve.lower)):
+        np.testing.assert_array_equal(traces[title]["y"], values)
+        assert np.max(traces[title]["y"]) < top
+        assert list(traces[title]["x"]) == shown.epochs.tolist()
+
+
+def test_only_an_interval_is_hatched_and_only_bounds_by_epoch_are_steps():
+    for name in ("shuffle", "shuffle_once", "random_allocation", "fixed_size", "poisson_replace_one"):
+        shown = sampled(name)
+        traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
+        upper, lower = traces[shown.words], traces[f"{shown.title}, at least"]
+        assert upper["fill"] == "tonexty"
+        assert (upper.get("fillpattern") == HATCHED) == shown.interval
+        assert ("fillcolor" in upper) == (not shown.interval)
+        shapes = (lower["line"].get("shape"), upper["line"].get("shape"))
+        assert shapes == (("hv", "vh") if shown.by_epoch else (None, None))
+
+
+def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed():
+    plain, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT)))
+    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("shuffle")))
+    for name, before in plain.items():
+        if before.get("uid", "").startswith(CURVE):
+            after = traces[f"{name}, Poisson"]
+            assert after["opacity"] == FAINT
+            assert after["uid"] == before["uid"]
+            np.testing.assert_array_equal(after["y"], before["y"])
+            assert "fillpattern" not in after
+    labels = [note["text"] for note in layout["annotations"] if "✓" in note["text"]]
+    assert labels
+    assert all(", Poisson" in each for each in labels)
+
+
+def test_what_is_more_private_than_there_is_lies_below_the_samplers_lower_end():
+    shown = sampled("shuffle")
+    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
+    assert "fillpattern" in traces[f"{shown.title}, at least"]
+    assert LIE in traces
+
+
+def test_over_epsilon_there_is_no_place_for_it():
+    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle")))
+    assert not [name for name in traces if "Poisson" in name or "Shuffled" in name]
+
+
+def test_ends_are_rounded_outwards_and_name_the_adjacency():
+    shown = sampled("shuffle")
+    least, most = sampled_ends(shown)
+    assert least.text.startswith("≥ ")
+    assert most.text.startswith("≤ ")
+    assert float(least.text[2:6]) <= (shown.curve.last.lower or 0)
+    assert float(most.text[2:6]) >= shown.curve.last.value
+    assert all(each.text.endswith(", zero-out") for each in (least, most))
+
+
+def test_what_others_count_is_drawn_as_its_kind():
+    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("fixed_size")))
+    approximation, bound = traces["Central limit theorem"], traces["Rényi bound"]
+    assert approximation["line"]["dash"] != bound["line"]["dash"]
+    assert str(approximation["text"][-1]).startswith("≈")
+    assert str(bound["text"][-1]).startswith("≤")
+
+
+def test_an_upper_end_that_is_infinite_is_left_out():
+    sampler = SAMPLERS["fixed_size"]
+    curve = sampler.curve(0.01, 0.05, np.array([0, 50, 100]), 1e-5)
+    shown = Sampled(sampler.title, sampler.adjacency, False, False, curve, np.array([0, 0.5, 1.0]))
+    assert [each.text[0] for each in sampled_ends(shown)] == ["≥"]
+    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
+    assert np.isnan(traces[shown.words]["y"][-1])
+    assert np.isfinite(layout["yaxis"]["range"]).all()
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
+    sampler = SAMPLERS["shuffle"]
+    curve = sampler.profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
+    shown = Sampled(sampler.title, sampler.adjacency, True, True, curve, np.ones(3))
+    traces, layout = parts(sampled_profile_figure(PROFILES, shown, log=log))
+    assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED
+    assert traces["Certified band (PLD), Poisson"]["opacity"] == FAINT
+    assert log or layout["xaxis"]["range"][1] >= float(curve.epsilon.max())
+    assert re.search(
+        r"; Shuffled every epoch, zero-out, from 5[.]\d+ to 8[.]90 at delta = 1e-5", profile_alt(PROFILES, shown)
+    )
+
+
+def test_large_figures_are_large_once():
+    curve = SAMPLERS["shuffle"].profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
+    shown = Sampled("Shuffled", "zero-out", True, True, curve, np.ones(3))
+    plain, _ = parts(profile_figure(PROFILES, size=PRESENT))
+    large, _ = parts(sampled_profile_figure(PROFILES, shown, size=PRESENT))
+    pens = {each["line"]["width"] for each in large.values()}
+    assert pens == {each["line"]["width"] for each in plain.values()}
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_its_trade_off_band_stands_in_front_and_in_the_key(log: bool):
+    band, lines = tradeoff_bounds(MECHANISM), [gaussian_line(0.3)]
+    other = SampledBand("Shuffled, zero-out", True, tradeoff_band(SAMPLERS["shuffle"], Q, SIGMA, 195))
+    figure = tradeoff_figure(band, lines, otherwise=other, log=log)
+    traces, layout = parts(figure)
+    assert traces["Shuffled, zero-out, at most"]["fillpattern"] == HATCHED
+    assert traces["Certified, at least, Poisson"]["opacity"] == FAINT
+    assert figure.to_dict()["data"][-1]["name"] == "Shuffled, zero-out, at most"
+    assert any("Shuffled, zero-out" in note["text"] for note in layout["annotations"])
+    assert "Shuffled, zero-out from " in tradeoff_alt(band, lines, otherwise=other, log=log)
+
+
+def test_its_colour_is_nobody_elses():
+    assert LOOK[0] not in {look[0] for look in LOOKS} | {*RUNS}
