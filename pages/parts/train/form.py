@@ -31,7 +31,7 @@ from pages.parts.controls.sampler import sampler_choice
 from pages.parts.controls.url_state import keep, recall
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
-from pages.parts.train.method import method_controls, schedule_controls
+from pages.parts.train.method import batch_controls, method_controls, schedule_controls
 from pages.parts.train.rate_hint import rate_hint
 from pages.parts.train.run_picker import MOST
 
@@ -106,7 +106,7 @@ def settings_form(device: str, sigma: Quantity = controls.SIGMA, *, samplers: bo
         (steps, epochs), wrong_length = or_said(lambda: controls.steps_control(q), (1, None))
         clipping = st.container(key="clip_norm_place")
         optimizer, sampler = _optimizer_and_sampler() if samplers else (_optimizer(), Poisson.name)
-        chosen = _behind(data, optimizer, device, clipping)
+        chosen = _behind(data, optimizer, device, clipping, trains=not samplers)
         problem = wrong_rate or wrong_length or chosen.problem
         form = Form(data, q, noise, steps, chosen.delta, chosen.clip_norm, optimizer, problem=problem, sampler=sampler)
         if not problem:
@@ -185,15 +185,15 @@ def _optimizer() -> str:
     return choice_by_title(SETTINGS["optimizer"].label, tuple(OPTIMIZERS), "optimizer", titled, controls.AFTER)
 
 
-def _behind(data: Data, optimizer: str, device: str, clipping: Any) -> Chosen:
-    """Draw what is behind the expander, and the clipping norm in its place before it."""
+def _behind(data: Data, optimizer: str, device: str, clipping: Any, *, trains: bool) -> Chosen:
+    """Draw what is behind the expander, and the clipping norm in its place before it; `trains` on its own batches."""
     with st.expander(MORE, expanded=controls.OPEN in st.session_state), st.container(gap="xsmall"):
         top = st.container()
         delta = number(controls.DELTA)
         model = choice(SETTINGS["model"].label, tuple(reversed(models_for(data.dataset))), "model")
         rate = st.container()
         activation = choice(SETTINGS["activation"].label, ACTIVATIONS, "activation")
-        method = method_controls(model, optimizer) | schedule_controls(device)
+        method = method_controls(model, optimizer) | (batch_controls() if trains else {}) | schedule_controls(device)
         usual = defaults(data.dataset, model, optimizer, data.source, reading=method.get("reading", "scaled"))
         with clipping:
             clip_norm = number(clip_norm_of(usual))

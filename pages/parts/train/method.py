@@ -4,6 +4,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.accounting import PROJECTION_NOTE
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
@@ -12,12 +14,13 @@ from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import NOISE_GENERATORS, SETTINGS
-from pages.parts.controls.choice import accountant_choice, choice
+from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SETTINGS
+from pages.parts.controls.choice import accountant_choice, choice, choice_by_title
 from pages.parts.controls.mechanism import noise_schedule
 from pages.parts.controls.number import number, show
 from pages.parts.controls.run_setting import quantity_of
 
+BATCHES = "batches"  # in the address, where `sampler` is what the lab accounts for
 PUBLIC = 1000  # examples held out to begin with, where some are
 LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: the plain method has neither
 
@@ -33,7 +36,7 @@ def plain_method() -> dict[str, str]:
         name: str(each.default) if isinstance(each, Choice) else show(each.default or 0)
         for name, each in chosen.items()
     }
-    return plain | {"seed": ""}
+    return plain | {"seed": "", BATCHES: Poisson.name}
 
 
 def method_controls(model: str, optimizer: str) -> dict[str, Any]:
@@ -46,6 +49,15 @@ def method_controls(model: str, optimizer: str) -> dict[str, Any]:
     if MODELS[model].wide:
         chosen["width"] = int(number(quantity_of("width")))
     return chosen | {"ema": number(quantity_of("ema"))}
+
+
+def batch_controls() -> dict[str, Any]:
+    """Draw how the run draws its batches, and what that costs."""
+    sampler = choice_by_title(SETTINGS["sampler"].label, DRAWN, BATCHES, lambda name: SAMPLERS[name].title)
+    if sampler == Poisson.name:
+        return {}
+    st.caption(SAMPLERS[sampler].note)
+    return {"sampler": sampler}
 
 
 def schedule_controls(device: str) -> dict[str, Any]:
