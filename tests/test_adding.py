@@ -179,6 +179,7 @@ def test_the_figures_draw_a_new_accountant_in_a_look_of_its_own(tally: Tally) ->
         ("calibrate", {"by": "tally", "target": "advantage"}),
         ("train", {"by": "tally"}),
         ("runs", {"by": "tally", "show": "accuracy and epsilon"}),
+        ("check", {"claim_accountant": "tally"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
@@ -220,7 +221,7 @@ def test_a_page_that_is_not_driven_with_a_new_accountant_offers_none(
         mark.args[1] for mark in test_every_page_shows_a_new_accountant.pytestmark if mark.name == "parametrize"
     ]
     others = {Path(each.file).stem for each in menu.PAGES} - {page for page, _ in driven}
-    assert others == {Path(each.file).stem for each in menu.PAGES if not each.has_controls} - {"runs"}
+    assert others == {Path(each.file).stem for each in menu.PAGES if not each.has_controls} - {"runs", "check"}
     with Store(tmp_path) as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
         for page in others:

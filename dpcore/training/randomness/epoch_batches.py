@@ -39,7 +39,7 @@ class AllocatedBatches(EpochBatches):
     """Each example in one step of the epoch, all steps being equally likely, independently of all other examples.
 
     >>> AllocatedBatches(8, 2, bytes(32)).drawn(1).tolist(), AllocatedBatches(8, 2, bytes(32)).drawn(2).tolist()
-    ([], [])
+    ([1, 4, 7], [0, 2, 3, 5, 6])
     """
 
     def allotted(self, words: RandomWords) -> NDArray[np.int64]:

@@ -46,6 +46,7 @@ OTHER = {  # setting -> another value, and what it needs beside it
     "lr_end": {"lr_schedule": "linear", "lr_end": 0.1},
     "lr_epochs": {"lr_schedule": "linear", "lr_epochs": 2.0},
     "width": {"model": "mlp", "width": 20},
+    "sampler": {"sampler": "shuffle"},
 }
 
 
