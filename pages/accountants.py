@@ -55,9 +55,11 @@ store, past, device = run_store(sentences)
 with left:
     form, place = settings_form(device, samplers=True)
     pinned = pin_and_reset(form)
-    counting_mistakes(form.q)
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
+if mechanism:
+    with left:
+        counting_mistakes(form.q)
 against = choice_of(row, "Against", ("epoch", "delta"), "against")
 across = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
 log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"

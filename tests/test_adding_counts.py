@@ -17,6 +17,7 @@ DUMMIES = {
     "A paper": "tests/pages/papers/test_papers_page.py::test_gaps_and_silences_are_folded",
     "A number of a paper": "tests/pages/papers/test_papers_page.py::test_a_number_tells_theirs_ours_and_why",
     "An accountant": "tests/test_adding.py::test_every_page_shows_a_new_accountant",
+    "A sampler": "tests/pages/test_sampler_choice.py::test_a_sampler_is_its_class_and_its_line",
     "An optimizer": "tests/test_adding_to_runs.py::test_an_optimizer_is_its_object_and_its_line",
     "A clipping": "tests/test_adding_to_runs.py::test_a_clipping_is_its_class_and_its_line",
     "A schedule": "tests/test_adding_to_runs.py::test_a_noise_schedule_is_its_object_and_its_line",

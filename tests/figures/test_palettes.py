@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.figures.ghost_curve import LOOK
+from dpcore.figures.sampled import LOOK as SAMPLED
 from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
 from dpcore.figures.training import DASHES
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -18,6 +19,12 @@ TOGETHER = {  # colours that share a chart
     "accountants": [*ACCOUNTED],
     "runs": [*RUNS],
     "lengths and the limit": [*GROWING, style_of("gdp").color],
+    "accountants, a sampler, what a pair leaves, and a ghost": [
+        *(style_of(name).color for name in ACCOUNTANTS),
+        SAMPLED[0],
+        REGION.color,
+        LOOK[0],
+    ],
     "accountants, what a pair leaves, and a ghost": [*ACCOUNTED, REGION.color, LOOK[0]],
 }
 APART = 8.0  # CIEDE2000

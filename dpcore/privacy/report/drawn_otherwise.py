@@ -40,8 +40,8 @@ def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> st
         return ""
     if sampler.adjacency not in SAME:
         return (
-            f"The number for Poisson batches is one for {ADD_REMOVE}, this one for {sampler.adjacency}: neither says "
-            "anything of the other."
+            f"The number for Poisson batches is one for {ADD_REMOVE}, this one for {sampler.adjacency}: "
+            "the two cannot be compared."
         )
     claim = f"{sampler.title}, and accounted as Poisson: claims {outward(poisson.value, math.ceil)}"
     if poisson.value < (found.lower or 0.0):

@@ -188,7 +188,7 @@ GLOSSARY = {
         "Adjacency",
         "Which data sets must be hard to tell apart: here any two that differ by one example, present or absent "
         "(add/remove; zero-out keeps its place in a batch empty). Under replace-one an example becomes another one, "
-        "which can move a sum by twice as much: numbers for one adjacency say nothing of another.",
+        "which can move a sum by twice as much: numbers for two adjacencies cannot be compared.",
         DWORK,
     ),
     "tradeoff": Term(

@@ -45,7 +45,7 @@ def test_the_claim_is_refuted_open_or_enough(poisson: float, words: str):
 
 
 def test_nothing_is_compared_across_adjacencies_or_with_nothing():
-    assert "neither says anything of the other" in counted_as_poisson(SIZE, reading(5.0, 6.0), reading(1.0, 1.1))
+    assert "the two cannot be compared" in counted_as_poisson(SIZE, reading(5.0, 6.0), reading(1.0, 1.1))
     assert counted_as_poisson(SAMPLERS["poisson"], reading(1.0, 1.1), reading(1.0, 1.1)) == ""
     assert counted_as_poisson(SHUFFLE, reading(1.0, 9.0), reading(1.0, math.inf)) == ""
 
