@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -10,7 +12,8 @@ from dpcore.figures.claim import Stretch, round_ticks
 from dpcore.figures.labels import written
 from dpcore.figures.style import BAND, NORMAL, Size, Style, drawn, layout
 
-ROW = 38  # pixels of a row: a text, and its mark below
+LINE, MARK = 20, 18  # pixels of a line of text, and of the mark below the last of a row
+LONGEST = 46  # characters of a line: as many as a telephone shows
 BROKEN = "#cf4a5a"  # a claim that lies below what is proven, or shown
 KEPT = "#2469a6"
 GREY = "#808080"
@@ -74,16 +77,16 @@ def audit_line_figure(
     rows = [*above, *middle, *below]
     low, high = _ends([row.value for row in rows] + ([] if certified is None else [certified.low]))
     log = low > 0 and high / low > FAR
-    traces = [_mark(row, len(rows) - place, high) for place, row in enumerate(rows)]
+    tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top
+    traces = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
     if certified is not None:
-        traces.insert(0, _stretch(certified, len(rows), high, kept))
-    height = size.scaled(ROW * max(len(rows), 1) + 64)
-    shape = layout("epsilon", "", height=height, size=size, hovermode="closest")
+        traces.insert(0, _stretch(certified, tops[-1], high, kept))
+    shape = layout("epsilon", "", height=size.scaled(tops[-1] + 72), size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     ends = [math.log10(low), math.log10(high)] if log else [low, high]
     shape["xaxis"] |= {"range": ends} | ({"type": "log"} | round_ticks(low, high) if log else {"nticks": 6})
-    shape["yaxis"] |= {"visible": False, "range": [0.5, len(rows) + 0.7]}
-    shape["annotations"] = [_text(row, len(rows) - place, size) for place, row in enumerate(rows)]
+    shape["yaxis"] |= {"visible": False, "range": [tops[-1] + 8, -8]}
+    shape["annotations"] = [_text(row, top, size) for row, top in zip(rows, tops, strict=False)]
     return drawn(traces, shape, size)
 
 
@@ -112,24 +115,31 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
     return max(0.0, least - 0.2 * most), 1.2 * most
 
 
-def _mark(row: _Row, place: int, high: float) -> dict[str, Any]:
-    """One number; what is infinite stands at the right end."""
-    x = min(row.value, high / 1.05)
+def _lines(row: _Row) -> list[str]:
+    return wrap(row.words, LONGEST)
+
+
+def _height(row: _Row) -> int:
+    return LINE * len(_lines(row)) + MARK
+
+
+def _mark(row: _Row, top: int, high: float) -> dict[str, Any]:
+    """One number, below what is said of it; what is infinite stands at the right end."""
+    x, y = min(row.value, high / 1.05), top + _height(row) - MARK / 2
     marker = {"symbol": row.symbol, "color": row.color, "size": 13, "line": {"width": 2.5, "color": row.color}}
-    return {"type": "scatter", "mode": "markers", "x": [x], "y": [place - 0.22], "marker": marker, "name": row.words,
+    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "marker": marker, "name": row.words,
             "hovertemplate": f"{row.words}<extra></extra>", "cliponaxis": False}  # fmt: skip
 
 
-def _stretch(certified: Stretch, rows: int, high: float, kept: bool) -> dict[str, Any]:
+def _stretch(certified: Stretch, below: int, high: float, kept: bool) -> dict[str, Any]:
     """The certified band, over all rows."""
-    end, color = min(certified.high, high), GREY if kept else BROKEN
-    pen = {"width": 1.2, "color": color}
+    end, pen = min(certified.high, high), {"width": 1.2, "color": GREY if kept else BROKEN}
     return {"type": "scatter", "mode": "lines", "x": [certified.low, certified.low, end, end],
-            "y": [0.5, rows + 0.7, rows + 0.7, 0.5], "line": pen, "fill": "toself", "fillcolor": BAND,
-            "name": "Certified", "hoverinfo": "skip"}  # fmt: skip
+            "y": [below, 0, 0, below], "line": pen, "fill": "toself", "fillcolor": BAND, "name": "Certified",
+            "hoverinfo": "skip"}  # fmt: skip
 
 
-def _text(row: _Row, place: int, size: Size) -> dict[str, Any]:
+def _text(row: _Row, top: int, size: Size) -> dict[str, Any]:
     """What a row says, above its mark and over the whole width."""
-    note = written(Style(row.color, "solid", row.glyph, row.words), row.words, size)
-    return note | {"x": 0, "xanchor": "left", "y": place + 0.22, "yref": "y", "yanchor": "middle"}
+    note = written(Style(row.color, "solid", row.glyph, row.words), "<br>".join(_lines(row)), size)
+    return note | {"x": 0, "xanchor": "left", "y": top, "yref": "y", "yanchor": "top"}

@@ -35,7 +35,7 @@ ROC = (
 )
 SCORES = (
     "Scores of canaries: log-likelihood ratios, summed over the steps. Bars: what was seen; lines: the laws that "
-    "theory predicts for what is charged. Too little noise spreads the bars and moves them apart."
+    "theory predicts for what is charged. Where training is not as charged, they part."
 )
 NO_CANARIES = "There are no scores of canaries to draw: the table says why."
 NO_LAWS = "The laws of the scores are not drawn: "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dpcore.audit.bounds.finding import Evidence
-from dpcore.audit.events import Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
+from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
 from dpcore.audit.request import AuditRequest
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run
@@ -24,6 +24,7 @@ class AuditResults:
     watched: Watched | None = None  # the newest
     stopped: Stopped | None = None
     measured: tuple[Measured, ...] = ()
+    counted: Counted | None = None  # the newest
     scored: Scored | None = None
     traced: tuple[Traced, ...] = ()
     judged: Judged | None = None
@@ -81,6 +82,7 @@ def audit_results(store: Store, run: Run) -> AuditResults:
         _last(said, Watched),
         _last(said, Stopped),
         _all(said, Measured),
+        _last(said, Counted),
         _last(said, Scored),
         _all(said, Traced),
         _last(said, Judged),

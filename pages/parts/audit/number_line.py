@@ -4,7 +4,6 @@ import math
 
 import streamlit as st
 
-from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.events import Measured
 from dpcore.figures.audit_line import Claimed, Shown, audit_line_alt, audit_line_figure
 from dpcore.figures.claim import Stretch
@@ -65,8 +64,8 @@ def certified_words(found: AuditResults, certified: Stretch) -> str:
     delta = plain(raised(found.request.config.delta))
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
     beyond = exceeding(found, certified.high)
-    refuted = f" ✕ not kept: {_by(found, beyond)}" if beyond else ""
-    return f"Certified for what is charged: {band} at δ = {delta}{refuted}"
+    refuted = f" ✕ {_by(found, beyond)}" if beyond else ""
+    return f"Certified: {band} at δ = {delta}{refuted}"
 
 
 def claimed_rows(found: AuditResults, certified: Stretch) -> list[Claimed]:
@@ -97,8 +96,7 @@ def _refuted(found: AuditResults, value: float, certified: Stretch) -> str:
 
 def _by(found: AuditResults, beyond: Measured) -> str:
     least = "that it is infinite" if beyond.unbounded else f"≥ {outward(beyond.epsilon or 0.0, math.floor)}"
-    condition = "" if beyond.evidence == Evidence.BOUND else ", conditional"
-    return f"{beyond.title} shows {least}{condition}, {p_text(found.p_values[beyond.audit])}"
+    return f"{beyond.title} shows {least} ({p_text(found.p_values[beyond.audit])})"
 
 
 def p_text(value: float) -> str:

@@ -19,6 +19,8 @@ from pages.parts.controls.choice import choice_by_title, choice_of
 from pages.parts.controls.number import Quantity, number
 from pages.parts.controls.run_setting import quantity_of
 
+BESIDE = "Count torch's normal numbers too"
+TORCH_DRAWS = 500_000_000  # some seconds; of as many normal numbers 4 would be beyond torch's largest
 RECENT = 20  # finished runs to choose from
 QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
@@ -54,10 +56,11 @@ def request_form(store: Store | None) -> Asked:
     )
     config = _chosen_here() if chosen == OWN_SETTINGS else runs[chosen].config
     confidence, canaries = number(CONFIDENCE), int(number(CANARY_COUNT))
+    draws = TORCH_DRAWS if choice_of(st, BESIDE, ("yes", "no"), "torch_beside", help=help_on("reach")) == "yes" else 0
     if isinstance(config, str):
         return Asked(None, config)
     try:
-        return Asked(AuditRequest(config, trainer, confidence, canaries))
+        return Asked(AuditRequest(config, trainer, confidence, canaries, draws))
     except ValueError as error:
         return Asked(None, str(error))
 

@@ -11,6 +11,7 @@ from dpcore.runs.store import Store
 from pages.parts.audit.audit_charts import audit_charts
 from pages.parts.audit.audit_results import AuditResults, audit_results
 from pages.parts.audit.findings_table import findings
+from pages.parts.audit.generators import generators
 from pages.parts.audit.number_line import number_line
 from pages.parts.audit.shown_audit import begun_here, cancel
 from pages.parts.controls.faults import REASON, verbatim
@@ -44,6 +45,7 @@ def _panel(store: Store, run_id: str, active: bool) -> None:
         number_line(found)
     if found.measured:
         findings(found)
+    generators(found)
     if found.judged:
         audit_charts(found)
 
