@@ -16,7 +16,7 @@ TORCH = "torch's float32 on a CPU"
 SAID = (
     "The first is the trainer's noise over what is charged, the second what libraries draw noise from by default. "
     "Where far more than none are expected beyond the largest, noise ends where normal noise does not, and a release "
-    "beyond that proves who took part, whatever epsilon is claimed. The chance of none is the p-value of one test alone."
+    "beyond that proves who took part, whatever is claimed. The chance of none is the p-value of one test alone."
 )
 
 

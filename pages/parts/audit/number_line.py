@@ -103,6 +103,6 @@ def p_text(value: float) -> str:
     """A corrected p-value in words.
 
     >>> p_text(0.0123), p_text(0.0), p_text(1e-12)
-    ('p ≤ 0.0123', 'p = 0', 'p ≤ 1.01e-12')
+    ('p ≤ 0.0123', 'p = 0', 'p ≤ 1e-12')
     """
     return f"p ≤ {outward(value, math.ceil)}" if value else "p = 0"
