@@ -67,7 +67,7 @@ def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Siz
     ]
     styles = [SEEN._replace(label="Seen, with its band"), BLIND]
     if band is not None and not band.empty:
-        certified = style_of(CERTIFIED)._replace(label="Certified: nobody is above")
+        certified = style_of(CERTIFIED)._replace(label="Certified for the claim")
         traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
         styles.insert(0, certified)
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))

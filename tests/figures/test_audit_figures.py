@@ -95,7 +95,7 @@ def test_the_roc_lies_in_its_band_and_the_certified_curve_is_that_of_theory() ->
     band = tradeoff_bounds(MECHANISM)
     figure = roc_figure(seen, band)
     least, most, curve, certified = (
-        named(figure, name) for name in ("At least", "At most", "Seen", "Certified: nobody is above")
+        named(figure, name) for name in ("At least", "At most", "Seen", "Certified for the claim")
     )
     assert np.all(np.array(least.y) <= np.array(curve.y) + 1e-12)
     assert np.all(np.array(curve.y) <= np.array(most.y) + 1e-12)

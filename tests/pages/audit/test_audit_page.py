@@ -125,7 +125,7 @@ def test_the_table_says_what_is_tested_what_is_not_and_what_came_out(store: Stor
 def test_charts_show_the_canaries_under_the_certified_curve_their_laws_and_the_limits(store: Store):
     page = opened(run=recorded(store))
     _, roc, scores, limits, losses = names_in(page)
-    assert "Certified: nobody is above" in roc
+    assert "Certified for the claim" in roc
     assert {"At least", "At most", "Seen"} <= {*roc} & {*losses}
     assert scores == ["In the data", "Not in it", "In the data, theory", "Not in it, theory"]
     assert {"No run shows more", "Best canaries, about", "One run"} <= {*limits}
@@ -148,7 +148,7 @@ def test_without_canaries_or_a_claim_the_rest_is_shown_with_a_sentence(store: St
     raw = opened(run=recorded(store, events_of(found_noise(None, 0.5), None), request=of_config(private=False)))
     assert "Nothing is claimed. Nothing is charged" in words(raw, "info")
     assert "no number line" in words(raw, "info")
-    assert "Certified: nobody is above" not in names_in(raw)[0]
+    assert "Certified for the claim" not in names_in(raw)[0]
     assert "passes" in html_of(raw)
 
 
