@@ -55,6 +55,15 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """How far torch's float32 normal numbers of a CPU have reached, beside those of the trainer."""
+
+    draws: int
+    largest: float  # by size
+    expected_beyond: float  # how many of as many normal numbers would be larger
+
+
+@dataclass(frozen=True)
 class Scored:
     """The canaries' scores: log-likelihood ratios, in against out, summed over the steps."""
 
@@ -94,12 +103,13 @@ class Finished:
     seconds: float
 
 
-Event = Prepared | Watched | Stopped | Measured | Scored | Traced | Judged | Finished
+Event = Prepared | Watched | Stopped | Measured | Counted | Scored | Traced | Judged | Finished
 KINDS: dict[str, type] = {
     "prepared": Prepared,
     "watched": Watched,
     "stopped": Stopped,
     "measured": Measured,
+    "counted": Counted,
     "scored": Scored,
     "traced": Traced,
     "judged": Judged,

@@ -12,7 +12,8 @@ from dpcore.training.described import described
 CANARIES = 1000
 MOST_CANARIES = 20_000
 MOST_CONFIDENCE = 1 - 1e-9
-OWN_KEYS = ("trainer", "confidence", "canaries")
+MOST_DRAWS = 4 * 10**9
+OWN_KEYS = ("trainer", "confidence", "canaries", "torch_draws")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class AuditRequest:
     trainer: str = OWN.name  # which trainer trains by them
     confidence: float = 0.95  # of all that is found together
     canaries: int = CANARIES  # m: examples that are in the data by the flip of a coin
+    torch_draws: int = 0  # of torch's float32 normal numbers on a CPU, to be counted beside the trainer's own
 
     def __post_init__(self) -> None:
         check.one_of(TRAINERS, trainer=self.trainer)
@@ -40,6 +42,7 @@ class AuditRequest:
                 f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
                 "what, is made for Poisson batches."
             )
+        check.whole(0, MOST_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(
                 f"Expected canaries={self.canaries} to be at most half of the {most} training examples, whose places "

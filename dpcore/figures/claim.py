@@ -51,7 +51,7 @@ def claim_figure(
     shape = layout("epsilon", "", height=height, size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(44)}
     ends = [math.log10(low), math.log10(high)] if log else [low, high]
-    shape["xaxis"] |= {"range": ends} | ({"type": "log"} | _ticks(low, high) if log else {"nticks": 6})
+    shape["xaxis"] |= {"range": ends} | ({"type": "log"} | round_ticks(low, high) if log else {"nticks": 6})
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
     shape["annotations"] = [
         _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size),
@@ -87,8 +87,12 @@ def _ends(value: float, rounded: Stretch, proven: Stretch) -> tuple[float, float
     return max(0.0, least - room), most + room
 
 
-def _ticks(low: float, high: float) -> dict[str, Any]:
-    """Round numbers along a logarithmic line: left to itself plotly writes their first digits alone."""
+def round_ticks(low: float, high: float) -> dict[str, Any]:
+    """Round numbers along a logarithmic line: left to itself plotly writes their first digits alone.
+
+    >>> round_ticks(3.0, 60.0)["ticktext"]
+    ['5', '10', '20', '50']
+    """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     values = [digit * 10.0**power for power in powers for digit in (1, 2, 5) if low <= digit * 10.0**power <= high]
     every = -(-len(values) // MOST_TICKS)

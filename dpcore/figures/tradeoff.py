@@ -173,10 +173,10 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
         axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
         if log:
             axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
-    return drawn(traces, _with_key(shape, styles, log, size), size)
+    return drawn(traces, with_key(shape, styles, log, size), size)
 
 
-def _with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
+def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
     """The layout with the names of the curves in the empty corner."""
     count = len(styles)
     return shape | {"annotations": [_note(each, style, count, log, shape, size) for each, style in enumerate(styles)]}

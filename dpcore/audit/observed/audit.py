@@ -9,6 +9,7 @@ from dpcore.audit.bounds.losses import LossFinding
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.audit.events import Event, Finished, Measured, Scored, Stopped, Traced
 from dpcore.audit.observed.outcomes import Outcomes
+from dpcore.audit.observed.torch_normal import torch_counts
 from dpcore.audit.observed.watch import Watch
 from dpcore.audit.request import AuditRequest
 from dpcore.audit.verdict import judged, measured
@@ -26,11 +27,11 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     Errors: ValueError, as a sentence, where data or device are not here, or the settings cannot be trained.
     """
     began = time.perf_counter()
-    start = new_secret() if secret is None else secret
-    watch = Watch(request, start if request.seed is None else request.seed)
+    start = request.seed if request.seed is not None else new_secret() if secret is None else secret
+    watch = Watch(request, start)
     yield watch.prepared()
     yield from _trained(watch)
-    yield from _found(watch)
+    yield from _found(watch, start)
     yield Finished(watch.record.steps, time.perf_counter() - began)
 
 
@@ -65,12 +66,13 @@ def traced(name: str, roc: Roc) -> Iterator[Traced]:
         yield Traced(name, rates, seen, above, below, roc.area, roc.scores)
 
 
-def _found(watch: Watch) -> Iterator[Event]:
+def _found(watch: Watch, start: int) -> Iterator[Event]:
     outcomes, found = Outcomes(watch), list[Measured]()
     for name, finding in outcomes.each():
         found.append(measured(name, finding, outcomes.unaccounted))
         yield found[-1]
         if isinstance(finding, LossFinding) and finding.roc:
             yield from traced(name, finding.roc)
+    yield from torch_counts(watch.request.torch_draws, start)
     yield from _scores(watch)
     yield judged(found, outcomes.claim, watch.config.delta, watch.request.confidence)

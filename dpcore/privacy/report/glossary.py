@@ -5,6 +5,7 @@ A word that is new on a page is an entry here and one call of `help_on`, or of `
 
 import re
 
+from dpcore.privacy.report.audit_terms import AUDIT
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.perturbation_terms import PERTURBATION
 from dpcore.privacy.report.term import THIS_APP, Term
@@ -249,6 +250,7 @@ GLOSSARY = {
         "Nanayakkara et al. 2023, arXiv:2303.00738",
     ),
     **PERTURBATION,
+    **AUDIT,
     Kind.UPPER: Term(
         WORDS[Kind.UPPER][:1].upper() + WORDS[Kind.UPPER][1:],
         "The exact value is not above this number: it may promise too little privacy, never too much. It carries ≤.",

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.runs.kinds import PERTURBATION
+from dpcore.runs.kinds import AUDIT, PERTURBATION
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from pages.parts.controls.choice import accountant_choice, choice_of
@@ -18,6 +18,7 @@ from pages.parts.train.live import watch
 
 TICK = "Tick a run in the table: what it reached, what it spent and how it was trained is shown here."
 COMPARISON = "A ticked comparison of methods has its charts on another page:"
+AUDITED = "What a ticked audit found stands on another page:"
 NO_CHART = (
     "Another version of this program made a ticked run: it can be renamed and deleted here, but no chart can show it."
 )
@@ -60,5 +61,9 @@ def _without_charts(chosen: Chosen) -> None:
     if comparisons:
         st.markdown(COMPARISON)
         link("pages/perturbation.py", "Perturbation", {"comparison": comparisons[0].id})
-    if len(comparisons) < len(chosen.others):
+    audits = [run for run in chosen.others if run.kind == AUDIT.name]
+    if audits:
+        st.markdown(AUDITED)
+        link("pages/audit.py", "Audit", {"run": audits[0].id})
+    if len(comparisons) + len(audits) < len(chosen.others):
         st.info(NO_CHART)

@@ -37,6 +37,7 @@ PAGES = (
     Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
     Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
     Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
+    Page("pages/audit.py", "Audit", "policy", has_controls=False),
 )
 
 

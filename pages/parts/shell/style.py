@@ -90,6 +90,9 @@ p.verdict {margin: 0}
 @media (min-width: 1200px) {.verdicts.papers tbody th {width: 32%} .verdicts.papers .ways {white-space: nowrap}}
 ul.areas {padding: 0; list-style: none}
 .areas i {display: inline-block; width: 1em; height: 1em; margin-right: .5em; vertical-align: -.1em}
+.verdicts.audits :is(th, td) {vertical-align: top}
+.verdicts.audits tbody small {display: block; font-weight: 400; opacity: .85}
+@media (min-width: 641px) {.verdicts.audits tbody th {min-width: 14rem} .verdicts.audits td {white-space: normal}}
 .verdicts.findings :is(td, th) {font-weight: 400; vertical-align: top}
 .verdicts.findings tbody th {min-width: 9rem}
 .paper-head h2 {font-size: 1.1rem; margin: 0; padding: 0}

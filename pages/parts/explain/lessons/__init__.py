@@ -4,6 +4,7 @@ No number is typed into a text: each is computed from the scene that is shown, a
 """
 
 from pages.parts.explain.lessons.broken_proof import BROKEN_PROOF
+from pages.parts.explain.lessons.broken_trainer import BROKEN_TRAINER
 from pages.parts.explain.lessons.clipping import CLIPPING
 from pages.parts.explain.lessons.disagreement import DISAGREEMENT
 from pages.parts.explain.lessons.free_rejections import FREE_REJECTIONS
@@ -25,5 +26,6 @@ LESSONS = {
         BROKEN_PROOF,
         FREE_REJECTIONS,
         NOISE_PLACES,
+        BROKEN_TRAINER,
     )
 }

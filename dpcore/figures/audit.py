@@ -1,0 +1,225 @@
+"""What an audit saw: ROC curves below the certified one, scores with their laws, bounds against the canaries."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpcore.audit.bounds.score_laws import ScoreLaws
+from dpcore.figures.claim import Stretch
+from dpcore.figures.labels import written
+from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, drawn, layout, line, style_of
+from dpcore.figures.tradeoff import BLIND, with_key
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.report.numbers import percent, short
+from dpcore.privacy.types import FloatArray
+
+HEIGHT = 340
+SEEN = Style(RUNS[0], "solid", "━━", "Seen")
+SEEN_FILL = "rgba(36,105,166,0.22)"
+INSIDE = Style(RUNS[1], "solid", "━━", "In the data")
+OUTSIDE = Style(RUNS[0], "dash", "╌╌", "Not in it")
+FILLS = ("rgba(206,122,74,0.35)", "rgba(36,105,166,0.35)")  # of the two, in this order
+BINS = 40
+LIMIT = Style("#808080", "dot", "···", "No run shows more")
+EXPECTED = Style(RUNS[4], "dash", "╌╌", "Best canaries, about")
+REACHED = Style(RUNS[0], "solid", "●", "Shown here")
+LEAST = 0.1  # bottom of the axis of bounds that has 0 in it
+
+
+class Seen(NamedTuple):
+    """A ROC curve with its band: rates of (n,) thresholds."""
+
+    false_positives: Sequence[float]  # rising
+    true_positives: Sequence[float]
+    above: Sequence[float]  # lower bound of the true curve
+    below: Sequence[float]  # upper bound
+
+
+class Reached(NamedTuple):
+    """What an audit of so many canaries showed; in words."""
+
+    canaries: int
+    epsilon: float
+    words: str
+
+
+def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Size = NORMAL) -> go.Figure:
+    """A ROC curve and its band, under the certified one where there is one; both axes logarithmic.
+
+    >>> figure = roc_figure(Seen([0.0, 0.1, 1.0], [0.0, 0.3, 1.0], [0.0, 0.1, 0.9], [0.2, 0.5, 1.0]), None)
+    >>> [trace.name for trace in figure.data]
+    ['Blind guessing', 'At least', 'At most', 'Seen']
+    """
+    x = np.asarray(seen.false_positives, dtype=float)
+    drawn_here = x > 0  # a logarithmic axis has no 0
+    x, least = x[drawn_here], float(x[drawn_here].min())
+    curve, above, below = (np.maximum(np.asarray(each, dtype=float)[drawn_here], least / 10)
+                           for each in (seen.true_positives, seen.above, seen.below))  # fmt: skip
+    thin = SEEN._replace(dash="dot")
+    traces = [
+        line(x, x, BLIND, hoverinfo="skip") | {"line": {"color": BLIND.color, "dash": BLIND.dash, "width": 1.2}},
+        line(x, above, thin._replace(label="At least"), hovertemplate="%{y:.3g}") | {"line": _pen(thin, 1.0)},
+        line(x, below, thin._replace(label="At most"), hovertemplate="%{y:.3g}")
+        | {"line": _pen(thin, 1.0), "fill": "tonexty", "fillcolor": SEEN_FILL},
+    ]
+    styles = [SEEN._replace(label="Seen, with its band"), BLIND]
+    if band is not None and not band.empty:
+        certified = style_of(CERTIFIED)._replace(label="Certified for the claim")
+        traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
+        styles.insert(0, certified)
+    traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
+    shape = layout("false-positive rate", "true-positive rate", height=height, size=size)
+    for axis in (shape["xaxis"], shape["yaxis"]):
+        axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
+    return drawn(traces, with_key(shape, styles, True, size), size)
+
+
+def roc_alt(seen: Seen, band: Band | None, rate: float = 0.01) -> str:
+    """The curve at one rate, in words.
+
+    >>> roc_alt(Seen([0.0, 0.01, 1.0], [0.0, 0.03, 1.0], [0.0, 0.01, 0.9], [0.2, 0.05, 1.0]), None)
+    'ROC curve on logarithmic axes. At 1.0 % false positives: 3.0 % true positives seen, from 1.0 % to 5.0 %.'
+    """
+    place = min(int(np.searchsorted(seen.false_positives, rate)), len(seen.false_positives) - 1)
+    own = f"{percent(seen.true_positives[place])} true positives seen, from {percent(seen.above[place])} to "
+    most = "" if band is None or band.empty else f"; certified is at most {percent(float(band.lower.power(rate)))}"
+    return (
+        f"ROC curve on logarithmic axes. At {percent(rate)} false positives: {own}{percent(seen.below[place])}{most}."
+    )
+
+
+def scores_figure(
+    inside: Sequence[float],
+    outside: Sequence[float],
+    laws: ScoreLaws | None,
+    *,
+    height: int = HEIGHT,
+    size: Size = NORMAL,
+) -> go.Figure:
+    """Histograms of the scores of canaries in and out, as densities, and the laws that theory predicts of both.
+
+    >>> figure = scores_figure([0.0, 1.0], [-1.0, 0.0], None)
+    >>> [trace.name for trace in figure.data]
+    ['In the data', 'Not in it']
+    """
+    edges = _edges(inside, outside, laws)
+    traces = [
+        _bars(np.asarray(each, dtype=float), edges, style, fill)
+        for each, style, fill in zip((inside, outside), (INSIDE, OUTSIDE), FILLS, strict=True)
+    ]
+    if laws is not None:
+        traces += [_law(laws, law, style) for law, style in ((laws.inside, INSIDE), (laws.outside, OUTSIDE))]
+    shape = layout("score of a canary", "density", height=height, size=size, hovermode="closest")
+    shape |= {"barmode": "overlay", "bargap": 0}
+    shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
+    shape["annotations"] = _key((INSIDE, OUTSIDE), size)
+    return drawn(traces, shape, size)
+
+
+def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
+    """Means of both, seen and predicted.
+
+    >>> scores_alt([1.0, 3.0], [0.0], None)
+    'Histograms of the scores of canaries: 2 in the data, 2.00 on average; 1 not in it, 0.00 on average.'
+    """
+    told = []
+    for name, scores, law in (("in the data", inside, "inside"), ("not in it", outside, "outside")):
+        theory = f" where theory has {float(getattr(laws, law) @ laws.score):.2f}" if laws else ""
+        told.append(f"{len(scores)} {name}, {float(np.mean(scores)) if scores else 0.0:.2f} on average{theory}")
+    return f"Histograms of the scores of canaries: {'; '.join(told)}."
+
+
+def canaries_figure(
+    canaries: Sequence[int],
+    most: Sequence[float],
+    expected: Sequence[float],
+    reached: Sequence[Reached],
+    certified: Stretch | None,
+    *,
+    height: int = HEIGHT,
+    size: Size = NORMAL,
+) -> go.Figure:
+    """Lower bounds against the number of canaries: what no run can exceed, what the best show, what was shown here.
+
+    >>> figure = canaries_figure([10, 100], [1.0, 3.5], [0.0, 0.2], [Reached(50, 0.1, "One run")], Stretch(2.5, 2.6))
+    >>> [trace.name for trace in figure.data]
+    ['Certified', 'No run shows more', 'Best canaries, about', 'One run']
+    """
+    counts = [*canaries, *(each.canaries for each in reached)]
+    ends = [min(counts) / 1.3, max(counts) * 1.3]
+    traces, styles = [], [LIMIT, EXPECTED, REACHED]
+    if certified is not None:
+        style = style_of(CERTIFIED)._replace(label="Certified")
+        traces.append(line([*ends, *ends[::-1]], [certified.high] * 2 + [certified.low] * 2, style, hoverinfo="skip")
+                      | {"fill": "toself", "fillcolor": BAND})  # fmt: skip
+        styles.insert(0, style)
+    traces += [line(canaries, most, LIMIT, hovertemplate="%{y:.3g}"),
+               line(canaries, expected, EXPECTED, hovertemplate="%{y:.3g}")]  # fmt: skip
+    traces += [_point(each) for each in reached]
+    shape = layout("canaries in one run", "epsilon at least", height=height, size=size, hovermode="closest")
+    ticks = [10**power for power in range(1, 7) if ends[0] <= 10**power <= ends[1]]
+    shape["xaxis"] |= {"type": "log", "range": [float(np.log10(each)) for each in ends],
+                       "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip
+    shape["yaxis"] |= {"rangemode": "tozero"}
+    shape["annotations"] = _key(styles, size)
+    return drawn(traces, shape, size)
+
+
+def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:
+    """The limit and what was shown, in words.
+
+    >>> canaries_alt(5.78, 0.29, [Reached(1000, 0.74, "One run")], 1000).split(". ", 1)[1]
+    'At 1,000: at most 5.78, about 0.290 expected; One run 0.740.'
+    """
+    told = "".join(f"; {each.words} {short(each.epsilon)}" for each in reached)
+    first = "Line chart of lower bounds of epsilon against canaries."
+    return f"{first} At {canaries:,}: at most {short(most)}, about {short(expected)} expected{told}."
+
+
+def _pen(style: Style, width: float) -> dict[str, Any]:
+    return {"color": style.color, "dash": style.dash, "width": width}
+
+
+def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
+    """The bins' edges: over all scores, and most of the laws."""
+    ends = [float(each) for each in (*inside, *outside)]
+    if laws is not None:
+        kept = laws.score[(laws.inside > 1e-3 * laws.inside.max()) | (laws.outside > 1e-3 * laws.outside.max())]
+        ends += [float(kept[0]), float(kept[-1])]
+    low, high = min(ends), max(ends)
+    return np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+
+
+def _bars(scores: FloatArray, edges: FloatArray, style: Style, fill: str) -> dict[str, Any]:
+    density = np.histogram(scores, edges, density=scores.size > 0)[0]
+    middles, widths = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    marker = {"color": fill, "line": {"color": style.color, "width": 1}}
+    return {"type": "bar", "x": middles, "y": density, "width": widths, "marker": marker, "name": style.label,
+            "hovertemplate": "%{y:.3g}"}  # fmt: skip
+
+
+def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
+    """The density of a law, its lattice thinned out to what can be seen."""
+    every = max(1, law.size // 1000)
+    size = law.size // every * every
+    density = law[:size].reshape(-1, every).sum(axis=1) / (every * laws.mesh)
+    scores = laws.score[:size].reshape(-1, every).mean(axis=1)
+    return line(scores, density, style._replace(label=f"{style.label}, theory"), hoverinfo="skip")
+
+
+def _point(each: Reached) -> dict[str, Any]:
+    marker = {"color": REACHED.color, "size": 11}
+    return {"type": "scatter", "mode": "markers", "x": [each.canaries], "y": [each.epsilon], "marker": marker,
+            "name": each.words, "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>"}  # fmt: skip
+
+
+def _key(styles: Sequence[Style], size: Size) -> list[dict[str, Any]]:
+    """The names of the lines in the upper left corner."""
+    return [
+        written(style, style.label, size)
+        | {"x": 0.01, "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "top", "yshift": -size.scaled(20) * place}
+        for place, style in enumerate(styles)
+    ]

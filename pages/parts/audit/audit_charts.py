@@ -1,0 +1,156 @@
+"""The charts of an audit: canaries told apart, their scores, the limits of one run, and the attack from outside."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import streamlit as st
+
+from dpcore.audit.bounds.limits import expected_of_one_run, most_of_one_run
+from dpcore.audit.bounds.score_laws import ScoreLaws, score_laws
+from dpcore.audit.events import Traced
+from dpcore.figures.audit import (
+    Reached,
+    Seen,
+    canaries_alt,
+    canaries_figure,
+    roc_alt,
+    roc_figure,
+    scores_alt,
+    scores_figure,
+)
+from dpcore.figures.claim import Stretch
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import percent, short
+from pages.parts.audit.audit_results import AuditResults
+from pages.parts.results import cache
+from pages.parts.results.setting_chart import chart
+from pages.parts.shell.present import chart_size
+
+COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
+RATES = (0.01, 0.001)  # false-positive rates at which the attack from outside is told
+ROC = (
+    "ROC of the canaries: how well scores tell who was in. The band holds the true curve everywhere at once, at the "
+    "confidence, if scores are independent, as those of canaries in one run are but roughly. If the claim is true, "
+    "the true curve nowhere lies above the certified one."
+)
+SCORES = (
+    "Scores of canaries: log-likelihood ratios, summed over the steps. Bars: what was seen; lines: the laws that "
+    "theory predicts for what is charged. Where training is not as charged, they part."
+)
+NO_CANARIES = "There are no scores of canaries to draw: the table says why."
+NO_LAWS = "The laws of the scores are not drawn: "
+
+
+class Limits(NamedTuple):
+    """For each of COUNTS, what no run exceeds, and what the best canaries show, about."""
+
+    most: tuple[float, ...]
+    expected: tuple[float, ...]
+
+
+@lru_cache(maxsize=64)
+def laws_of(claim: Mechanism) -> ScoreLaws:
+    """The laws of a canary's score, computed once for all sessions. Errors: ValueError where there are none."""
+    return score_laws(claim)
+
+
+@lru_cache(maxsize=64)
+def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> Limits:
+    """What so many canaries can show of a claim."""
+    laws = laws_of(claim)
+    most = tuple(most_of_one_run(count, delta, confidence) for count in COUNTS)
+    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence).epsilon for count in COUNTS))
+
+
+def audit_charts(found: AuditResults) -> None:
+    """Draw what there is."""
+    canaries = found.trace("one_run")
+    if found.scored and canaries:
+        beside = st.container(key="beside").columns(2, gap="medium")
+        with beside[0]:
+            _roc(found, canaries, "ROC of the canaries")
+            st.caption(ROC)
+        with beside[1]:
+            _scores(found)
+    else:
+        st.info(NO_CANARIES)
+    beside = st.container(key="fan").columns(2, gap="medium")
+    with beside[0]:
+        _limits(found)
+    with beside[1]:
+        _outside(found)
+
+
+def _roc(found: AuditResults, traced: Traced, title: str) -> None:
+    seen = Seen(traced.false_positives, traced.true_positives, traced.above, traced.below)
+    band = cache.band(found.claim) if found.claim else None
+    chart(roc_figure(seen, band, size=chart_size()), f"roc_{traced.audit}", roc_alt(seen, band), title, None)
+
+
+def _scores(found: AuditResults) -> None:
+    assert found.scored
+    laws, why = None, ""
+    try:
+        laws = laws_of(found.claim) if found.claim else None
+    except ValueError as error:
+        why = f" {NO_LAWS}{error}"
+    inside, outside = found.scored.inside, found.scored.outside
+    figure = scores_figure(inside, outside, laws, size=chart_size())
+    chart(figure, "scores", scores_alt(inside, outside, laws), "Scores of the canaries", None)
+    st.caption(SCORES + why)
+
+
+def _limits(found: AuditResults) -> None:
+    """What one run can show at most, and a sentence on why that is little."""
+    judged, claim, request = found.judged, found.claim, found.request
+    if judged is None or claim is None or judged.claimed_upper is None:
+        return
+    try:
+        limits = limits_of_one_run(claim, request.config.delta, request.confidence)
+    except ValueError as error:
+        st.info(f"{NO_LAWS}{error}")
+        return
+    reached = _reached(found)
+    certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
+    figure = canaries_figure(COUNTS, limits.most, limits.expected, reached, certified, size=chart_size())
+    place = COUNTS.index(1000)
+    alt = canaries_alt(limits.most[place], limits.expected[place], reached, COUNTS[place])
+    chart(figure, "limits", alt, "What one run can show", None)
+    st.caption(
+        f"Why one run shows little: of {COUNTS[place]:,} canaries even the best are expected to show about "
+        f"{short(limits.expected[place])}, and no guesses at all can show more than {short(limits.most[place])}; "
+        f"{short(certified.high)} is certified. Each canary is in or out but once, so little can be counted, and a run "
+        "that passes says little."
+    )
+
+
+def _reached(found: AuditResults) -> list[Reached]:
+    named = [found.finding("one_run"), found.finding("one_run_curve")]
+    return [
+        Reached(request_canaries, each.epsilon, each.title)
+        for each in named
+        if each is not None and each.epsilon is not None and (request_canaries := _canaries(found))
+    ]
+
+
+def _canaries(found: AuditResults) -> int:
+    return found.prepared.canaries if found.prepared else 0
+
+
+def _outside(found: AuditResults) -> None:
+    """The attack on the trained model alone: its ROC, and how many members it finds at small error rates."""
+    traced, losses = found.trace("losses"), found.finding("losses")
+    if losses is None or traced is None:
+        return
+    _roc(found, traced, "Losses of the trained model")
+    figures = dict(losses.figures)
+    told = [
+        f"at {percent(rate, 1)} false positives it finds {percent(figures[name])} of the members, "
+        f"from {percent(figures[f'{name}_above'])} to {percent(figures[f'{name}_below'])}"
+        for rate in RATES
+        if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in figures
+    ]
+    st.caption(
+        f"The attack from outside, a threshold on the loss of the trained model: {'; '.join(told)}. "
+        "It is far weaker than canaries in the gradients: a model that withstands it need not keep its claim."
+    )

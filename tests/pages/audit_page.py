@@ -1,0 +1,112 @@
+"""The audit page in a test: opened and read; an audit's events are written as a worker would."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from dpcore.audit.bounds.roc import roc_of
+from dpcore.audit.events import Counted, Event, Finished, Judged, Measured, Prepared, Scored, Watched
+from dpcore.audit.observed.audit import traced
+from dpcore.audit.request import AuditRequest
+from dpcore.audit.verdict import judged
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+
+PAGE = Path(__file__).parents[2] / "pages" / "audit.py"
+CONFIG = RunConfig(model="mlp", sigma=1.0, batch=500, epochs=0.5)
+REQUEST = AuditRequest(CONFIG, "half_noise", canaries=200, torch_draws=1000)
+CLAIM = Mechanism.constant(0.05, 1.0, 10)
+
+
+def opened(**query: str | list[str]) -> AppTest:
+    """The page, opened by an address."""
+    page = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in query.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def found_noise(epsilon: float | None = 9.0, p_value: float = 0.0) -> Measured:
+    """What a noise audit says."""
+    shows = "10 projections: sigma is at most 0.5."
+    return Measured(
+        "noise", "Noise", "As noisy as charged.", "All else.", shows, p_value, epsilon, False, "conditional"
+    )
+
+
+def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) -> list[Event]:
+    """What an audit says: of its noise, of one run, of an estimate, of a generator, and of what it could not tell."""
+    generator = np.random.default_rng(0)
+    inside, outside = generator.normal(0.1, 0.4, 100), generator.normal(-0.1, 0.4, 100)
+    found = [
+        noise or found_noise(),
+        Measured("generator", "Generator", "Normal.", "Gaps.", "1,000 draws.", 0.5, None, False, "bound",
+                 (("draws", 1000.0), ("largest", 3.1), ("expected_beyond", 1.9))),
+        Measured("one_run", "One run", "All of it.", "Nothing.", "60 of 100.", 1.0, 0.25, False, "bound"),
+        Measured("in_out", "In and out", "All of it.", "Runs.", "A threshold.", None, 0.4, False, "estimate"),
+        Measured("losses", "Losses of a trained model", "The model.", "Others.", "2 %.", None, 0.0, False, "estimate",
+                 (("tpr_at_0.01_fpr", 0.02), ("tpr_at_0.01_fpr_above", 0.01), ("tpr_at_0.01_fpr_below", 0.1))),
+    ]  # fmt: skip
+    releases = () if claim is None else tuple((each.q, each.sigma, each.count) for each in claim.releases)
+    why = "" if claim else "Nothing is charged: there is no noise."
+    roc = roc_of(inside, outside)
+    return [
+        Prepared(10_000, 10, 0.05, 1000, 200, 100, "cpu", releases, 1e-5, why),
+        Watched(5, 10, 0.5),
+        Watched(10, 10, 0.5),
+        *found,
+        Counted(1000, 3.5, 0.47),
+        Scored(tuple(inside.tolist()), tuple(outside.tolist())),
+        *traced("one_run", roc),
+        *traced("losses", roc),
+        judged(found, claim, 1e-5, 0.95),
+        Finished(10, 4.0),
+    ]
+
+
+def recorded(
+    store: Store,
+    said: Sequence[Event] | None = None,
+    status: Status | None = Status.FINISHED,
+    error: str | None = None,
+    request: AuditRequest = REQUEST,
+) -> str:
+    """An audit that has said this; still running where the status is None."""
+    run = store.submit(request, worker="test:1")
+    for event in events_of() if said is None else said:
+        store.append(run, event)
+    if status:
+        store.end(run, status, error)
+    return run
+
+
+def of_config(**settings: object) -> AuditRequest:
+    """The audit of these settings by our own trainer."""
+    return replace(REQUEST, config=replace(CONFIG, **settings), trainer="own")  # type: ignore[arg-type]
+
+
+def without(said: Sequence[Event], *kinds: type) -> list[Event]:
+    """The events but for some kinds of them."""
+    return [each for each in said if not isinstance(each, kinds)]
+
+
+def verdict_in(said: Sequence[Event]) -> Judged:
+    """The verdict among events."""
+    return next(each for each in said if isinstance(each, Judged))
+
+
+def words(page: AppTest, kind: str) -> str:
+    """All that the page says by elements of a kind, such as "error"."""
+    return "\n".join(str(getattr(each, "value", "")) for each in page.get(kind))
+
+
+def html_of(page: AppTest) -> str:
+    """All HTML of the page."""
+    return "\n".join(each.proto.body for each in page.get("html"))
