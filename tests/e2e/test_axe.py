@@ -30,7 +30,11 @@ LOOKS = {  # in this order: size, theme and rules
     "on a phone": ((390, 844), "light", "but colours"),
 }
 STATES = [(page.address, tuple(LOOKS)) for page in PAGES]
-STATES += [("?lesson=clipping", ("as opened",)), ("train?present=1", ("as opened", "on a tablet", "on a phone"))]
+STATES += [
+    ("?lesson=clipping", ("as opened",)),
+    ("?sampler=shuffle", ("as opened", "light")),
+    ("train?present=1", ("as opened", "on a tablet", "on a phone")),
+]
 HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
     .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
 SCROLLS = """() => [...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
