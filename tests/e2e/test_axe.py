@@ -30,7 +30,11 @@ LOOKS = {  # in this order: size, theme and rules
     "on a phone": ((390, 844), "light", "but colours"),
 }
 STATES = [(page.address, tuple(LOOKS)) for page in PAGES]
-STATES += [("?lesson=clipping", ("as opened",)), ("train?present=1", ("as opened", "on a tablet", "on a phone"))]
+STATES += [
+    ("?lesson=clipping", ("as opened",)),
+    ("?sampler=shuffle", ("as opened", "light")),
+    ("train?present=1", ("as opened", "on a tablet", "on a phone")),
+]
 CLAIM = "claim_epsilon=0.83&claim_delta=1e-5&claim_q=.01&claim_sigma=4&claim_steps=10000"
 STATES += [(f"check?{CLAIM}", ("as opened", "light", "on a phone"))]
 HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
