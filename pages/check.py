@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpcore.runs.printable import escaped
 from pages.parts.check.entered import entered_claim
 from pages.parts.check.examples import show_examples
 from pages.parts.check.verdict_card import show_verdict
@@ -15,7 +16,7 @@ with left:
     entered = entered_claim()
 with right:
     if entered.problem:
-        st.error(entered.problem)
+        st.error(escaped(entered.problem))
     elif entered.empty:
         st.info(NOTHING)
     else:

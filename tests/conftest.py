@@ -28,7 +28,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 IN_A_BROWSER = Path(__file__).parent / "e2e"  # where a test mostly waits, and Chromium does the work
 
 collect_ignore_glob = [
-    "*/conftest.py",  # they hold no doctests, and their names would clash
+    "*conftest.py",  # they hold no doctests, and their names would clash
     "*/doubled_app.py",  # whoever imports it serves the pages from then on, and their charts are drawn by the browser
 ]
 

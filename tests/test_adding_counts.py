@@ -38,7 +38,7 @@ EVERYDAY = {
     ),
     "A page": ("pages/NAME.py", ["calibrate", "train"]),
     "An accountant": ("NAME", ["zcdp", "strong"]),
-    "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_adam", "pi_rmsprop", "pi_adagrad", "adadp"]),
+    "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_rmsprop", "pi_adagrad", "adadp"]),
     "A clipping": ("NAME", ["auto_s", "per_layer"]),
     "A model": ("NAME", ["cnn9", "abadi"]),
     "A lesson": ("NAME", ["disagreement", "not_units", "more_steps"]),
@@ -46,7 +46,7 @@ EVERYDAY = {
     "A data set": ("NAME", ["cifar10"]),
     "A table": ("NAME", ["bank", "kddcup99", "credit_card"]),
     "A perturbation method": ("NAME", ["bassily", "objective", "paper_input"]),
-    "A broken trainer": ("NAME", ["no_clipping", "same_noise", "batches_reused"]),
+    "A broken trainer": ("NAME", ["same_noise", "batches_reused", "realised_divisor"]),
 }
 IDS = {  # of those whose file is named otherwise
     "exchange": "export",

@@ -5,15 +5,18 @@ buttons even where nobody sees them, and takes two thirds more of the processor 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from tests.e2e.server import PATIENCE, Server, serving
+from tests.pages.audit_page import recorded as audited
+from tests.pages.check_page import CLAIM
 from tests.pages.perturbation_page import recorded as compared
 from tests.pages.train_page import CONFIG, recorded
 
@@ -58,11 +61,19 @@ def runs(app: Server) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def shown_here(app: Server, runs: list[str]) -> str:
-    """What an address asks for so that a page shows something: those runs, and a comparison that has finished."""
+def shown_here(app: Server, runs: list[str]) -> Callable[[str], str]:
+    """Completes an address so that its page shows something: the runs, a comparison, an audit, a claim."""
     with Store(app.home) as store:
         comparison = compared(store, status=Status.FINISHED)
-    return "&".join([*(f"run={run}" for run in runs), f"comparison={comparison}"])
+        audit = audited(store)
+
+    def completed(address: str) -> str:
+        asked = {"run": [audit] if address.startswith("audit") else runs, "comparison": comparison}
+        if address == "check":
+            asked |= CLAIM
+        return f"{app.url}/{address}{'&' if '?' in address else '?'}{urlencode(asked, doseq=True)}"
+
+    return completed
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Every page by keyboard alone: Tab reaches each control in order, its place is seen, and nothing holds on to it."""
 
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -71,11 +72,11 @@ def walked(page: Page) -> int:
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_tab_reaches_every_control_in_order_and_one_sees_where_one_is(
-    page: Page, app: Server, shown_here: str, address: str
+    page: Page, shown_here: Callable[[str], str], address: str
 ):
-    page.goto(f"{app.url}/{address}{'&' if '?' in address else '?'}{shown_here}")
+    page.goto(shown_here(address))
     settled(page)
-    page.evaluate("() => { document.querySelector('.live-numbers').open = true; }")  # it scrolls, and might hold on
+    page.evaluate("() => document.querySelectorAll('.live-numbers').forEach(e => { e.open = true; })")  # they scroll
     assert walked(page) > 20
     assert page.evaluate("() => walk.missed()") == []
     assert page.evaluate("() => walk.disorder()") == []

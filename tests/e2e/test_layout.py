@@ -1,5 +1,6 @@
 """Every page of the menu in a browser, opened on a narrow screen and resized: nothing runs out of it."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,11 @@ def too_wide(page: Page, has_controls: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("entry", CASES)
-def test_every_control_is_inside_the_page_and_every_slider_can_be_set(browser, app: Server, shown_here: str, entry):
+def test_every_control_is_inside_the_page_and_every_slider_can_be_set(browser, shown_here: Callable[[str], str], entry):
     context = browser.new_context(viewport={"width": NARROW[0], "height": NARROW[1]})
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    page.goto(f"{app.url}/{entry.address}?{shown_here}")
+    page.goto(shown_here(entry.address))
     settled(page)
     found = {"as opened": too_wide(page, entry.has_controls)}
     for size in RESIZED:

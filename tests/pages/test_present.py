@@ -1,6 +1,7 @@
 """The "present" mode: opened by the address or by its button, kept over pages, and left again."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
-from tests.pages import train_page
+from tests.pages import audit_page, train_page
+from tests.pages.check_page import CLAIM
 from tests.pages.perturbation_page import recorded
 from tests.pages.test_every_page import opened
 
@@ -67,8 +69,12 @@ def figures(page: AppTest) -> list[dict]:
 @pytest.mark.slow
 def test_every_chart_has_large_text_in_it(store: Store, page):
     trained = train_page.recorded(store, train_page.CONFIG, 40, Status.FINISHED)
-    compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained}
-    drawn = figures(opened(page, {"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
+    compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained} | CLAIM
+    if page.address == "audit":
+        compared, show = {"run": audit_page.recorded(store)}, lambda asked: audit_page.opened(**asked)
+    else:
+        show = partial(opened, page)
+    drawn = figures(show({"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
     assert drawn
     assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}
-    assert {each["layout"]["font"]["size"] for each in figures(opened(page, compared))} == {NORMAL.text}
+    assert {each["layout"]["font"]["size"] for each in figures(show(compared))} == {NORMAL.text}

@@ -18,8 +18,8 @@ AUDIT = {
     ),
     "evidence": Term(
         "Epsilon at least",
-        "Bound: holds at the confidence whatever the trainer does. Conditional: if what the audit leaves untested is "
-        "as it is charged. Estimate: no bound, because it rests on an assumption that holds at most roughly.",
+        "A bound holds at the confidence whatever the trainer does. A conditional number holds if what the audit "
+        "leaves untested is as it is charged. An estimate is no bound: what it assumes holds at most roughly.",
         THIS_APP,
         ("Epsilon at least",),
     ),

@@ -14,13 +14,12 @@ from dpcore.runs.export.base import TextForm
 from dpcore.runs.export.run_record import RunRecord
 from dpcore.runs.export.script import where_trained
 from dpcore.runs.in_words import when
-from dpcore.runs.printable import printable
+from dpcore.runs.printable import escaped
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
-SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})
 BEFORE = "{count:,} of the sums were released by runs that this one began anew with fresh noise: all are charged."
 LIMITS = (
     "Accuracy is that of one run on one test set. Where a run was chosen among several by such figures, they are too "
@@ -44,15 +43,6 @@ def model_card(records: Sequence[RunRecord]) -> str:
         *("", "## Limits", "", "\n".join(f"- {each}" for each in _limits(record))),
     ]
     return "\n".join(parts) + "\n"
-
-
-def escaped(words: str) -> str:
-    """Words as Markdown shows them as they are, on one line.
-
-    >>> escaped("<b>[x](y)</b>")
-    '\\\\<b\\\\>\\\\[x\\\\](y)\\\\</b\\\\>'
-    """
-    return printable(words).translate(SPECIAL)
 
 
 def _table(rows: Mapping[str, str]) -> str:

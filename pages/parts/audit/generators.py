@@ -43,7 +43,7 @@ def generators_table(rows: list[tuple[str, int, float]]) -> str:
     heads = "".join(f"<th scope=col class=number>{each}</th>" for each in HEADS)
     top = f"<thead><tr><th scope=col>Generator</th>{heads}</tr></thead>"
     body = "".join(_row(*each) for each in rows)
-    return scrolling(TITLE, f"<table class=verdicts>{top}<tbody>{body}</tbody></table>")
+    return scrolling(TITLE, f"<table class='verdicts generators'>{top}<tbody>{body}</tbody></table>")
 
 
 def _row(name: str, draws: int, largest: float) -> str:

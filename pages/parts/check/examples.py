@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from dpcore.claims.worked import EXAMPLES, Worked
+from dpcore.privacy.report import glossary
 from pages.parts.check.entered import fill_in
 from pages.parts.explain.terms import linked
 
@@ -16,7 +17,8 @@ def show_examples() -> None:
     st.html(f"<h2 class=part>{HEAD}</h2>")
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
-        row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=_where(each))
+        source = glossary.linked(_where(each))
+        row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=source)
     with st.expander("Where they stand"):
         items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
         st.html(f"<ul class=remarks>{items}</ul>")

@@ -10,10 +10,10 @@ from dpcore.claims import Standing, checked
 from dpcore.claims.text import read_text
 from dpcore.claims.worked import EXAMPLES
 from pages.parts.check.verdict_card import SIGNS, counts_table, marked_text, verdict_html
+from tests.pages.check_page import CLAIM
 
 PAGE = Path(__file__).parents[3] / "pages" / "check.py"
 CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
-TYPED = {"epsilon": "0.83", "delta": "1e-5", "batch": "256", "examples": "60k", "sigma": "1.3", "epochs": "15"}
 
 
 def opened(**query: str) -> AppTest:
@@ -40,7 +40,7 @@ def test_it_opens_on_an_invitation_and_twelve_printed_claims() -> None:
 
 
 def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
-    app = opened(**{f"claim_{name}": text for name, text in TYPED.items()}, claim_sampler="poisson")
+    app = opened(**CLAIM)
     assert "Refuted" in verdict_of(app)
     assert "at least 0.862" in app.code[0].value
     assert app.get("plotly_chart")

@@ -14,13 +14,27 @@ from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from pages.parts.controls.presets import PRESETS
 from pages.parts.explain.terms import head, legend, term
+from tests.pages import audit_page
+from tests.pages.check_page import CLAIM
 from tests.pages.test_every_page import PAGES, ROOT, address_of, opened
 from tests.pages.train_page import opened_at
 
 PLAIN = ("Number", "All pairs by", "CLT", "(", "No pair")  # heads of columns that are curves, or say nothing
-PLAIN += ("Where", "Theirs", "Open it in", "It claims", "What holds")
+PLAIN += ("Where", "Theirs", "Open it in", "It claims", "What holds", "Run how", "Gives it")
 PLAIN += ("Method", "Feature", "before", "handed over", "cut to its range", "nearest public row", "ε =")
-PRINTED = re.compile(r"class='verdicts (papers|findings|features)'")  # tables with the words of a paper or a data set
+PLAIN += (
+    "Audit",
+    "Result",
+    "What it",
+    "Generator",
+    "Drawn",
+    "Largest, by size",
+    "Normal ones beyond it",
+    "Chance of none",
+)
+PRINTED = re.compile(
+    r"class='verdicts (papers|findings|features|audits|generators)'"
+)  # tables whose rows have names of their own
 HEADS = (r"<th scope=\w+[^>]*>(.*?)</th>", r"<th scope=col[^>]*>(.*?)</th>")
 HELPED = ("markdown", "caption", "selectbox", "button", "button_group", "text_input", "toggle", "checkbox")
 
@@ -46,8 +60,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
             variants += [{"target": target} for target in ("advantage", "mu")] + [
                 {"acceptance": "sa"},
                 {"stride_by": "own", "learner": "mlp"},
+                CLAIM,
             ]
-            return {f"{Path(page.file).stem} {query}": opened(page, query) for page in PAGES for query in variants}
+            audited = audit_page.opened(run=audit_page.recorded(store))
+            named = {f"{Path(page.file).stem} {query}": opened(page, query) for page in PAGES for query in variants}
+            return named | {"audit": audited}
 
 
 @pytest.mark.slow
