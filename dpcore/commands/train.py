@@ -200,7 +200,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     asked = {name: getattr(arguments, name, None) for name in SETTINGS}
     given = {name: value for name, value in asked.items() if value is not None}
     dataset, optimizer = given.get("dataset", PLAIN.dataset), given.get("optimizer", PLAIN.optimizer)
-    model = given.get("model") or models_for(dataset)[-1]
+    model = given.get("model") or models_for(dataset, given.get("features", PLAIN.features))[-1]
     source = given.get("source", next(iter(available(dataset)), "full"))
     private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
     base = defaults(dataset, model, optimizer, source, private=private, reading=reading)

@@ -49,6 +49,16 @@ class Dataset:
         return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
 
     @property
+    def images(self) -> bool:
+        """Whether its examples are images."""
+        return len(self.shape) == 3
+
+    @property
+    def grey(self) -> bool:
+        """Whether its examples are grey images."""
+        return self.images and self.shape[0] == 1
+
+    @property
     def ids(self) -> int:
         """How many ids there are, where the numbers of an example are ids; 0 where they are quantities."""
         return self.arrays.ids if self.arrays else 0

@@ -37,6 +37,14 @@ def _of_method(run: Settings) -> list[tuple[bool, str]]:
             f"Expected no DP-PCA and no relevances with sampler={run.sampler!r}: nothing is proven of them together.",
         ),
         (
+            run.features != "pixels" and run.pca > 0,
+            f"Expected no pca={run.pca} with features={run.features!r}: it projects pixels.",
+        ),
+        (
+            run.views > 1 and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
+            f"Expected no DP-PCA and no relevances with views={run.views}: their noise is meant for one view each.",
+        ),
+        (
             run.pca > 0 and not MODELS[run.model].dense,
             f"Expected pca={run.pca} only with model {dense}, not {run.model!r}: a projection has no pixels.",
         ),
@@ -47,11 +55,15 @@ def _of_needs(run: Settings) -> list[tuple[bool, str]]:
     """What the table says of settings that must be at their default beside others."""
     chosen = {name: (setting, getattr(run, name)) for name, setting in settings_of(type(run)).items()}
     return [
-        (value != setting.default and not need.holds(run), f"Expected no {name}={value:g} without {need.words}.")
+        (value != setting.default and not need.holds(run), f"Expected no {name}={_said(value)} without {need.words}.")
         for name, (setting, value) in chosen.items()
         for need in setting.needs
         if need.binding
     ]
+
+
+def _said(value: float | str) -> str:
+    return repr(value) if isinstance(value, str) else f"{value:g}"
 
 
 def idle(run: Settings) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Any
 from dpcore import check
 from dpcore.data.catalogue import DATASETS
 from dpcore.training.combinations import check_combination
+from dpcore.training.features.kinds import FEATURES, features_for
 from dpcore.training.models import models_for
 from dpcore.training.settings import Settings, settings_of
 
@@ -33,7 +34,10 @@ class RunConfig(Settings):
     def _check_data(self) -> None:
         dataset = DATASETS[self.dataset]
         check.one_of(dataset.sources, source=self.source)
-        check.one_of(models_for(self.dataset), **{f"{self.dataset}'s model": self.model})
+        check.one_of(features_for(dataset), **{f"{self.dataset}'s features": self.features})
+        suited = models_for(self.dataset, self.features)
+        of = self.dataset if self.features == "pixels" else f"{self.dataset} {self.features}"
+        check.one_of(suited, **{f"{of}'s model": self.model})
         check.whole(0, dataset.examples(self.source) - 1, public=self.public)
         check.whole(0, math.prod(dataset.shape), pca=self.pca)
 
@@ -51,8 +55,8 @@ class RunConfig(Settings):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """What the model takes: (channels, height, width) of an image, or the projection's dimensions."""
-        return (self.pca,) if self.pca else DATASETS[self.dataset].shape
+        """What the model takes: (channels, height, width) of an image's features, or the projection's dimensions."""
+        return (self.pca,) if self.pca else FEATURES[self.features].shape(DATASETS[self.dataset].shape)
 
     @property
     def q(self) -> float:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
+from dpcore.training.features.kinds import FEATURES, SCATTERED, Shape
 
 if TYPE_CHECKING:
     from torch import nn
 
-Shape = tuple[int, ...]  # of one example: (channels, height, width), or (dimensions,) behind a projection
 ACTIVATIONS = ("tanh", "relu")
 WIDTH = 1000  # of a hidden layer, unless a run says otherwise
 
@@ -29,15 +29,16 @@ class Model:
     layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width where it is wide -> the network
     only: Shape | None = None  # the one shape of example that it is cut to; None: it takes any vector
     wide: bool = False  # whether a run chooses how many units its hidden layer has
+    hidden: bool = True  # whether there is a hidden layer, and so an activation behind it
 
     @property
     def dense(self) -> bool:
         """Whether it takes vectors, so also projected ones."""
         return self.only is None
 
-    def takes(self, dataset: Dataset) -> bool:
-        """Whether it takes the data set's examples; ids are no quantities, so that no vector is made of them."""
-        return self.only == dataset.shape or (self.dense and not dataset.ids)
+    def takes(self, dataset: Dataset, features: str = "pixels") -> bool:
+        """Whether it takes these features of the examples; ids are no quantities, so that no vector is made of them."""
+        return self.only == FEATURES[features].shape(dataset.shape) or (self.dense and not dataset.ids)
 
 
 def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
@@ -45,6 +46,16 @@ def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> 
     from torch import nn
 
     return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), width), activation(), nn.Linear(width, classes))
+
+
+def linear(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """No hidden layer; it starts from zero, where every class is as likely."""
+    from torch import nn
+
+    layer = nn.Linear(math.prod(shape), classes)
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return nn.Sequential(nn.Flatten(), layer)
 
 
 def abadi(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
@@ -74,6 +85,13 @@ def cnn(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequentia
         activation(),
         nn.Linear(32, classes),
     )
+
+
+def map_cnn(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
+    """A convolution and a dense layer."""
+    from torch import nn
+
+    return nn.Sequential(nn.Conv2d(shape[0], 48, 3), activation(), nn.Flatten(), nn.Linear(48 * 5 * 5, classes))
 
 
 def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
@@ -144,6 +162,14 @@ MODELS = {
             wide=True,
         ),
         Model(
+            name="linear",
+            note="No hidden layer: 7,850 parameters for pixels, 39,700 for the scattering transform of a grey image.",
+            source="Tramer and Boneh 2021, arXiv 2011.11660",
+            groups=1,
+            layers=linear,
+            hidden=False,
+        ),
+        Model(
             name="mlp",
             note="784-1000-10, 795,010 parameters.",
             source="Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA",
@@ -158,6 +184,14 @@ MODELS = {
             groups=4,
             layers=cnn,
             only=(1, 28, 28),
+        ),
+        Model(
+            name="map_cnn",
+            note="A convolution and a dense layer for the scattering transform of a grey image, 47,050 parameters.",
+            source="after Tramer and Boneh 2021, arXiv 2011.11660",
+            groups=2,
+            layers=map_cnn,
+            only=SCATTERED[1, 28, 28],
         ),
         Model(
             name="adult",
@@ -182,18 +216,20 @@ MODELS = {
             groups=2,
             layers=movielens,
             only=MOVIELENS.shape,
+            hidden=False,
         ),
     )
 }
 
 
-def models_for(dataset: str) -> tuple[str, ...]:
-    """The models that take the data set's examples, the one to start from last.
+def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
+    """The models that take these features of the data set's examples, the one to start from last.
 
-    >>> models_for("mnist")
-    ('abadi', 'mlp', 'cnn')
+    >>> models_for("mnist"), models_for("mnist", "scatter")
+    (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'linear', 'mlp', 'map_cnn'))
     """
-    suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset))]
+    check.one_of(FEATURES, features=features)
+    suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset), features)]
     return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
 
 

@@ -21,6 +21,7 @@ from dpcore.privacy.sampling.shuffle import Shuffle
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
+from dpcore.training.features.kinds import FEATURES
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
@@ -52,6 +53,23 @@ RELEVANCES = Needs(
     "an optimizer that goes by relevances",
     ids=lambda: [each.name for each in OPTIMIZERS.values() if each.by_relevance],
 )
+HIDDEN = Needs(
+    lambda run: MODELS[run.model].hidden,
+    "a model with a hidden layer",
+    ids=lambda: [each.name for each in MODELS.values() if each.hidden],
+)
+GREY_PIXELS = Needs(
+    lambda run: run.features == "pixels" and DATASETS[run.dataset].grey,
+    "the pixels of a grey data set",
+    ids=lambda: [each.name for each in DATASETS.values() if each.grey],
+    binding=True,
+)
+IMAGES = Needs(
+    lambda run: DATASETS[run.dataset].images,
+    "a data set of images",
+    ids=lambda: [each.name for each in DATASETS.values() if each.images],
+    binding=True,
+)
 WIDE = Needs(
     lambda run: MODELS[run.model].wide,
     "a model whose width can be chosen",
@@ -59,6 +77,8 @@ WIDE = Needs(
 )
 MOST_LR = 1e38  # a float32 holds it
 MOST_WIDTH = 10_000
+MOST_VIEWS = 16
+SCALES = ("unit", "centred")
 NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
@@ -79,7 +99,7 @@ class Settings:
         label="Model", help="the network", short=str, rank=10, shared=True))
     activation: str = row(Choice(
         default="tanh", choices=ACTIVATIONS, label="Activation", help="behind each hidden layer", short=str, rank=17,
-        shared=True))
+        shared=True, needs=(HIDDEN,)))
     optimizer: str = row(Choice(
         default="sgd", choices=OPTIMIZERS, among="an optimizer of `dpcore/training/optimizers/`",
         label="Optimizer", help="what moves the weights",
@@ -213,6 +233,19 @@ class Settings:
         default=WIDTH, unit="units", low=1, high=MOST_WIDTH, label="Hidden units", shared=True, unusual=True,
         help="units of the hidden layer", short=lambda value: f"{value} hidden units", rank=10, needs=(WIDE,),
         slider=Slider(10, MOST_WIDTH, "faster", "larger", coarse=True)))
+    features: str = row(Choice(
+        default="pixels", choices=FEATURES, among="features of `dpcore/training/features/kinds.py`",
+        label="Features", help="what the network is given of an image; scatter looks at no data, and costs nothing",
+        short=lambda value: FEATURES[value].title, rank=10, unusual=True, shared=True, since="2"))
+    views: int = row(Count(
+        default=1, unit="views", low=1, high=MOST_VIEWS, label="Views of each image", shared=True, unusual=True,
+        help="fixed affine views of each image, whose gradients are averaged before clipping; 1: the image alone",
+        short=lambda value: f"{value} views", rank=11, needs=(IMAGES,), since="2",
+        slider=Slider(1, MOST_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
+    pixel_scale: str = row(Choice(
+        default="unit", choices=SCALES, label="Scale of grey pixels", shared=True, unusual=True,
+        help="unit: from 0 to 1; centred: from -1 to 1", short=lambda value: f"{value} pixels", rank=17,
+        needs=(GREY_PIXELS,), since="2"))
 
 # fmt: on
 

@@ -14,7 +14,7 @@ from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.models import ACTIVATIONS, models_for
+from dpcore.training.models import models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
@@ -31,6 +31,7 @@ from pages.parts.controls.sampler import sampler_choice
 from pages.parts.controls.url_state import keep, recall
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
+from pages.parts.train.inputs import activation_of, features_control, views_control
 from pages.parts.train.method import batch_controls, method_controls, schedule_controls
 from pages.parts.train.rate_hint import rate_hint
 from pages.parts.train.run_picker import MOST
@@ -190,10 +191,13 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any, *, trains: b
     with st.expander(MORE, expanded=controls.OPEN in st.session_state), st.container(gap="xsmall"):
         top = st.container()
         delta = number(controls.DELTA)
-        model = choice(SETTINGS["model"].label, tuple(reversed(models_for(data.dataset))), "model")
+        seen = features_control(data.dataset)
+        features = seen.get("features", "pixels")
+        model = choice(SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features))), "model")
         rate = st.container()
-        activation = choice(SETTINGS["activation"].label, ACTIVATIONS, "activation")
-        method = method_controls(model, optimizer) | (batch_controls() if trains else {}) | schedule_controls(device)
+        activation = activation_of(model)
+        method = seen | views_control(data.dataset) | method_controls(model, optimizer)
+        method |= (batch_controls() if trains else {}) | schedule_controls(device)
         usual = defaults(data.dataset, model, optimizer, data.source, reading=method.get("reading", "scaled"))
         with clipping:
             clip_norm = number(clip_norm_of(usual))
