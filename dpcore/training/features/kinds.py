@@ -35,7 +35,7 @@ FEATURES = {
         Features(
             name="scatter",
             title="scattering",
-            note="The scattering transform of each image by itself, a fixed function that looks at no data. Costs nothing.",
+            note="The scattering transform of each image by itself: it looks at no data, and costs nothing.",
             source="Tramer and Boneh 2021, arXiv 2011.11660; Oyallon and Mallat 2015, arXiv 1412.8659",
             shape=lambda shape: SCATTERED.get(shape, ()),
             takes=lambda dataset: dataset.shape in SCATTERED,
