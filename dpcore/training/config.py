@@ -7,7 +7,7 @@ from typing import Any
 from dpcore import check
 from dpcore.data.catalogue import DATASETS
 from dpcore.training.combinations import check_combination
-from dpcore.training.features.kinds import FEATURES, features_for
+from dpcore.training.features.kinds import KINDS, kinds_for
 from dpcore.training.models import models_for
 from dpcore.training.settings import Settings, settings_of
 
@@ -34,7 +34,7 @@ class RunConfig(Settings):
     def _check_data(self) -> None:
         dataset = DATASETS[self.dataset]
         check.one_of(dataset.sources, source=self.source)
-        check.one_of(features_for(dataset), **{f"{self.dataset}'s features": self.features})
+        check.one_of(kinds_for(dataset), **{f"{self.dataset}'s features": self.features})
         suited = models_for(self.dataset, self.features)
         of = self.dataset if self.features == "pixels" else f"{self.dataset} {self.features}"
         check.one_of(suited, **{f"{of}'s model": self.model})
@@ -56,7 +56,7 @@ class RunConfig(Settings):
     @property
     def shape(self) -> tuple[int, ...]:
         """What the model takes: (channels, height, width) of an image's features, or the projection's dimensions."""
-        return (self.pca,) if self.pca else FEATURES[self.features].shape(DATASETS[self.dataset].shape)
+        return (self.pca,) if self.pca else KINDS[self.features].shape_of(DATASETS[self.dataset].shape)
 
     @property
     def q(self) -> float:

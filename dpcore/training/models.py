@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
-from dpcore.training.features.kinds import FEATURES, SCATTERED, Shape
+from dpcore.training.features.kinds import KINDS, SCATTERED, Shape, kinds_for
 
 if TYPE_CHECKING:
     from torch import nn
@@ -38,7 +38,7 @@ class Model:
 
     def takes(self, dataset: Dataset, features: str = "pixels") -> bool:
         """Whether it takes these features of the examples; ids are no quantities, so that no vector is made of them."""
-        return self.only == FEATURES[features].shape(dataset.shape) or (self.dense and not dataset.ids)
+        return self.only == KINDS[features].shape_of(dataset.shape) or (self.dense and not dataset.ids)
 
 
 def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
@@ -228,7 +228,7 @@ def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     >>> models_for("mnist"), models_for("mnist", "scatter")
     (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'linear', 'mlp', 'map_cnn'))
     """
-    check.one_of(FEATURES, features=features)
+    check.one_of(kinds_for(dataset_of(dataset)), **{f"{dataset}'s features": features})
     suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset), features)]
     return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
 

@@ -21,7 +21,7 @@ from dpcore.privacy.sampling.shuffle import Shuffle
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
-from dpcore.training.features.kinds import FEATURES
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
@@ -234,9 +234,9 @@ class Settings:
         help="units of the hidden layer", short=lambda value: f"{value} hidden units", rank=10, needs=(WIDE,),
         slider=Slider(10, MOST_WIDTH, "faster", "larger", coarse=True)))
     features: str = row(Choice(
-        default="pixels", choices=FEATURES, among="features of `dpcore/training/features/kinds.py`",
+        default="pixels", choices=KINDS, among="features of `dpcore/training/features/kinds.py`",
         label="Features", help="what the network is given of an image; scatter looks at no data, and costs nothing",
-        short=lambda value: FEATURES[value].title, rank=10, unusual=True, shared=True, since="2"))
+        short=lambda value: KINDS[value].title, rank=10, unusual=True, shared=True, since="2"))
     views: int = row(Count(
         default=1, unit="views", low=1, high=MOST_VIEWS, label="Views of each image", shared=True, unusual=True,
         help="fixed affine views of each image, whose gradients are averaged before clipping; 1: the image alone",

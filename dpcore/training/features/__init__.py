@@ -1,1 +1,1 @@
-"""What networks are given of an image: a fixed function of that image alone, which looks at no data."""
+"""Features that look at no data: each is a fixed function of one example alone, and nothing of it is learned."""

@@ -1,54 +1,101 @@
-"""What a network is given of an image: its pixels, or features that look at no data; free of torch."""
+"""What a network may be given of an example: the example as it is, or features that look at no data; free of torch."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from dpcore import check
 from dpcore.data.catalogue import Dataset
 
-Shape = tuple[int, ...]
-SCATTERED = {(1, 28, 28): (81, 7, 7), (3, 32, 32): (243, 8, 8)}  # an image -> its scattering transform
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image, or (dimensions,)
+MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: of no wavelet, of one, of two
+SCATTERED = {(1, 28, 28): (MAPS, 7, 7), (3, 32, 32): (3 * MAPS, 8, 8)}  # an image -> its scattering transform
 
 
 @dataclass(frozen=True)
-class Features:
-    """A way to see an image, as a run names it."""
+class Kind:
+    """A kind of features as a run names it: a fixed function of one example."""
 
-    name: str  # in configurations, addresses and on the command line
+    name: str  # in configurations, addresses, on the command line, and in the files that keep features
     title: str
-    note: str  # one line: what it makes of an image, and what it costs
+    note: str  # one line: what it makes of an example, and what it costs
     source: str
-    shape: Callable[[Shape], Shape]  # of an example -> of what the network is given
-    takes: Callable[[Dataset], bool]
+    version: int  # raised with every change of a value: features of another version are computed again
+    shape_of: Callable[[Shape], Shape]  # the shape of an example -> that of its features; ValueError for others
+    transform: Callable[[Tensor], Tensor]  # images (B, C, H, W) -> features (B, channels, h, w)
+
+    def takes(self, dataset: Dataset) -> bool:
+        """Whether the data set's examples have them."""
+        try:
+            self.shape_of(dataset.shape)
+        except ValueError:
+            return False
+        return True
 
 
-FEATURES = {
-    each.name: each
-    for each in (
-        Features(
-            name="pixels",
-            title="pixels",
-            note="The examples as they are.",
-            source="",
-            shape=lambda shape: shape,
-            takes=lambda dataset: True,
-        ),
-        Features(
-            name="scatter",
-            title="scattering",
-            note="The scattering transform of each image by itself: it looks at no data, and costs nothing.",
-            source="Tramer and Boneh 2021, arXiv 2011.11660; Oyallon and Mallat 2015, arXiv 1412.8659",
-            shape=lambda shape: SCATTERED.get(shape, ()),
-            takes=lambda dataset: dataset.shape in SCATTERED,
-        ),
-    )
-}
+def scattered_shape(shape: Shape) -> Shape:
+    """The shape of the scattering transform of images of a shape; ValueError for images that it does not take.
+
+    >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 32))
+    ((81, 7, 7), (243, 8, 8))
+    """
+    if tuple(shape) not in SCATTERED:
+        taken = " or ".join(map(str, SCATTERED))
+        raise ValueError(f"Expected shape={tuple(shape)} of an image to be {taken}: channels, height and width.")
+    return SCATTERED[tuple(shape)]
 
 
-def features_for(dataset: Dataset) -> tuple[str, ...]:
-    """The features that the data set's examples have.
+def scatter(images: Tensor) -> Tensor:
+    """The maps of the scattering transform, normalised: (B, C, H, W) -> (B, 81 C, H / 4, W / 4)."""
+    from dpcore.training.features.normalised import normalised
+    from dpcore.training.features.scattering import scattering
+
+    return normalised(scattering(images))
+
+
+PIXELS, SCATTER = (
+    Kind(
+        name="pixels",
+        title="pixels",
+        note="The examples as they are.",
+        source="",
+        version=1,
+        shape_of=tuple,
+        transform=lambda images: images,
+    ),
+    Kind(
+        name="scatter",
+        title="scattering",
+        note="The scattering transform of each image by itself: it looks at no data, and costs nothing.",
+        source="Bruna and Mallat 2013, arXiv 1203.1513; Tramer and Boneh 2021, arXiv 2011.11660",
+        version=1,
+        shape_of=scattered_shape,
+        transform=scatter,
+    ),
+)
+KINDS = {each.name: each for each in (PIXELS, SCATTER)}
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of that name.
+
+    >>> kind_of("scatter").shape_of((1, 28, 28))
+    (81, 7, 7)
+    """
+    check.one_of(KINDS, features=name)
+    return KINDS[name]
+
+
+def kinds_for(dataset: Dataset) -> tuple[str, ...]:
+    """The kinds of features that the data set's examples have.
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
-    >>> features_for(MNIST), features_for(ADULT)
+    >>> kinds_for(MNIST), kinds_for(ADULT)
     (('pixels', 'scatter'), ('pixels',))
     """
-    return tuple(each.name for each in FEATURES.values() if each.takes(dataset))
+    return tuple(each.name for each in KINDS.values() if each.takes(dataset))

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.data.catalogue import dataset_of
-from dpcore.training.features.kinds import FEATURES, features_for
+from dpcore.training.features.kinds import KINDS, kinds_for
 from dpcore.training.models import ACTIVATIONS, MODELS
 from dpcore.training.settings import SCALES, SETTINGS
 from pages.parts.controls.choice import choice, choice_by_title
@@ -15,13 +15,13 @@ from pages.parts.controls.run_setting import quantity_of
 
 def features_control(dataset: str) -> dict[str, Any]:
     """Draw the choice of features where there is one, and return the settings that are not to be left as they are."""
-    suited = features_for(dataset_of(dataset))
+    suited = kinds_for(dataset_of(dataset))
     if len(suited) == 1:
         return {}
-    features = choice_by_title(SETTINGS["features"].label, suited, "features", lambda name: FEATURES[name].title)
+    features = choice_by_title(SETTINGS["features"].label, suited, "features", lambda name: KINDS[name].title)
     if features == "pixels":
         return _scale() if dataset_of(dataset).grey else {}
-    st.caption(FEATURES[features].note)
+    st.caption(KINDS[features].note)
     return {"features": features}
 
 

@@ -12,12 +12,12 @@ RESULT = Scene(batch=EXAMPLES, sigma=2.0, steps=1)
 GRADIENT = Scene(batch=EXAMPLES, sigma=2.0 * math.sqrt(STEPS), steps=STEPS)
 DATA = Scene(batch=EXAMPLES, sigma=2.0, steps=1)
 BATCHES = Scene()
-FEATURES = 20
+KINDS = 20
 
 
 def _task(model: str) -> Task:
     """Learning by so many full steps from rows of so many features."""
-    return Task(model, EXAMPLES, FEATURES, RESULT.delta, STEPS, None, 0.01, 1.0)
+    return Task(model, EXAMPLES, KINDS, RESULT.delta, STEPS, None, 0.01, 1.0)
 
 
 def _fails(method: str, model: str = "mlp") -> str:

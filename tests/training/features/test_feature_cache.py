@@ -1,0 +1,233 @@
+"""What is kept is what would be computed; anything else is computed again, and used even where it cannot be kept."""
+
+import dataclasses
+import errno
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from dpcore.data.loading import Images, load
+from dpcore.training.features import cache, feature_file, kinds, pieces
+from dpcore.training.features.cache import UNFINISHED_FOR, features_of, key_of
+from dpcore.training.features.feature_file import HEADER
+
+SAMPLE = load("mnist", "sample").train
+PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
+
+
+@pytest.fixture
+def times(monkeypatch):
+    """How often features were computed."""
+    record, computed = [], pieces.computed
+
+    def recording(*arguments):
+        record.append(arguments)
+        return computed(*arguments)
+
+    monkeypatch.setattr(cache, "computed", recording)
+    return record
+
+
+def features(root, part=PART, views=1, **options):
+    return features_of(part, "scatter", views, lambda done, total: None, root=root, **options)
+
+
+def file_of(root):
+    (file,) = (root / "features").iterdir()
+    return file
+
+
+def same(first, second):
+    return torch.equal(first.values, second.values) and first.digest == second.digest
+
+
+def test_they_are_computed_once_and_read_bit_for_bit(tmp_path, times):
+    first = features(tmp_path, views=2)
+    for again in (features(tmp_path, views=2), features(tmp_path, Images(*map(np.copy, vars(PART).values())), 2)):
+        assert same(again, first)
+        assert again.values.dtype == torch.float16
+        assert again.note == ""
+    assert len(times) == 1
+    assert first.values.shape == (6, 2, 81, 7, 7)
+    assert file_of(tmp_path).stat().st_size == HEADER + first.values.numel() * 2
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_kept_or_not_and_on_any_number_of_cores_the_bits_are_the_same(tmp_path, cores):
+    part = Images(SAMPLE.images[:70], SAMPLE.labels[:70])
+    expected = pieces.computed(part.images, kinds.kind_of("scatter"), 1, lambda done, total: None, 1)
+    first, again = features(tmp_path, part, cores=cores), features(tmp_path, part)
+    assert torch.equal(first.values, expected)
+    assert same(again, first)
+
+
+def test_they_lie_below_the_data_root(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path))
+    features(None)
+    assert file_of(tmp_path).suffix == ".features"
+
+
+def test_progress_is_told_where_they_are_read_too(tmp_path):
+    said = []
+    for _ in range(2):
+        features_of(PART, "scatter", 1, lambda *each: said.append(each), root=tmp_path)
+    assert said == [(6, 6), (6, 6)]
+
+
+def test_other_examples_views_versions_and_machines_have_files_of_their_own(tmp_path, times, monkeypatch):
+    changed = PART.images.copy()
+    changed[3, 14, 14] ^= 1
+    features(tmp_path)
+    features(tmp_path, views=2)
+    features(tmp_path, Images(changed, PART.labels))
+    features(tmp_path, Images(PART.images[:5], PART.labels[:5]))
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "machine_of", lambda device, threads: {"torch": "another"})
+        features(tmp_path)
+    newer = dataclasses.replace(kinds.KINDS["scatter"], version=2)
+    monkeypatch.setitem(kinds.KINDS, "scatter", newer)
+    features(tmp_path)
+    assert len(times) == len(list((tmp_path / "features").iterdir())) == 6
+
+
+def truncate(file):
+    os.truncate(file, file.stat().st_size - 1)
+
+
+def flip(file, place=HEADER + 777):
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+
+
+def relabel(file):
+    """Another kind's header above numbers whose hash is right."""
+    content = file.read_bytes()
+    file.write_bytes(content[:HEADER].replace(b'"version": 1', b'"version": 0') + content[HEADER:])
+
+
+DAMAGES = {
+    "cut": truncate,
+    "empty": lambda file: file.write_bytes(b""),
+    "longer": lambda file: file.write_bytes(file.read_bytes() + b"\0"),
+    "a bit of the numbers": flip,
+    "a bit of the header": lambda file: flip(file, 30),
+    "of another version": relabel,
+    "foreign": lambda file: file.write_bytes(os.urandom(file.stat().st_size)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_file_that_is_not_what_was_written_is_computed_again_and_replaced(tmp_path, times, damage):
+    first = features(tmp_path)
+    file = file_of(tmp_path)
+    whole = file.read_bytes()
+    damage(file)
+    assert file.read_bytes() != whole
+    assert same(features(tmp_path), first)
+    assert len(times) == 2
+    assert file_of(tmp_path).read_bytes() == whole
+
+
+def test_a_folder_in_the_place_of_the_file_keeps_nothing_but_the_features_are_used(tmp_path):
+    (tmp_path / "features" / key_of(PART, "scatter", 1).name).mkdir(parents=True)
+    found = features(tmp_path)
+    assert found.note.startswith("The features could not be kept in ")
+    assert len(list((tmp_path / "features").iterdir())) == 1
+
+
+def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(feature_file.os, "fsync", full)
+    found = features(tmp_path)
+    assert found.note.endswith("[Errno 28] No space left on device.")
+    assert list((tmp_path / "features").iterdir()) == []
+    monkeypatch.undo()
+    assert same(features(tmp_path), found)
+
+
+def test_a_root_that_cannot_be_written_leaves_the_features_usable(tmp_path):
+    root = tmp_path / "file"
+    root.write_text("not a folder")
+    assert "could not be kept" in features(root).note
+
+
+def test_two_at_once_find_the_same_and_leave_one_file(tmp_path):
+    together, found = threading.Barrier(2, timeout=30), []
+
+    def meeting(done, total):
+        together.wait()  # both have looked for the file, and neither has written it
+
+    def begin():
+        found.append(features_of(PART, "scatter", 1, meeting, cores=1, root=tmp_path))
+
+    threads = [threading.Thread(target=begin) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert same(*found)
+    assert [each.note for each in found] == ["", ""]
+    assert same(features(tmp_path), found[0])
+    file_of(tmp_path)
+
+
+def test_whoever_has_them_mapped_keeps_them_when_the_file_goes(tmp_path):
+    first = features(tmp_path)
+    mapped = features(tmp_path)
+    file_of(tmp_path).unlink()
+    assert torch.equal(mapped.values, first.values)
+
+
+def test_writing_to_them_by_mistake_does_not_reach_the_file(tmp_path, times):
+    features(tmp_path)
+    features(tmp_path).values.zero_()
+    assert features(tmp_path).values.any()
+    assert len(times) == 1
+
+
+def test_those_used_the_longest_ago_make_room(tmp_path, monkeypatch):
+    parts = [Images(SAMPLE.images[i : i + 6], SAMPLE.labels[i : i + 6]) for i in range(4)]
+    names = [key_of(part, "scatter", 1).name for part in parts]
+    monkeypatch.setattr(cache, "MOST", int(2.5 * (HEADER + key_of(PART, "scatter", 1).size)))
+    for age, part in ((300, parts[0]), (200, parts[1])):
+        features(tmp_path, part)
+        os.utime(tmp_path / "features" / key_of(part, "scatter", 1).name, (time.time() - age,) * 2)
+    features(tmp_path, parts[0])  # read: now the other one is older
+    features(tmp_path, parts[2])
+    assert {file.name for file in (tmp_path / "features").iterdir()} == {names[0], names[2]}
+
+
+def test_features_larger_than_the_folder_may_be_are_not_kept_and_drive_nothing_out(tmp_path, monkeypatch):
+    features(tmp_path)
+    monkeypatch.setattr(cache, "MOST", key_of(PART, "scatter", 1).size + HEADER)
+    assert features(tmp_path, views=2).note.startswith("The features are not kept: ")
+    file_of(tmp_path)
+
+
+def test_what_was_never_finished_is_removed_when_it_is_old(tmp_path):
+    folder = tmp_path / "features"
+    folder.mkdir()
+    for name, age in ((".old.part", UNFINISHED_FOR + 60), (".new.part", 60)):
+        (folder / name).write_bytes(b"half")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    features(tmp_path)
+    assert [file.name for file in folder.glob(".*")] == [".new.part"]
+
+
+@pytest.mark.parametrize(("kind", "views", "said"), [("wavelets", 1, "features='wavelets'"), ("scatter", 0, "views=0")])
+def test_what_there_is_not_is_refused(tmp_path, kind, views, said):
+    with pytest.raises(ValueError, match=said):
+        features_of(PART, kind, views, lambda done, total: None, root=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_without_examples_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="examples=0"):
+        features(tmp_path, Images(PART.images[:0], PART.labels[:0]))

@@ -1,0 +1,92 @@
+"""The same bits for any number of cores, any neighbours and any place: what a run that is taken up again relies on."""
+
+import numpy as np
+import pytest
+import torch
+
+from dpcore.data.loading import load
+from dpcore.training.features import pieces
+from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.pieces import SIZE, computed
+
+SCATTER = kind_of("scatter")
+
+
+def images(count, name="mnist"):
+    return load(name, "sample").train.images[:count]
+
+
+def colours(count):
+    return np.random.default_rng(6).integers(0, 256, (count, 3, 32, 32)).astype(np.uint8)
+
+
+def silent(done, total):
+    pass
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_any_number_of_cores_gives_the_same_bits(cores):
+    x = images(2 * SIZE + 5)
+    alone = computed(x, SCATTER, 2, silent, cores=1)
+    assert torch.equal(computed(x, SCATTER, 2, silent, cores=cores), alone)
+
+
+def test_torch_s_own_threads_have_no_say_and_are_left_as_they_were():
+    x, before = images(SIZE), torch.get_num_threads()
+    alone = computed(x, SCATTER, 1, silent, cores=1)
+    torch.set_num_threads(3)
+    try:
+        assert torch.equal(computed(x, SCATTER, 1, silent, cores=1), alone)
+        assert torch.equal(computed(x, SCATTER, 1, silent), alone)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("x", [images(SIZE + 3), colours(3)], ids=["grey", "colour"])
+def test_an_example_s_features_are_those_that_it_has_alone(x):
+    found = computed(x, SCATTER, 2, silent)
+    for i in (0, 2, len(x) - 1):
+        assert torch.equal(computed(x[i : i + 1], SCATTER, 2, silent)[0], found[i])
+
+
+def test_a_neighbour_who_leaves_changes_nobody_s_features():
+    x = images(SIZE + 8)
+    found = computed(x, SCATTER, 1, silent)
+    without = computed(np.delete(x, 4, axis=0), SCATTER, 1, silent)  # the others move up, one into another piece
+    assert torch.equal(without, torch.cat([found[:4], found[5:]]))
+
+
+def test_they_are_the_transform_of_each_view_in_half_precision():
+    x = images(3)
+    found = computed(x, SCATTER, 3, silent)
+    assert (found.shape, found.dtype) == ((3, 3, 81, 7, 7), torch.float16)
+    scaled = torch.tensor(x)[:, None].float() / 255
+    for view in range(3):
+        expected = SCATTER.transform(pieces.views_of(scaled, 3)[:, view])
+        assert torch.allclose(found[:, view].float(), expected, rtol=1e-3, atol=1e-3)
+    assert not torch.equal(found[:, 1], found[:, 2])
+    assert torch.equal(found[:, :1], computed(x, SCATTER, 1, silent))
+
+
+def test_progress_ends_with_all_images_and_what_it_raises_ends_the_work(monkeypatch):
+    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    said, x = [], images(2 * SIZE + 1)
+    computed(x, SCATTER, 1, lambda *each: said.append(each), cores=1)
+    assert said == [(SIZE, len(x)), (2 * SIZE, len(x)), (len(x), len(x))]
+
+    def stop(done, total):
+        raise InterruptedError("enough")
+
+    before = torch.get_num_threads()
+    with pytest.raises(InterruptedError, match="enough"):
+        computed(x, SCATTER, 1, stop)
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    "x", [np.zeros((5, 27, 28), np.uint8), np.zeros((5, 123), np.uint8), np.zeros((5, 1, 28, 28), np.uint8)[:, 0, :9]]
+)
+def test_examples_that_the_kind_does_not_take_are_refused_before_any_work(x):
+    with pytest.raises(ValueError, match="Expected shape="):
+        computed(x, SCATTER, 1, silent)
