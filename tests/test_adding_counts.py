@@ -38,7 +38,7 @@ EVERYDAY = {
     ),
     "A page": ("pages/NAME.py", ["calibrate", "train"]),
     "An accountant": ("NAME", ["zcdp", "strong"]),
-    "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_rmsprop", "pi_adagrad", "adadp"]),
+    "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc"]),
     "A clipping": ("NAME", ["auto_s", "per_layer"]),
     "A model": ("NAME", ["cnn9", "abadi"]),
     "A lesson": ("NAME", ["disagreement", "not_units", "more_steps"]),

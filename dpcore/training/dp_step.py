@@ -65,18 +65,19 @@ class Descent:
         optimizer, cores = self.optimizer, self._cores
         (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
         self.state = self.state._replace(count=self.state.count + 1)
+        variance = (std / self._batch) ** 2 if self._noisy else 0.0
 
         def absorb(i: int) -> Tensor | None:
             for other in others:
                 gradients[i].add_(other[i])
             if self._noisy:
                 self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
-            own = self._piece(i)
+            own = self._piece(i, variance)
             optimizer.absorb(gradients[i].mul_(1 / self._batch), own)
             return optimizer.averaged(own).sum() if optimizer.averaged else step(i)
 
         def step(i: int) -> None:
-            own = self._piece(i)
+            own = self._piece(i, variance)
             scale = self._rescaled(i, own) if optimizer.averaged else None
             if not isinstance(lr, Tensor):
                 optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
@@ -96,9 +97,9 @@ class Descent:
         """Whether the next step has a D."""
         return self._inverse is not None and self.state.count >= self.optimizer.wait
 
-    def _piece(self, i: int) -> State:
-        """The i-th piece of the state."""
-        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors))
+    def _piece(self, i: int, variance: Number = 0.0) -> State:
+        """The i-th piece of the state, in a step whose noise has this variance."""
+        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors), variance=variance)
 
     def _rescaled(self, i: int, own: State) -> Tensor | None:
         """D of a piece for the next step, None for ones; 1 / D^2 is kept."""

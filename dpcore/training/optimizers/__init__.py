@@ -3,6 +3,7 @@
 from dpcore.training.optimizers.adadp import ADADP
 from dpcore.training.optimizers.adagrad import ADAGRAD
 from dpcore.training.optimizers.adam import ADAM
+from dpcore.training.optimizers.adam_bc import ADAM_BC
 from dpcore.training.optimizers.adppl import ADPPL
 from dpcore.training.optimizers.base import Hyperparameters, Optimizer
 from dpcore.training.optimizers.pi_adagrad import PI_ADAGRAD
@@ -13,4 +14,6 @@ from dpcore.training.optimizers.sgd import SGD
 
 __all__ = ["OPTIMIZERS", "Hyperparameters", "Optimizer"]
 
-OPTIMIZERS = {each.name: each for each in (SGD, ADAM, ADAGRAD, RMSPROP, PI_ADAM, PI_RMSPROP, PI_ADAGRAD, ADADP, ADPPL)}
+OPTIMIZERS = {
+    each.name: each for each in (SGD, ADAM, ADAM_BC, ADAGRAD, RMSPROP, PI_ADAM, PI_RMSPROP, PI_ADAGRAD, ADADP, ADPPL)
+}

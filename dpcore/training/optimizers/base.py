@@ -18,13 +18,14 @@ class State(NamedTuple):
     count: int  # steps taken; inside `absorb` and `step` the one under way is counted
     mean: Tensor  # () over all coordinates, of what `averaged` names
     vectors: tuple[Tensor, ...]  # (d,) each
+    variance: float | Tensor = 0.0  # of the noise in a coordinate of the gradient that a rule sees, before a D
 
 
 class UpdateRules(NamedTuple):
     """Post-processing of the noisy mean gradient: it sees nothing else of the data, so it costs no privacy.
 
     Every rule acts on each coordinate alone, so a piece of the coordinates is treated as the whole is. What coordinates
-    share is `count` and `mean`: all pieces are absorbed, then the mean is taken, then all pieces step.
+    share is `count`, `mean` and `variance`: all pieces are absorbed, then the mean is taken, then all pieces step.
     `scale` and `transform` see the state only, and so earlier releases only: what they give is public, and each
     example's part in the sum is a function of that example and of public values. The one exception is `peek`, for the
     demonstration of the unsound reading: a run that has it has no epsilon.
