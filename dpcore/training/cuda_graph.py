@@ -6,7 +6,8 @@ differs between steps goes into the same buffer: how many positions are drawn, s
 the optimizer has done. So no number of a step is part of the recording.
 
 **Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
-ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum.
+ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum. Before it is trusted, `rehearsal` holds
+it against the ordinary step.
 Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
 """
 
@@ -38,6 +39,7 @@ class StaticStep:
         self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, lr, steps
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, whether clipped
+        self.released = new(0)  # (d,) the noisy mean gradient of the latest step, once there is one
         self._play: Callable[[], None] = self._run
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
@@ -79,6 +81,7 @@ class StaticStep:
         drawn, sigma, lr, done = self._inputs[self.room :].unbind()
         padding = self._places >= drawn
         found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
+        self.released = found.shares[0]  # the engine's own memory
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
 

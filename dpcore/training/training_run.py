@@ -141,9 +141,9 @@ class TrainingRun:
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on the step's batch."""
-        drawn = self._drawn(step)
+        drawn = self.drawn(step)
         if self.static and self.static.takes(drawn):
-            found = self.static.step(drawn, *self._numbers(step))
+            found = self.static.step(drawn, *self.numbers(step))
         else:
             at = moved(drawn, self.device)
             found = self.descend(step, *(part[at] for part in self.train))[1:]
@@ -151,13 +151,13 @@ class TrainingRun:
         if self.average:
             self.average.add(self.engine.parameters)
 
-    def _drawn(self, step: int) -> NDArray[np.int64]:
+    def drawn(self, step: int) -> NDArray[np.int64]:
         """Positions of the examples in the step's batch."""
         if self.epoch_batches:
             return self.epoch_batches.drawn(step)
         return poisson_sample(self.config.examples, self.config.q, self.batches)
 
-    def _numbers(self, step: int) -> tuple[float, float]:
+    def numbers(self, step: int) -> tuple[float, float]:
         """The sigma and the learning rate of a step."""
         return float(self.sigmas[step - 1]), self.learning_rate.at(step)
 
@@ -168,7 +168,7 @@ class TrainingRun:
     def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
         take = self._propose if self.annealing else self.descent.take
-        return take(x, y, *self._numbers(step))
+        return take(x, y, *self.numbers(step))
 
     def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and under simulated annealing perhaps go back."""
