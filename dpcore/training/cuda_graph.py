@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.training.byte_rows import Rows
 from dpcore.training.dp_step import Descent, Recorded
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -32,7 +33,7 @@ WARM = 3  # steps before the recording, in which libraries set themselves up
 class StaticStep:
     """A whole step as a function without arguments or results, on memory that stays where it is."""
 
-    def __init__(self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float) -> None:
+    def __init__(self, engine: Engine, descent: Descent, data: tuple[Rows, Tensor], q: float) -> None:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros
