@@ -46,7 +46,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.training_run import TrainingRun
 config = RunConfig(model="mlp", batch=2000, epochs=1, lr_schedule="linear", lr=0.5, lr_floor=0.25, seed=1)
 run = TrainingRun(config, time.perf_counter)
-print([run._numbers(step)[1] for step in range(1, run.plan.steps + 1)])
+print([run.numbers(step)[1] for step in range(1, run.plan.steps + 1)])
 """
 PAGE = """
 import json

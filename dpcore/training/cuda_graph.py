@@ -6,7 +6,8 @@ differs between steps goes into the same buffer: how many positions are drawn, s
 the optimizer has done. So no number of a step is part of the recording.
 
 **Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
-ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum.
+ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum. Before it is trusted, `rehearsal` holds
+it against the ordinary step.
 Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
 """
 
@@ -19,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.training.byte_rows import Rows
 from dpcore.training.dp_step import Descent, Recorded
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -31,13 +33,14 @@ WARM = 3  # steps before the recording, in which libraries set themselves up
 class StaticStep:
     """A whole step as a function without arguments or results, on memory that stays where it is."""
 
-    def __init__(self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float) -> None:
+    def __init__(self, engine: Engine, descent: Descent, data: tuple[Rows, Tensor], q: float) -> None:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros
         self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, how many are drawn, sigma, lr, steps
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, whether clipped
+        self.released = new(0)  # (d,) the noisy mean gradient of the latest step, once there is one
         self._play: Callable[[], None] = self._run
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
@@ -79,6 +82,7 @@ class StaticStep:
         drawn, sigma, lr, done = self._inputs[self.room :].unbind()
         padding = self._places >= drawn
         found = self._descent.take(x[rows], y[rows], sigma, lr, recorded=Recorded(padding, done))
+        self.released = found.shares[0]  # the engine's own memory
         for figure, values in zip(self._figures, found[1:], strict=True):
             figure.copy_(values)
 

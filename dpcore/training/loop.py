@@ -12,6 +12,7 @@ from dpcore.training.events import Checkpointed, Event, Finished, Started, Unsav
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.origin import check_origin, origin_of
 from dpcore.training.plan import Plan
+from dpcore.training.rehearsal import disagreement
 from dpcore.training.training_run import TrainingRun
 
 
@@ -93,7 +94,9 @@ def saved(run: TrainingRun, step: int, file: Path) -> Event:
 
 
 def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
-    """The run's recorded step if it can have one, and what to say of it behind the engine's name.
+    """The run's recorded step if it can have one that agrees with the ordinary step, and what to say of it.
+
+    That stands behind the engine's name.
 
     Edge cases: on the CPU, where there is nothing to record, nothing is said.
     """
@@ -104,10 +107,20 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
         try:
             step = StaticStep(run.engine, run.descent, run.train, run.config.q)
             step.record(run.noise)
-            return step, ", captured"
+            why = disagreement(run, step)
+            if not why:
+                return step, ", captured"
         except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
             why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
+        leave(run)
     return None, f"; not captured: {why}"
+
+
+def leave(run: TrainingRun) -> None:
+    """Go on without a recording: where the noise is, but with generators that it does not hold."""
+    stream = run.noise.states()
+    run.noise.renew()
+    run.noise.restore(stream)
 
 
 def obstacle(run: TrainingRun) -> str:

@@ -20,6 +20,7 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, load
 from dpcore.privacy.sampling import steps_of_epoch
+from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.descent.annealing import Annealing
@@ -95,8 +96,9 @@ class TrainingRun:
                 f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
             )
         self.fingerprint = fingerprint_of(data)
-        x, y = tensors(data.train, self.device)
-        self.train, self.public = (x[:n], y[:n]), (x[n:], y[n:])
+        x, y = rows_of(data.train, self.device)
+        self.train: tuple[Rows, Tensor] = (x.first(n) if isinstance(x, ByteRows) else x[:n], y[:n])
+        self.public = x[n:], y[n:]
         self.test = tensors(data.test, self.device)
 
     def _network(self, streams: Streams) -> nn.Sequential:
@@ -118,16 +120,18 @@ class TrainingRun:
     def _project(self, seed: SeedSequence) -> None:
         """Put every example through DP-PCA of the training examples."""
         config = self.config
-        noise = self._once(self.train[0][0].numel() ** 2, seed)
-        directions = private_projection(self.train[0], config.pca, config.pca_sigma, noise)
-        parts = (self.train, self.public, self.test)
+        train = self.train[0][:]
+        noise = self._once(train[0].numel() ** 2, seed)
+        directions = private_projection(train, config.pca, config.pca_sigma, noise)
+        parts = ((train, self.train[1]), self.public, self.test)
         self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
 
     def _relevance(self, streams: Streams) -> Tensor:
         """The public relevance of each parameter (d,)."""
         module = self._network(streams)  # another one: autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
-        return relevance_of(module, self.train, self.config.relevance_sigma, noise)
+        x, y = self.train
+        return relevance_of(module, (x[:], y), self.config.relevance_sigma, noise)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
         """Noise for a release before the first step, unless the run is without noise."""
@@ -141,9 +145,9 @@ class TrainingRun:
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on the step's batch."""
-        drawn = self._drawn(step)
+        drawn = self.drawn(step)
         if self.static and self.static.takes(drawn):
-            found = self.static.step(drawn, *self._numbers(step))
+            found = self.static.step(drawn, *self.numbers(step))
         else:
             at = moved(drawn, self.device)
             found = self.descend(step, *(part[at] for part in self.train))[1:]
@@ -151,13 +155,13 @@ class TrainingRun:
         if self.average:
             self.average.add(self.engine.parameters)
 
-    def _drawn(self, step: int) -> NDArray[np.int64]:
+    def drawn(self, step: int) -> NDArray[np.int64]:
         """Positions of the examples in the step's batch."""
         if self.epoch_batches:
             return self.epoch_batches.drawn(step)
         return poisson_sample(self.config.examples, self.config.q, self.batches)
 
-    def _numbers(self, step: int) -> tuple[float, float]:
+    def numbers(self, step: int) -> tuple[float, float]:
         """The sigma and the learning rate of a step."""
         return float(self.sigmas[step - 1]), self.learning_rate.at(step)
 
@@ -168,7 +172,7 @@ class TrainingRun:
     def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
         take = self._propose if self.annealing else self.descent.take
-        return take(x, y, *self._numbers(step))
+        return take(x, y, *self.numbers(step))
 
     def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and under simulated annealing perhaps go back."""
@@ -235,6 +239,14 @@ def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
         values, labels = torch.tensor(given, device=device), torch.tensor(part.labels, device=device).long()
         kept[device] = values if ids else _scaled(values), labels
     return kept[device]
+
+
+def rows_of(part: Images, device: torch.device) -> tuple[Rows, Tensor]:
+    """The same, but images that go to CUDA stay bytes there until a batch takes them."""
+    if device.type != "cuda" or part.images.dtype != np.uint8:
+        return tensors(part, device)
+    held, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
+    return ByteRows(held, _scaled), labels
 
 
 def _scaled(values: Tensor) -> Tensor:

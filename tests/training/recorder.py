@@ -1,8 +1,8 @@
 """A stand-in for CUDA graphs on the CPU: played back, it repeats operations on the same memory and runs no Python."""
 
+import copy
 import dataclasses
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -11,6 +11,9 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from dpcore.training import cuda_graph
 from dpcore.training.cuda_graph import StaticStep
+from dpcore.training.loop import prepared
+from dpcore.training.randomness.gaussian_noise import device_words
+from dpcore.training.randomness.random_words import DeviceWords
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import CNN
 
@@ -64,9 +67,19 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
 
 
 def as_if_on(device: str, run: TrainingRun) -> Any:
-    """What `prepared` sees of the run, on another device."""
-    seen = {name: getattr(run, name) for name in ("engine", "descent", "train", "config", "noise", "annealing")}
-    return SimpleNamespace(device=torch.device(device), **seen)
+    """The run, as `prepared` sees it on another device."""
+    seen = copy.copy(run)
+    seen.device = torch.device(device)
+    return seen
+
+
+def as_on_cuda(secret: bytes, device: torch.device, secure: bool) -> DeviceWords:
+    """The words that a vector on CUDA is drawn from, wherever it is."""
+    return device_words(secret, device)
+
+
+def prepared_as_if_on_cuda(run: TrainingRun) -> tuple[StaticStep | None, str]:
+    return prepared(as_if_on("cuda", run))
 
 
 def ended(run: TrainingRun, steps: int = STEPS) -> torch.Tensor:

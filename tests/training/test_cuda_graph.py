@@ -19,10 +19,17 @@ from dpcore.training.loop import prepared, train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.progress.step_totals import StepTotals
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import device_words
-from dpcore.training.randomness.random_words import DeviceWords
-from dpcore.training.training_run import TrainingRun
-from tests.training.recorder import CHANGING, STEPS, Recorder, as_if_on, ended, recording, statics
+from tests.training.recorder import (
+    CHANGING,
+    STEPS,
+    Recorder,
+    as_if_on,
+    as_on_cuda,
+    ended,
+    prepared_as_if_on_cuda,
+    recording,
+    statics,
+)
 from tests.training.small_runs import CNN, SMALL, run_of, ticking
 
 
@@ -43,11 +50,6 @@ def played(request, monkeypatch):
     monkeypatch.setattr(cuda_graph, "recording", recording)
     monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
     return "cpu"
-
-
-def as_on_cuda(secret: bytes, device: torch.device, secure: bool) -> DeviceWords:
-    """The words that a vector on CUDA is drawn from, wherever it is."""
-    return device_words(secret, device)
 
 
 def beside(config: RunConfig, *, record: bool, steps: int = STEPS) -> tuple[torch.Tensor, torch.Tensor, list[int]]:
@@ -233,10 +235,6 @@ def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
     once = run._once(10, SeedSequence(1))
     assert once is not None
     assert not once.generators
-
-
-def prepared_as_if_on_cuda(run: TrainingRun):
-    return prepared(as_if_on("cuda", run))
 
 
 def test_a_recorded_run_says_so_and_ends_as_the_ordinary_one(played, monkeypatch):

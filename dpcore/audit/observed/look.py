@@ -17,19 +17,11 @@ from torch import Tensor
 
 from dpcore.audit.observed.observer import Observer, Seen, scale_of
 from dpcore.audit.observed.own_gradients import OwnGradients
-from dpcore.training.optimizers.base import State
+from dpcore.training.moment import Moment, go_back, moment_of
 from dpcore.training.training_run import TrainingRun
 
 ROWS = 8  # examples of a batch whose part in the sum is measured, the longest gradients first
 NEIGHBOURS = 2  # of these, how many are left out of the batch
-
-
-class Moment(NamedTuple):
-    """All that the next private step follows from, but for its batch."""
-
-    parameters: Tensor
-    state: State
-    noise: list[Tensor]
 
 
 class Look(NamedTuple):
@@ -39,18 +31,6 @@ class Look(NamedTuple):
     moved: float  # how far leaving an example out moved the release, at most
     remembered: float  # how far an example that is not in the batch moved the release, at most
     differs: float  # how far the engine's part of an example is from the audit's own, at most
-
-
-def moment_of(run: TrainingRun) -> Moment:
-    """Where the run stands."""
-    return Moment(run.engine.parameters.clone(), run.descent.snapshot(), run.noise.states())
-
-
-def go_back(run: TrainingRun, moment: Moment) -> None:
-    """Let the run stand there again."""
-    run.engine.parameters.copy_(moment.parameters)
-    run.descent.restore(moment.state)
-    run.noise.restore(moment.noise)
 
 
 class Looking:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.observed.canaries import Canaries, CanaryScores, WithCanaries, flipped
-from dpcore.audit.observed.look import Looking, divided, moment_of
+from dpcore.audit.observed.look import Looking, divided
 from dpcore.audit.observed.observer import Observer, Seen
 from dpcore.audit.observed.own_gradients import OwnGradients
 from dpcore.audit.observed.record import Record
@@ -20,6 +20,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray
+from dpcore.training.moment import moment_of
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 

@@ -28,6 +28,7 @@ from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 from pages.parts.train.form import Form, moved_form
+from pages.parts.train.gpu_figures import gpu_sentence
 from pages.parts.train.run_store import expected_seconds
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
@@ -47,6 +48,7 @@ def expected(form: Form, store: Store) -> None:
     with words:
         estimate(form.configs, store)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
+        st.caption(gpu_sentence())
 
 
 def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:
