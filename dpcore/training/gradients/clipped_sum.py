@@ -145,9 +145,12 @@ class Engine(ABC):
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
     def _parts(self, size: int, views: int = 1) -> tuple[int, list[slice]]:
-        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk."""
+        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk.
+
+        Single examples are no parts of equal size for each core, and no part is empty.
+        """
         busy, most = min(self._cores.count, -(-size * views // FEWEST), size), max(1, self.chunk // views)
-        count = busy * -(-size // (busy * most)) if busy else 0
+        count = min(size, busy * -(-size // (busy * most))) if busy else 0
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod

@@ -52,7 +52,7 @@ def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
     multiplied by a factor (the theorem of README.md). Edge cases: what overflows is infinite.
     """
     views = lengths.shape[1]
-    error = relative_error(operations + 4 * views + 16)
+    error = relative_error(operations + 4 * views + 14)
     squares = products.sum(2).sum(1) + lengths.sum(1).square_().mul_(error / (1 - error))
     return squares.nan_to_num_(math.inf, math.inf, math.inf)  # inf - inf
 

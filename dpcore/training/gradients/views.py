@@ -33,7 +33,7 @@ class LinearOfViews(ParametricLayer):
     def __init__(self, layer: Linear, views: int) -> None:
         self._layer, self._views = layer, views
         outputs, inputs = layer.module.weight.shape
-        self._operations = max(layer.operations(), gram_operations(outputs) + gram_operations(inputs))
+        self._operations = max(layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         return self._layer.forward(x)
