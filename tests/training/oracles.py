@@ -109,9 +109,19 @@ def one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4) -> Engine:
+def means_one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    """Gradients (B, d) of each example's mean loss over its views x (B, K, ...), by autograd."""
+    rows = []
+    for i in range(len(x)):
+        module.zero_grad()
+        F.cross_entropy(module(x[i]), y[i].expand(len(x[i]))).backward()
+        rows.append(torch.cat([weight.grad.flatten() for weight in module.parameters()]))  # type: ignore[union-attr]
+    return torch.stack(rows)
+
+
+def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4, views: int = 1) -> Engine:
     module = copy.deepcopy(module)
-    engine = BookKeeping(module, CORES) if kind is BookKeeping else PerExample(module, "")  # type: ignore[arg-type]
+    engine = BookKeeping(module, CORES, views) if kind is BookKeeping else PerExample(module, "", views)  # type: ignore[arg-type]
     engine.chunk = chunk  # several chunks, the last one short
     return engine
 

@@ -9,8 +9,9 @@ from dpcore.training.gradients import embedding, layers
 from dpcore.training.gradients.clipped_sum import Engine, Treatment
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.rounding import relative_error
+from dpcore.training.gradients.views import AVERAGED
 
-CHUNK = 320  # examples a core works on at once
+CHUNK = 320  # examples a core works on at once, or views of fewer examples
 CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
 CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
 
@@ -21,11 +22,11 @@ class BookKeeping(Engine):
 
     name = "book-keeping"
 
-    def __init__(self, module: nn.Sequential, cores: Cores) -> None:
-        super().__init__(module, cores)
+    def __init__(self, module: nn.Sequential, cores: Cores, views: int = 1) -> None:
+        super().__init__(module, cores, views)
         unfolds = any(isinstance(child, nn.Conv2d) for child in module)
         self.chunk = CHUNK_ELSEWHERE if not self.parameters.is_cpu else CHUNK_CONV if unfolds else CHUNK
-        self._layers = [KNOWN[type(child)](child) for child in module]
+        self._layers = [layer_of(child, views) for child in module]
         parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
         self.norm_error = relative_error(max(layer.operations() for layer in parametric))
         counts = [len(list(child.parameters())) for child in module]
@@ -42,12 +43,12 @@ class BookKeeping(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        x = channels_last(x)
+        x = channels_last(x if self.views == 1 else x.flatten(0, 1))
         kept = []
         for layer in self._layers:
             x, keep = layer.forward(x)
             kept.append(keep)
-        losses, g = cross_entropy(x, y)
+        losses, g = cross_entropy(x, y, self.views)
         inverse = treatment.inverse
         squares, books = [], []
         for i in reversed(range(self._first, len(self._layers))):
@@ -79,13 +80,24 @@ KNOWN = {
 }
 
 
-def cross_entropy(logits: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Each example's loss (B,), and its gradient at the logits (B, classes)."""
+def layer_of(child: nn.Module, views: int) -> layers.Layer:
+    """The child written out; what has parameters averages its gradients over the views of each example."""
+    layer = KNOWN[type(child)](child)
+    if views == 1 or not isinstance(layer, layers.ParametricLayer):
+        return layer
+    return AVERAGED[type(child)](layer, views)
+
+
+def cross_entropy(logits: Tensor, y: Tensor, views: int = 1) -> tuple[Tensor, Tensor]:
+    """Each example's loss (B,), the mean over its views, and its gradient at their logits (B views, classes)."""
+    if views > 1:
+        y = y[:, None].expand(-1, views).flatten()
     logarithms = torch.log_softmax(logits, 1)
     g = logarithms.exp()
     rows = torch.arange(len(y), device=y.device)
     g[rows, y] -= 1.0
-    return -logarithms[rows, y], g
+    losses = -logarithms[rows, y]
+    return (losses, g) if views == 1 else (losses.view(-1, views).mean(1), g.div_(views))
 
 
 def channels_last(x: Tensor) -> Tensor:

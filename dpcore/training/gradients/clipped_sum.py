@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
 
-FEWEST = 64  # examples that are worth waking a core for
+FEWEST = 64  # rows, one for each view of an example, that are worth waking a core for
 
 Result = TypeVar("Result")
 Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
@@ -22,7 +22,7 @@ class ClippedSum(NamedTuple):
 
     shares: Tensor  # (cores, d) sums of factor * gradient over each core's share, overwritten by the next call
     losses: Tensor  # (B,)
-    norms: Tensor  # (B,) norms before clipping, of what is clipped
+    norms: Tensor  # (B,) norms before clipping, of what is clipped; where views may cancel, what they are at most
     clipped: Tensor  # (B,) whether any factor is below 1
 
     @property
@@ -50,23 +50,23 @@ class Engine(ABC):
     """A module whose parameters lie in one vector, and the clipped sums of its per-example gradients."""
 
     name: str  # of the method, and why where it is the slow one
-    chunk: int  # examples at once
+    chunk: int  # rows at once: examples, or where these have views, all views of fewer examples
     norm_error: float  # how far its squared norms can be from the real ones, as a part of them
     transforms = False  # whether it can put functions of the gradients in their place
 
-    def __init__(self, module: nn.Module, cores: Cores) -> None:
+    def __init__(self, module: nn.Module, cores: Cores, views: int = 1) -> None:
         weights = list(module.parameters())
         names = [name for name, _ in module.named_parameters()]
-        self.module = module
+        self.module, self.views = module, views
         self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
         self.groups = len(list(groupby(names, key=owner)))  # layers with parameters
         self._shapes = [weight.shape for weight in weights]
-        for weight, view in zip(weights, views(self.parameters, self._shapes), strict=True):
+        for weight, view in zip(weights, shaped(self.parameters, self._shapes), strict=True):
             weight.data = view
         module.requires_grad_(False)
         self._cores = cores
         self._totals = self.parameters.new_empty(cores.count, len(self.parameters))  # (cores, d)
-        self._sums = [views(total, self._shapes) for total in self._totals]
+        self._sums = [shaped(total, self._shapes) for total in self._totals]
 
     def clipped_sum(
         self,
@@ -79,6 +79,8 @@ class Engine(ABC):
     ) -> ClippedSum:
         """The sum over the batch of factor * gradient, for examples x (B, ...) and labels y (B,).
 
+        With K > 1 views x is (B, K, ...): the gradient of an example is the mean over its views, and that mean is
+        clipped, so the sensitivity is the same as with one view. Halves become float32 a part at a time.
         `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
         factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
         `transform`, which only the vmap engine can apply, puts functions of the gradients in their place.
@@ -87,10 +89,14 @@ class Engine(ABC):
         the rounding of the sum itself, see the README of this folder.
         Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
+        Errors: ValueError for x of another number of views, RuntimeError for a transform that cannot be applied.
+        Source of the mean over views: De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
         """
+        if self.views > 1 and (x.dim() < 2 or x.shape[1] != self.views):
+            raise ValueError(f"Expected x of shape {tuple(x.shape)} to be (B, {self.views}, ...): an example's views.")
         if transform is not None and not self.transforms:
             raise RuntimeError(f"{self.name} forms no gradients to transform")
-        scale = None if inverse is None else views(inverse, self._shapes)
+        scale = None if inverse is None else shaped(inverse, self._shapes)
         treatment = Treatment(clipping, scale, transform, padding, self.norm_error)
         return self._fitting(lambda: self._sum(x, y, treatment))
 
@@ -98,12 +104,13 @@ class Engine(ABC):
         losses, norms = self._totals.new_empty(2, len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
         padding = treatment.padding
-        busy, parts = self._parts(len(x))
+        busy, parts = self._parts(len(x), self.views)
 
         def add_share(core: int) -> None:
             for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
                 own = treatment if padding is None else treatment._replace(padding=padding[part])
-                losses[part], squares, factors = self._add(x[part], y[part], own, self._sums[core], min(i, 1))
+                rows = self._numbers(x[part])
+                losses[part], squares, factors = self._add(rows, y[part], own, self._sums[core], min(i, 1))
                 norms[part] = squares.sum(0).sqrt_()
                 clipped[part] = (factors < 1).any(0)
 
@@ -112,10 +119,16 @@ class Engine(ABC):
         return ClippedSum(shares, losses, norms, clipped)
 
     def logits(self, x: Tensor) -> Tensor:
-        """The network's outputs (B, classes)."""
-        return self._fitting(
-            lambda: torch.cat(self._cores.map(lambda part: self._logits(x[part]), self._parts(len(x))[1]))
-        )
+        """The network's outputs (B, classes) for one view of each example (B, ...)."""
+
+        def outputs(part: slice) -> Tensor:
+            return self._logits(self._numbers(x[part]))
+
+        return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x))[1])))
+
+    def _numbers(self, x: Tensor) -> Tensor:
+        """A part of a batch in the floating-point numbers of the parameters; ids stay whole numbers."""
+        return x.to(self._totals.dtype) if x.is_floating_point() else x
 
     def _fitting(self, work: Callable[[], Result]) -> Result:
         """The work's result, in smaller parts from now on where a GPU's memory does not hold larger ones.
@@ -131,17 +144,20 @@ class Engine(ABC):
                     raise
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
-    def _parts(self, size: int) -> tuple[int, list[slice]]:
-        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk."""
-        busy = min(self._cores.count, -(-size // FEWEST))
-        count = busy * -(-size // (busy * self.chunk)) if busy else 0
+    def _parts(self, size: int, views: int = 1) -> tuple[int, list[slice]]:
+        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk.
+
+        Single examples are no parts of equal size for each core, and no part is empty.
+        """
+        busy, most = min(self._cores.count, -(-size * views // FEWEST), size), max(1, self.chunk // views)
+        count = min(size, busy * -(-size // (busy * most))) if busy else 0
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 
     @abstractmethod
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """sums <- beta sums + clipped gradients, shaped as the parameters.
+        """sums <- beta sums + clipped gradients, shaped as the parameters, for x (B, ...), or (B, K, ...) of views.
 
         Gives losses (B,), squared norms (groups, B) and factors (groups, B).
         """
@@ -151,7 +167,7 @@ class Engine(ABC):
         """The outputs for a part of a batch."""
 
 
-def views(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+def shaped(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
     """The vector (d,) cut into views of these shapes."""
     parts = vector.split([shape.numel() for shape in shapes])
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -8,6 +8,7 @@ Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization o
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, final
 
 import torch
@@ -67,25 +68,14 @@ class Linear(ParametricLayer):
         return g @ self.module.weight
 
     def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
-        x = kept
-
-        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
-            if len(sums) == 2:
-                torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
-            torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
-
-        return self._squares(x, g) if inverse is None else self._scaled_squares(x, g, inverse), add_sum
+        squares = self._squares(kept, g) if inverse is None else weighted(kept.square(), g.square(), inverse)
+        return squares, partial(add_products, kept, g)
 
     def _squares(self, x: Tensor, g: Tensor) -> Tensor:
         squares = squared_norms(x)
         if self.module.bias is not None:
             squares = squares + 1.0
         return squares.mul_(squared_norms(g))
-
-    def _scaled_squares(self, x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
-        squared = g.square()
-        squares = torch.mv(squared, inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
-        return squares.add_(row_sums((squared @ inverse[0]).mul_(x.square())))
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
@@ -203,6 +193,19 @@ class Flatten(Layer):
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         image = g.view(kept)
         return image.permute(0, 2, 3, 1) if len(kept) == 4 else image
+
+
+def weighted(x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
+    """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), and g times that of the bias if there is one: (B,)."""
+    biases = torch.mv(g, inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
+    return biases.add_(row_sums((g @ inverse[0]).mul_(x)))
+
+
+def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: list[Tensor], beta: int) -> None:
+    """sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g if there is a bias; g is used up."""
+    if len(sums) == 2:
+        torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
+    torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
 
 
 def patch_order(weight: Tensor) -> Tensor:

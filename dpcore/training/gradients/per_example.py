@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 from torch.nn import functional as F
 
-from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, views
+from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, shaped
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
 
@@ -21,10 +21,10 @@ class PerExample(Engine):
 
     transforms = True
 
-    def __init__(self, module: nn.Module, why: str) -> None:
-        super().__init__(module, Cores(1))  # torch.func keeps a stack that threads must not share
+    def __init__(self, module: nn.Module, why: str, views: int = 1) -> None:
+        super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
         self.name = f"vmap: {why}"
-        self.chunk = max(1, min(64, ROWS // self.parameters.nbytes))
+        self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
         self._gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
         owners = [owner(name) for name, _ in module.named_parameters()]
         sizes = [weight.numel() for weight in module.parameters()]
@@ -33,7 +33,9 @@ class PerExample(Engine):
         self.norm_error = relative_error(max(map(operations, self._sizes)))
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
-        return F.cross_entropy(functional_call(self.module, weights, (x[None],)), y[None])
+        """The loss of one example (...), or the mean over its views (K, ...), of label y ()."""
+        x, y = (x[None], y[None]) if self.views == 1 else (x, y.expand(self.views))
+        return F.cross_entropy(functional_call(self.module, weights, (x,)), y)
 
     def _logits(self, x: Tensor) -> Tensor:
         self.module.eval()
@@ -54,7 +56,7 @@ class PerExample(Engine):
         factors = treatment.factors(squares)
         parts = zip(factors, rows.split(self._sizes, 1), strict=True)
         share = torch.cat([factor @ part for factor, part in parts])
-        for total, part in zip(sums, views(share, self._shapes), strict=True):
+        for total, part in zip(sums, shaped(share, self._shapes), strict=True):
             total.copy_(total + part if beta else part)
         return losses, squares, factors
 

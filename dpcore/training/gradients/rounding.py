@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 UNIT = 2.0**-24  # half the distance from 1 to the next float32: the largest relative error of one operation
+TINY = 2.0**-80  # below what matters in a squared norm, and above what underflow can take from one, divided by UNIT
 WHOLE = 1024  # terms that are added up at once: longer rows are added up in blocks, and the blocks' sums then
 
 
@@ -31,6 +32,29 @@ def squared_norms(rows: Tensor, weights: Tensor | None = None) -> Tensor:
         return torch.linalg.vector_norm(rows, dim=1).square()
     rows = F.pad(rows, (0, -rows.shape[1] % size)) if rows.shape[1] % size else rows
     return row_sums(torch.linalg.vector_norm(rows.unflatten(1, (-1, size)), dim=2).square())
+
+
+def gram(rows: Tensor) -> Tensor:
+    """The products of the rows of each matrix with one another: (B, K, n) -> (B, K, K)."""
+    first, *others = rows.split(WHOLE, 2)
+    products = torch.bmm(first, first.mT)
+    for part in others:
+        products.baddbmm_(part, part.mT)
+    return products
+
+
+def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
+    """The squared norm of a sum of K vectors, raised by what rounding can have taken: (B, K, K), (B, K) -> (B,).
+
+    `products` are those of the vectors with one another, in each of which a number goes through so many operations,
+    `lengths` the vectors' own. The products have both signs, so their sum can be far below what rounding does to them.
+    **Guarantees:** the root of it is at least the norm of the sum as real numbers, and as float32 adds up its terms
+    multiplied by a factor (the theorem of README.md). Edge cases: what overflows is infinite.
+    """
+    views = lengths.shape[1]
+    error = relative_error(operations + 4 * views + 14)
+    squares = products.sum(2).sum(1) + lengths.sum(1).square_().mul_(error / (1 - error))
+    return squares.nan_to_num_(math.inf, math.inf, math.inf)  # inf - inf
 
 
 def longest_norms(rows: Tensor) -> Tensor:
@@ -74,6 +98,15 @@ def most_operations(terms: int) -> int:
     alone = operations(min(terms, WHOLE))
     root = math.ceil(math.sqrt(terms))
     return alone if terms <= WHOLE else max(alone, 5 + 2 * root + root + 1)  # blocks have from root to 2 root terms
+
+
+def gram_operations(terms: int) -> int:
+    """Rounded operations, at most, between a number and a product of two rows of so many by `gram`.
+
+    >>> gram_operations(784), gram_operations(3969)
+    (784, 1027)
+    """
+    return min(terms, WHOLE) + math.ceil(terms / WHOLE) - 1
 
 
 def relative_error(operations: int) -> float:

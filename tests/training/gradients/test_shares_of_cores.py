@@ -46,7 +46,8 @@ def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_
     assert [at for part in parts for at in range(size)[part]] == list(range(size))
     assert max(lengths) <= chunk
     assert max(lengths) - min(lengths) <= 1
-    assert len(parts) % busy == 0
+    assert len(parts) % busy == 0 or max(lengths) == 1
+    assert min(lengths) >= 1
     assert (len(parts) - busy) * chunk < size
 
 
