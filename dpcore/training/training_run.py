@@ -8,7 +8,6 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 
 import math
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -17,10 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.data.fingerprint import fingerprint_of
-from dpcore.data.loading import Images, load
 from dpcore.privacy.sampling import steps_of_epoch
-from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.descent.annealing import Annealing
@@ -31,6 +27,7 @@ from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engine_choice import engine_of
+from dpcore.training.inputs import Inputs, inputs_of
 from dpcore.training.models import build
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
@@ -46,8 +43,6 @@ from dpcore.training.randomness.streams import Streams, new_secret, streams_of
 from dpcore.training.releases.dp_pca import private_projection
 from dpcore.training.releases.relevance import neuron_count, relevance_of
 
-TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
-
 
 class TrainingRun:
     """One run's data, model and random streams."""
@@ -61,11 +56,11 @@ class TrainingRun:
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)
-        self._read()
+        self._take(inputs_of(config, self.device))
         if config.pca:
             self._project(streams.projection)
         module = self._network(streams)
-        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled")
+        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
         key = secret_of(streams.batches, machine_of(self.device, cores.count))
         self.batches = AesWords(key)
         self.epoch_batches = self._epoch_batches(key)
@@ -86,20 +81,9 @@ class TrainingRun:
         self.report_times = ReportTimes(clock, config.batch / config.examples)
         self.step_totals = StepTotals(at_once=self.device.type == "cpu")
 
-    def _read(self) -> None:
-        """The data: the last `public` training examples are held out, neither trained nor tested on."""
-        config = self.config
-        data = load(config.dataset, config.source)
-        n = config.examples
-        if len(data.train) != n + config.public:
-            raise ValueError(
-                f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}."
-            )
-        self.fingerprint = fingerprint_of(data)
-        x, y = rows_of(data.train, self.device)
-        self.train: tuple[Rows, Tensor] = (x.first(n) if isinstance(x, ByteRows) else x[:n], y[:n])
-        self.public = x[n:], y[n:]
-        self.test = tensors(data.test, self.device)
+    def _take(self, inputs: Inputs) -> None:
+        self.train, self.public, self.test = inputs.train, inputs.public, inputs.test
+        self.fingerprint, self.note = inputs.fingerprint, inputs.note
 
     def _network(self, streams: Streams) -> nn.Sequential:
         """The network with its first weights."""
@@ -224,35 +208,6 @@ class TrainingRun:
     def epoch(self, step: int) -> float:
         """Epochs of expected batches done after the step."""
         return step * self.config.batch / self.config.examples
-
-
-def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,). Nobody writes to them.
-
-    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed: no data set had a say in them.
-    They are kept as long as the part is: that of a sample is at hand where the next run begins.
-    """
-    kept = TENSORS.setdefault(part, {})
-    if device not in kept:
-        ids = part.images.dtype == np.uint16
-        given = part.images.astype(np.int32) if ids else part.images
-        values, labels = torch.tensor(given, device=device), torch.tensor(part.labels, device=device).long()
-        kept[device] = values if ids else _scaled(values), labels
-    return kept[device]
-
-
-def rows_of(part: Images, device: torch.device) -> tuple[Rows, Tensor]:
-    """The same, but images that go to CUDA stay bytes there until a batch takes them."""
-    if device.type != "cuda" or part.images.dtype != np.uint8:
-        return tensors(part, device)
-    held, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
-    return ByteRows(held, _scaled), labels
-
-
-def _scaled(values: Tensor) -> Tensor:
-    if values.dim() == 2:
-        return values.float()
-    return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
 
 
 def rmse_of(logits: Tensor, y: Tensor) -> float:

@@ -7,19 +7,19 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images
-from dpcore.training import cuda_graph, training_run
+from dpcore.training import cuda_graph, inputs
 from dpcore.training.byte_rows import ByteRows
+from dpcore.training.inputs import rows_of, tensors
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.training_run import rows_of, tensors
 from tests.training.recorder import as_on_cuda, ended, prepared_as_if_on_cuda, recording
 from tests.training.small_runs import CNN, run_of
 
 CPU = torch.device("cpu")
 
 
-def as_bytes(part: Images, device: torch.device) -> tuple[ByteRows, torch.Tensor]:
+def as_bytes(part: Images, device: torch.device, change: object = None) -> tuple[ByteRows, torch.Tensor]:
     """What CUDA is given, here."""
-    return ByteRows(torch.tensor(part.images), training_run._scaled), tensors(part, device)[1]
+    return ByteRows(torch.tensor(part.images), inputs.numbers), tensors(part, device)[1]
 
 
 @pytest.mark.parametrize("shape", [(50, 28, 28), (50, 3, 32, 32), (50, 7)], ids=["grey", "colour", "features"])
@@ -49,7 +49,7 @@ OPTIONS = {
 def test_a_run_on_bytes_ends_bit_for_bit_as_one_on_floats(name, monkeypatch):
     config = dataclasses.replace(CNN, **OPTIONS[name])
     ordinary = run_of(config)
-    monkeypatch.setattr(training_run, "rows_of", as_bytes)
+    monkeypatch.setattr(inputs, "rows_of", as_bytes)
     run = run_of(config)
     assert isinstance(run.train[0], torch.Tensor) == (name == "pca")
     assert torch.equal(ended(run, 3), ended(ordinary, 3))
@@ -58,7 +58,7 @@ def test_a_run_on_bytes_ends_bit_for_bit_as_one_on_floats(name, monkeypatch):
 
 @pytest.mark.slow
 def test_a_step_that_gathers_bytes_can_be_recorded(monkeypatch):
-    monkeypatch.setattr(training_run, "rows_of", as_bytes)
+    monkeypatch.setattr(inputs, "rows_of", as_bytes)
     monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
     monkeypatch.setattr(cuda_graph, "recording", recording)
     before = torch.get_num_threads()

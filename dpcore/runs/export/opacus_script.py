@@ -44,7 +44,8 @@ from dpcore.training.descent.learning_rate import LearningRate
 from dpcore.training.models import build
 from dpcore.training.plan import plan
 from dpcore.training.randomness.streams import streams_of
-from dpcore.training.training_run import device_of, tensors
+from dpcore.training.inputs import tensors
+from dpcore.training.training_run import device_of
 
 SETTINGS = $settings
 

@@ -9,7 +9,7 @@ from dpcore.training.features import scattering as module
 from dpcore.training.features.filters import low_pass, morlet
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
-from dpcore.training.training_run import tensors
+from dpcore.training.inputs import tensors
 from tests.training.features.fourier import reference
 
 LARGEST_ERROR = 5e-4  # of values up to 1: what cutting the wavelets to 11 and 19 pixels costs
