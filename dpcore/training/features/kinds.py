@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image, or (dimensions,)
 MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: of no wavelet, of one, of two
-SCATTERED = {(1, 28, 28): (MAPS, 7, 7), (3, 32, 32): (3 * MAPS, 8, 8)}  # an image -> its scattering transform
+SCATTERED: dict[Shape, Shape] = {
+    (1, 28, 28): (MAPS, 7, 7),
+    (3, 32, 32): (3 * MAPS, 8, 8),
+}  # an image -> its scattering transform
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,10 @@ def scattered_shape(shape: Shape) -> Shape:
     >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 32))
     ((81, 7, 7), (243, 8, 8))
     """
-    if tuple(shape) not in SCATTERED:
+    if shape not in SCATTERED:
         taken = " or ".join(map(str, SCATTERED))
-        raise ValueError(f"Expected shape={tuple(shape)} of an image to be {taken}: channels, height and width.")
-    return SCATTERED[tuple(shape)]
+        raise ValueError(f"Expected shape={shape} of an image to be {taken}: channels, height and width.")
+    return SCATTERED[shape]
 
 
 def scatter(images: Tensor) -> Tensor:
