@@ -89,7 +89,8 @@ def _disagreement(run: TrainingRun, static: StaticStep, trial: Trial) -> str:
 def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
     """Take the step as a run without a recording does."""
     at = moved(trial.drawn, run.engine.parameters.device)
-    found = run.descent.take(*(part[at] for part in run.train), trial.sigma, trial.lr)
+    x, y = run.train
+    found = run.descent.take(x[at], y[at], trial.sigma, trial.lr)
     return Outcome(found.shares[0].clone(), found.losses, found.norms, moment_of(run))
 
 
@@ -111,9 +112,8 @@ def difference(start: Moment, ordinary: Outcome, played: Outcome) -> str:
     vectors = zip((one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True)
     if not all(close(*pair) for pair in vectors):
         return "its optimizer does not remember the ordinary step"
-    lost = STORED * length(start.parameters)
-    moves = (outcome.parameters - start.parameters for outcome in (one, other))
-    return "" if close(*moves, TURNED, lost) else "it does not move the parameters as the ordinary step"
+    step, twin, lost = one.parameters - start.parameters, other.parameters - start.parameters, length(start.parameters)
+    return "" if close(step, twin, TURNED, STORED * lost) else "it does not move the parameters as the ordinary step"
 
 
 def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 0.0) -> bool:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.audit.parts import Around, put_in
+from dpcore.training.byte_rows import Rows
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.optimizers.base import State
@@ -45,7 +46,7 @@ class WatchedEngine(Around):
 class WatchedRows:
     """A run's examples, or their labels: notes which were drawn, and gives those of them that are in the data."""
 
-    def __init__(self, rows: Tensor, present: Tensor) -> None:
+    def __init__(self, rows: Rows, present: Tensor) -> None:
         self._rows, self._present = rows, present
         self.drawn = torch.empty(0, dtype=torch.int64)
 
