@@ -1,5 +1,6 @@
 """The command that measures on a GPU: all of its lines run on the CPU, and what fails or takes long stops nothing."""
 
+import doctest
 import json
 import sys
 from pathlib import Path
@@ -167,3 +168,8 @@ def test_a_recipe_that_takes_more_than_its_share_is_cut_and_is_not_done():
     assert figures["quick"]["done"]
     assert figures["quick"]["steps"] == 4
     assert not figures["long"]["done"]
+
+
+@pytest.mark.parametrize("module", [gpu, gpu_phases, gpu_data])
+def test_what_its_docstrings_show_is_so(module):
+    assert doctest.testmod(module).failed == 0
