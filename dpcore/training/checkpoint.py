@@ -4,7 +4,7 @@
 for bit the same, so nothing is charged twice. What is released before the first step is drawn again from the same seed.
 All of this holds on the same device, with as many threads and the same torch, and a file is refused anywhere else: the
 same noise on sums rounded otherwise would not hide their difference. What is not checked: the version of this program,
-and on a GPU that its memory is never shorter than it was.
+and on a GPU that its memory is never shorter than it was, and that a recorded step is trusted again if it was.
 """
 
 import io

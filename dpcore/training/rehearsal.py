@@ -112,9 +112,8 @@ def difference(start: Moment, ordinary: Outcome, played: Outcome) -> str:
     vectors = zip((one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True)
     if not all(close(*pair) for pair in vectors):
         return "its optimizer does not remember the ordinary step"
-    lost = STORED * length(start.parameters)
-    move, twin = (outcome.parameters - start.parameters for outcome in (one, other))
-    return "" if close(move, twin, TURNED, lost) else "it does not move the parameters as the ordinary step"
+    step, twin, lost = one.parameters - start.parameters, other.parameters - start.parameters, length(start.parameters)
+    return "" if close(step, twin, TURNED, STORED * lost) else "it does not move the parameters as the ordinary step"
 
 
 def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 0.0) -> bool:

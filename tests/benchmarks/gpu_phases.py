@@ -208,8 +208,8 @@ def share(size: Size, barrier: Any, found: Any) -> None:
     barrier.wait(60)
     start, step = time.perf_counter(), 4
     while (now := time.perf_counter()) < start + size.seconds:
-        seconds_of(run, step, 10)
-        step += 10
+        seconds_of(run, step, size.steps)
+        step += size.steps
     found.put((step - 4) / (now - start))
 
 

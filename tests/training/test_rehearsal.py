@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 import torch
 
-from dpcore.training import cuda_graph, rehearsal
+from dpcore.training import checkpoint, cuda_graph, rehearsal
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
@@ -23,6 +23,7 @@ from tests.training.small_runs import CNN, SMALL, run_of, ticking
 
 ADAM = dataclasses.replace(CHANGING, optimizer="adam")
 SLOWLY = dataclasses.replace(CNN, lr=0.05, lr_schedule="linear", lr_end=0.045, epochs=1.0)  # by less than 0.1 % a step
+LOUD = dataclasses.replace(CNN, sigma=500.0, lr=1e-4)  # which hides one example
 Play = Callable[[], None]
 Spoiled = Callable[[Play, StaticStep, Sequence[torch.Generator]], None]
 
@@ -92,35 +93,20 @@ def takes_other_examples(play: Play, static: StaticStep, generators: Sequence[to
     play()
 
 
-def leaves_a_coordinate_without_noise(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    play()
-    static.released[7] = 0.0
+def afterwards(change: Callable[[StaticStep], object]) -> Spoiled:
+    """It does what it should, and then something more."""
+
+    def play_and_change(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
+        play()
+        change(static)
+
+    return play_and_change
 
 
 def moves_nothing(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
     before = static._engine.parameters.clone()
     play()
     static._engine.parameters.copy_(before)
-
-
-def moves_beyond_numbers(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    play()
-    static._engine.parameters[3] = float("nan")
-
-
-def remembers_more(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    play()
-    static._descent.state.vectors[0].mul_(1.01)
-
-
-def says_other_norms(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    play()
-    static._figures[1].mul_(1.01)
-
-
-def says_other_losses(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    play()
-    static._figures[0].add_(1.0)
 
 
 def does_nothing(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
@@ -134,17 +120,26 @@ WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "other examples": (CNN, takes_other_examples, "its release is not"),
     "one example more": (CNN, changing(0, lambda count: count + 1), "its release is not"),
     "one example less": (CNN, changing(0, lambda count: max(count - 1, 0)), "its release is not"),
+    "one example more under loud noise": (LOUD, changing(0, lambda count: count + 1), "its release is not"),
     "more noise": (CNN, changing(1, lambda sigma: 1.01 * sigma), "its release is not"),
     "less noise": (CNN, changing(1, lambda sigma: 0.99 * sigma), "its release is not"),
     "the first sigma": (CHANGING, keeping(1), "its release is not"),
     "a slowly falling rate kept": (SLOWLY, keeping(2), "it does not move the parameters"),
-    "a coordinate without noise": (CNN, leaves_a_coordinate_without_noise, "its release is not"),
+    "a coordinate without noise": (CNN, afterwards(lambda static: static.released[7].zero_()), "its release is not"),
     "the steps of Adam kept": (ADAM, keeping(3), "it does not move the parameters"),
     "no move": (CNN, moves_nothing, "it does not move the parameters"),
-    "not finite": (CNN, moves_beyond_numbers, "it does not move the parameters"),
-    "other memory": (CNN, remembers_more, "its optimizer does not remember"),
-    "other norms": (CNN, says_other_norms, "its norms are not"),
-    "other losses": (CNN, says_other_losses, "its losses are not"),
+    "not finite": (
+        CNN,
+        afterwards(lambda static: static._engine.parameters[3].fill_(float("nan"))),
+        "it does not move the parameters",
+    ),
+    "other memory": (
+        CNN,
+        afterwards(lambda static: static._descent.state.vectors[0].mul_(1.01)),
+        "its optimizer does not remember",
+    ),
+    "other norms": (CNN, afterwards(lambda static: static._figures[1].mul_(1.01)), "its norms are not"),
+    "other losses": (CNN, afterwards(lambda static: static._figures[0].add_(1.0)), "its losses are not"),
 }
 
 
@@ -237,6 +232,25 @@ def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it(opti
     assert all(map(torch.equal, played.noise.states(), ordinary.noise.states()))
     assert torch.equal(played.batches.state(), ordinary.batches.state())
     assert torch.equal(played.engine.parameters, unproven.engine.parameters)  # the rehearsal left no trace
+
+
+@pytest.mark.slow
+def test_a_run_that_is_resumed_and_tried_out_again_is_bit_for_bit_the_one_that_never_stopped(tmp_path):
+    finals = []
+    for stopped in (False, True):
+        run = run_of(ADAM)
+        run.static, _ = prepared_as_if_on_cuda(run)
+        ended(run, 3)
+        if stopped:
+            checkpoint.save(run, 3, tmp_path / "state.pt")
+            run = run_of(ADAM)
+            checkpoint.resume(run, tmp_path / "state.pt")
+            run.static, said = prepared_as_if_on_cuda(run)
+            assert said == ", captured"
+        for step in (4, 5):
+            run.step(step)
+        finals.append(run.engine.parameters)
+    assert torch.equal(*finals)
 
 
 def test_in_the_middle_of_a_run_it_is_tried_out_from_there():
