@@ -1,5 +1,7 @@
 """The same bits for any number of cores, any neighbours and any place: what a run that is taken up again relies on."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from dpcore.data.loading import load
 from dpcore.training.features import pieces
 from dpcore.training.features.kinds import kind_of
 from dpcore.training.features.pieces import SIZE, computed
+from dpcore.training.features.scattering import scattering
 
 SCATTER = kind_of("scatter")
 
@@ -27,8 +30,8 @@ def silent(done, total):
 @pytest.mark.parametrize("cores", [2, 3])
 def test_any_number_of_cores_gives_the_same_bits(cores):
     x = images(2 * SIZE + 5)
-    alone = computed(x, SCATTER, 2, silent, cores=1)
-    assert torch.equal(computed(x, SCATTER, 2, silent, cores=cores), alone)
+    alone = computed(x, SCATTER, 1, silent, cores=1)
+    assert torch.equal(computed(x, SCATTER, 1, silent, cores=cores), alone)
 
 
 def test_torch_s_own_threads_have_no_say_and_are_left_as_they_were():
@@ -43,18 +46,37 @@ def test_torch_s_own_threads_have_no_say_and_are_left_as_they_were():
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("x", [images(SIZE + 3), colours(3)], ids=["grey", "colour"])
-def test_an_example_s_features_are_those_that_it_has_alone(x):
-    found = computed(x, SCATTER, 2, silent)
-    for i in (0, 2, len(x) - 1):
-        assert torch.equal(computed(x[i : i + 1], SCATTER, 2, silent)[0], found[i])
+@pytest.mark.parametrize(("x", "views"), [(images(SIZE + 3), 2), (colours(3), 1)], ids=["grey", "colour"])
+def test_an_example_s_features_are_those_that_it_has_alone(x, views):
+    found = computed(x, SCATTER, views, silent)
+    for i in (1, len(x) - 1):
+        assert torch.equal(computed(x[i : i + 1], SCATTER, views, silent)[0], found[i])
+
+
+def leaves_the_others_alone(kind):
+    """Whether an example that leaves changes nobody's features."""
+    x = images(SIZE + 8)
+    found = computed(x, kind, 1, silent)
+    without = computed(np.delete(x, 4, axis=0), kind, 1, silent)  # the others move up, one into another piece
+    return torch.equal(without, torch.cat([found[:4], found[5:]]))
 
 
 def test_a_neighbour_who_leaves_changes_nobody_s_features():
-    x = images(SIZE + 8)
-    found = computed(x, SCATTER, 1, silent)
-    without = computed(np.delete(x, 4, axis=0), SCATTER, 1, silent)  # the others move up, one into another piece
-    assert torch.equal(without, torch.cat([found[:4], found[5:]]))
+    assert leaves_the_others_alone(SCATTER)
+
+
+def by_batch(x):
+    """What batch normalisation does: its statistics are of all images that come at once."""
+    return torch.nn.functional.batch_norm(scattering(x), None, None, training=True)
+
+
+def centred(x):
+    return scattering(x) - x.mean() * 1e-2
+
+
+@pytest.mark.parametrize("learned", [by_batch, centred])
+def test_a_transform_that_looks_at_other_examples_would_be_noticed(learned):
+    assert not leaves_the_others_alone(dataclasses.replace(SCATTER, transform=learned))
 
 
 def test_they_are_the_transform_of_each_view_in_half_precision():
