@@ -47,7 +47,8 @@ def private(x: Tensor, y: Tensor) -> Entrant:
     engine = engine_of(nn.Sequential(nn.Linear(FEATURES, CLASSES)), cores, views=x.shape[1])
     noise = GaussianNoise(len(engine.parameters), SeedSequence(0), torch.device("cpu"), cores)
     descent = Descent(RunConfig(batch=len(x), clip_norm=0.1), engine, noise, cores)
-    return Entrant(lambda: descent.take(x, y, 2.0, 0.1), cores.working)
+    given = x if x.shape[1] > 1 else x[:, 0]
+    return Entrant(lambda: descent.take(given, y, 2.0, 0.1), cores.working)
 
 
 def measured(entrants: dict[str, Entrant], rounds: int) -> dict[str, float]:

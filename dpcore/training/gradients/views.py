@@ -8,6 +8,7 @@ Source: De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
 
 from typing import final
 
+import torch
 from torch import Tensor, nn
 
 from dpcore.training.gradients.layers import (
@@ -21,6 +22,10 @@ from dpcore.training.gradients.layers import (
 )
 from dpcore.training.gradients.rounding import TINY, gram, gram_operations, raised
 
+NARROW = (
+    16  # outputs, up to which the product takes half the time where they come first: 1.3 us a row of 3,969, not 2.8
+)
+
 
 @final
 class LinearOfViews(ParametricLayer):
@@ -33,10 +38,15 @@ class LinearOfViews(ParametricLayer):
     def __init__(self, layer: Linear, views: int) -> None:
         self._layer, self._views = layer, views
         outputs, inputs = layer.module.weight.shape
+        self._narrow = outputs <= NARROW
         self._operations = max(layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
-        return self._layer.forward(x)
+        if not self._narrow or x.dim() != 2:
+            return self._layer.forward(x)
+        weight, bias = self._layer.module.weight, self._layer.module.bias
+        y = weight @ x.T if bias is None else torch.addmm(bias[:, None], weight, x.T)
+        return y.T.contiguous(), x
 
     def backward(self, kept: Kept, g: Tensor) -> Tensor:
         return self._layer.backward(kept, g)
