@@ -11,20 +11,10 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from dpcore.training.gradients.layers import (
-    AddSum,
-    Conv2d,
-    Kept,
-    Linear,
-    ParametricLayer,
-    add_products,
-    weighted,
-)
+from dpcore.training.gradients.layers import AddSum, Conv2d, Kept, Linear, ParametricLayer, add_products, weighted
 from dpcore.training.gradients.rounding import TINY, gram, gram_operations, raised
 
-NARROW = (
-    16  # outputs, up to which the product takes half the time where they come first: 1.3 us a row of 3,969, not 2.8
-)
+NARROW = 16  # outputs, up to which a product takes half the time where they come first: of 3,969, 1.3 us a row, not 2.8
 
 
 @final
@@ -73,9 +63,7 @@ class LinearOfViews(ParametricLayer):
         """The same of the gradients divided by D."""
         products = x.new_empty(len(x), self._views, self._views)
         for u in range(self._views):
-            pairs = [
-                (part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)
-            ]  # with itself and those behind
+            pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]  # with itself and later ones
             row = weighted(pairs[0], pairs[1], inverse).unflatten(0, (-1, self._views - u))
             products[:, u, u:] = products[:, u:, u] = row
         return products, (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()

@@ -88,7 +88,7 @@ def test_what_overflows_is_infinite_so_that_its_factor_is_zero():
     assert Flat(1.0).factors(squares[None]).tolist() == [[0.0]]
 
 
-@pytest.mark.parametrize("terms", [1, 783, 1024, 1025, 3969])
+@pytest.mark.parametrize("terms", [1, 783, 4096, 4097, 10_000])
 def test_products_of_rows_err_by_less_than_the_bound(terms):
     rows = hostile_rows(terms)[:, None].repeat(1, 2, 1)
     rows[:, 1] = rows[:, 1].flip(1) * torch.linspace(0.1, 1.0, terms)
