@@ -5,6 +5,10 @@ is on average its square without noise plus the noise's variance (sigma C / B)^2
 all coordinates by nearly the same number, as plain momentum does. What is left without it tells them apart again.
 The paper subtracts the variance of its one sigma from v_hat. Here each step's variance is subtracted from the square
 before that enters the average: with one sigma that is the same, and with a noise schedule it is what was averaged.
+The paper tunes gamma for each sigma, C and B; here it is a share of the variance, so that it follows them.
+Tried on the samples of both grey data sets, cnn and mlp, five epochs at sigma 1.23: shares 0.03, 0.1 and 0.3 with rates
+from 0.001 to 0.006. A larger share takes a larger rate, and the longest steps of a small share cost the cnn 3 points.
+No share beats `adam` at a rate that suits it by more than seeds differ.
 **Soundness:** post-processing of the noisy mean gradient with a variance that is public, charged as DP-SGD.
 """
 
@@ -18,7 +22,7 @@ from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Op
 if TYPE_CHECKING:
     from torch import Tensor
 
-FLOOR = 0.1  # gamma as a share of the variance, so that it follows sigma, C and B
+FLOOR = 0.3  # gamma as a share of the variance
 TINY = 1e-16  # gamma where there is no noise: Adam's epsilon, squared
 
 
@@ -48,6 +52,7 @@ ADAM_BC = Optimizer(
     note=POST_PROCESSING,
     source="Tang, Shpilevskiy and Lecuyer 2024, arXiv 2312.14334, Algorithm 1",
     rules=rules,
-    lr=0.002,
+    lr=0.006,
     baseline_lr=0.002,
+    special_lr={("mnist", "mlp"): 0.003},
 )
