@@ -13,6 +13,7 @@ CANARIES = 1000
 MOST_CANARIES = 20_000
 MOST_CONFIDENCE = 1 - 1e-9
 MOST_DRAWS = 4 * 10**9
+PLAIN = RunConfig()
 OWN_KEYS = ("trainer", "confidence", "canaries", "torch_draws")
 
 
@@ -42,6 +43,13 @@ class AuditRequest:
                 f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
                 "what, is made for Poisson batches."
             )
+        for name in ("features", "views"):
+            value, plain = getattr(self.config, name), getattr(PLAIN, name)
+            if value != plain:
+                raise ValueError(
+                    f"Expected {name}={value!r} to be {plain!r} in an audit, which watches one gradient of pixels for "
+                    "each example."
+                )
         check.whole(0, MOST_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(

@@ -1,5 +1,6 @@
 """What a network is given: the examples of each part on the run's device, as pixels or features, and their labels."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -26,7 +27,7 @@ class Inputs:
     train: tuple[Rows, Tensor]
     public: tuple[Tensor, Tensor]  # one view each: what is held out is not trained on
     test: tuple[Tensor, Tensor]
-    fingerprint: str  # of the data set, whatever is made of it
+    fingerprint: str  # of the data set and, where they are not its pixels, of what is made of it
     note: str = ""  # a sentence on what did not go well; empty otherwise
 
 
@@ -52,7 +53,7 @@ def _featured(
     config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str, progress: Progress
 ) -> Inputs:
     """The same for features, which are kept as float16: what a step takes of them it turns into float32."""
-    n, notes, parts = config.examples, [], []
+    n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
     for part, views in ((train, config.views), (test, 1)):
         found = features_of(part, config.features, views, progress)
         values = found.values if views > 1 else found.values[:, 0]
@@ -60,9 +61,10 @@ def _featured(
             values = centred(values)
         parts.append((values.to(device), torch.tensor(part.labels, device=device).long()))
         notes.append(found.note)
+        made.update(found.digest.encode())
     (x, y), tested = parts
     held_out = x[n:] if config.views == 1 else x[n:, 0]
-    return Inputs((x[:n], y[:n]), (held_out, y[n:]), tested, fingerprint, next(filter(None, notes), ""))
+    return Inputs((x[:n], y[:n]), (held_out, y[n:]), tested, made.hexdigest(), next(filter(None, notes), ""))
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:

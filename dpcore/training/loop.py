@@ -81,7 +81,8 @@ def started(run: TrainingRun, how: str) -> Started:
     """What is known of the run before its first step; `how` says what `prepared` has to say of its engine."""
     config = run.config
     figures = (config.examples, run.plan.steps, config.q, str(run.device), len(run.engine.parameters))
-    return Started(*figures, run.engine.name + how, tuple(origin_of(run).items()))
+    said = f"{run.engine.name}{how}{'; ' if run.note else ''}{run.note}"
+    return Started(*figures, said, tuple(origin_of(run).items()))
 
 
 def saved(run: TrainingRun, step: int, file: Path) -> Event:

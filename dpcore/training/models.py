@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
-from dpcore.training.features.kinds import KINDS, SCATTERED, Shape, kinds_for
+from dpcore.training.features.kinds import KINDS, kinds_for
+from dpcore.training.features.shapes import SCATTERED, Shape
 
 if TYPE_CHECKING:
     from torch import nn

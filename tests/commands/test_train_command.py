@@ -89,7 +89,7 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--seeds", "0"], "seeds=0"),
         (["--clipping", "hard"], "clipping='hard'"),
         (["--reading", "literal"], "reading='literal' only with pi_adam"),
-        (["--pca", "60", "--model", "cnn"], "pca=60 only with model abadi or mlp"),
+        (["--pca", "60", "--model", "cnn"], "pca=60 only with model abadi, linear or mlp"),
         (["--acceptance", "sa"], "public above 0"),
         (["--sigma", "0", "--stop-epsilon", "1"], "epsilon is infinite"),
         (["--non-private", "--stop-epsilon", "1"], "epsilon is infinite"),

@@ -12,6 +12,7 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.training.accounting import affordable, charged_releases
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
+from dpcore.training.features.kinds import kinds_for
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build, models_for
 from dpcore.training.plan import plan
@@ -69,8 +70,9 @@ def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_layers_are_counted_as_the_network_has_them(model):
-    dataset = next(name for name in DATASETS if model in models_for(name))
-    config = RunConfig(dataset=dataset, source=DATASETS[dataset].sources[0], model=model)
+    pairs = ((name, kind) for name in DATASETS for kind in kinds_for(DATASETS[name]))
+    dataset, features = next(pair for pair in pairs if model in models_for(*pair))
+    config = RunConfig(dataset=dataset, source=DATASETS[dataset].sources[0], model=model, features=features)
     owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
     assert MODELS[model].groups == len(owners)
 

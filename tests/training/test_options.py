@@ -30,7 +30,7 @@ from tests.training.small_runs import SMALL
         ({"sa_mu0": 1.5}, "sa_mu0=1.5"),
         ({"public": 10_000}, "public=10000"),
         ({"public": 9_990, "batch": 64}, "batch=64 to be at most the data's 10 examples"),
-        ({"pca": 60, "model": "cnn"}, "pca=60 only with model abadi or mlp, not 'cnn'"),
+        ({"pca": 60, "model": "cnn"}, "pca=60 only with model abadi, linear or mlp, not 'cnn'"),
         ({"pca": 785}, "pca=785"),
         ({"pca": 60, "pca_sigma": 0.0}, r"pca_sigma=0.0 in \[1e-06"),
         ({"pca": 60, "pca_sigma": 1e-300}, r"pca_sigma=1e-300 in \[1e-06"),

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from dpcore.training.features.filters import ORIENTATIONS, STEP, low_pass, wavelets
-from dpcore.training.features.kinds import scattered_shape
+from dpcore.training.features.shapes import scattered_shape
 
 PADDING = 4  # pixels, by reflection
 LARGEST = 1.001  # what a pixel may be: copies that are turned or shifted round differently

@@ -1,0 +1,20 @@
+"""Shapes of examples and of their features; free of torch."""
+
+Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image, or (dimensions,)
+MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: of no wavelet, of one, of two
+SCATTERED: dict[Shape, Shape] = {
+    (1, 28, 28): (MAPS, 7, 7),
+    (3, 32, 32): (3 * MAPS, 8, 8),
+}  # an image -> its scattering transform
+
+
+def scattered_shape(shape: Shape) -> Shape:
+    """The shape of the scattering transform of images of a shape; ValueError for images that it does not take.
+
+    >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 32))
+    ((81, 7, 7), (243, 8, 8))
+    """
+    if shape not in SCATTERED:
+        taken = " or ".join(map(str, SCATTERED))
+        raise ValueError(f"Expected shape={shape} of an image to be {taken}: channels, height and width.")
+    return SCATTERED[shape]

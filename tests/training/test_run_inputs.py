@@ -1,0 +1,157 @@
+"""What a network is given: features and views that are what they are said to be, and runs that train on them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from dpcore.data import catalogue
+from dpcore.data.catalogue import DATASETS
+from dpcore.data.kinds import IdxFile
+from dpcore.data.loading import Images, load
+from dpcore.training import inputs
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Finished
+from dpcore.training.features.normalised import normalised
+from dpcore.training.features.pixels import scaled
+from dpcore.training.features.scattering import scattering
+from dpcore.training.loop import train
+from tests.training.small_runs import run_of, ticking
+
+CPU = torch.device("cpu")
+SMALL: dict[str, Any] = {
+    "dataset": "few", "model": "linear", "batch": 30, "lr": 0.5, "epochs": 0.5, "seed": 0, "device": "cpu"
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data set of a few of MNIST's images, and a data root of the test's own."""
+    files = [("images", (120, 28, 28)), ("labels", (120,)), ("test-images", (40, 28, 28)), ("test-labels", (40,))]
+    whole, parts = load("mnist", "sample"), {}
+    for name, part, count in (("train", whole.train, 120), ("test", whole.test, 40)):
+        parts |= {f"{name}_images": part.images[:count], f"{name}_labels": part.labels[:count]}
+    np.savez(tmp_path / "few.npz", **parts)
+    idx = tuple(IdxFile(name, shape, "") for name, shape in files)
+    made = replace(DATASETS["mnist"], name="few", title="Few", folder="Few", idx=idx, sample_examples=120)
+    monkeypatch.setattr(catalogue, "SAMPLES", tmp_path)
+    monkeypatch.setitem(DATASETS, "few", made)
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
+
+
+def small(**options: Any) -> RunConfig:
+    return RunConfig(**SMALL | options)
+
+
+def ended(config: RunConfig) -> torch.Tensor:
+    run = run_of(config)
+    for step in range(1, run.plan.steps + 1):
+        run.step(step)
+    return run.engine.parameters.clone()
+
+
+def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:
+    found = inputs.inputs_of(small(features="scatter", public=0), CPU)
+    x, y = found.train
+    images = scaled(torch.tensor(load("few", "sample").train.images))
+    assert x[:].shape == (120, 81, 7, 7)
+    torch.testing.assert_close(x[:].float(), normalised(scattering(images)), atol=5e-3, rtol=0)
+    assert y.tolist() == load("few", "sample").train.labels.tolist()
+    assert found.test[0].shape == (40, 81, 7, 7)
+
+
+def test_views_stand_beside_the_image_and_only_where_is_trained() -> None:
+    config = small(views=3, acceptance="sa", public=20)
+    found, plain = inputs.inputs_of(config, CPU), inputs.inputs_of(small(), CPU)
+    assert found.train[0][:].shape == (100, 3, 1, 28, 28)
+    assert found.public[0].shape == (20, 1, 28, 28)
+    assert found.test[0].shape == (40, 1, 28, 28)
+    pixels = plain.train[0][:]
+    torch.testing.assert_close(found.train[0][:, 0].float(), pixels[:100], atol=5e-4, rtol=0)
+    torch.testing.assert_close(found.public[0].float(), pixels[100:], atol=5e-4, rtol=0)
+    assert not torch.allclose(found.train[0][:, 1].float(), pixels[:100], atol=0.1)
+
+
+@pytest.mark.parametrize("views", [1, 2])
+def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
+    config = small(views=views)
+    unit, centred = (inputs.inputs_of(replace(config, pixel_scale=scale), CPU) for scale in ("unit", "centred"))
+    for one, other in zip((unit.train, unit.test), (centred.train, centred.test), strict=True):
+        torch.testing.assert_close(other[0][:].float(), one[0][:].float() * 2 - 1, atol=2e-3, rtol=0)
+    assert centred.train[0][:].min() == -1.0
+    again = inputs.inputs_of(config, CPU)  # what is kept is not changed in place
+    assert torch.equal(again.train[0][:], unit.train[0][:])
+
+
+def test_one_view_of_pixels_is_no_views_bit_for_bit() -> None:
+    assert torch.equal(ended(small(views=1)), ended(small()))
+
+
+@pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
+@pytest.mark.parametrize("views", [1, 2])
+def test_a_run_trains_on_features_and_again_to_the_same_bits(model: str, views: int) -> None:
+    config = small(features="scatter", model=model, views=views, width=20 if model == "mlp" else 1000)
+    first, kept = ended(config), ended(config)  # computed, then read
+    assert torch.equal(first, kept)
+    *_, last = train(config, ticking())
+    assert isinstance(last, Finished)
+    assert not torch.equal(first, ended(replace(config, seed=1)))
+
+
+@pytest.mark.parametrize("views", [1, 3])
+def test_a_neighbour_moves_the_clipped_sum_by_at_most_c(views: int) -> None:
+    run = run_of(small(features="scatter", views=views))
+    x, y = (part[:] for part in run.train)
+    run.engine.parameters.normal_(generator=torch.Generator().manual_seed(3))
+    whole = run.engine.clipped_sum(x, y, run.descent.clipping).total.double()
+    for left_out in (0, 7, 119):
+        rest = [i for i in range(120) if i != left_out]
+        moved = whole - run.engine.clipped_sum(x[rest], y[rest], run.descent.clipping).total.double()
+        assert moved.norm() <= run.config.clip_norm * (1 + 1e-4)
+        assert moved.norm() >= run.config.clip_norm * 0.9  # so large a weight makes every gradient long
+
+
+def test_other_features_have_another_fingerprint_and_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    scatter = small(features="scatter")
+    prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
+    assert len({*prints}) == 3
+    assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
+    found = inputs.features_of
+
+    def unkept(part: Images, kind: str, views: int, progress: object):
+        return found(part, kind, views, progress)._replace(note="The features could not be kept.")
+
+    monkeypatch.setattr(inputs, "features_of", unkept)
+    started = next(train(scatter, ticking()))
+    assert "could not be kept" in started.engine
+
+
+def test_what_progress_raises_ends_the_work() -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        inputs.inputs_of(small(features="scatter"), CPU, stop)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),
+        ({"features": "scatter", "model": "cnn"}, "few scatter's model='cnn' to be one of"),
+        ({"model": "map_cnn"}, "few's model='map_cnn' to be one of"),
+        ({"features": "scatter", "model": "mlp", "pca": 5}, "no pca=5 with features='scatter'"),
+        ({"features": "scatter", "pixel_scale": "centred"}, "no pixel_scale='centred' without the pixels"),
+        ({"views": 0}, "views=0"),
+        ({"views": 17}, "views=17"),
+        ({"views": 2, "model": "mlp", "pca": 5}, "no DP-PCA and no relevances with views=2"),
+        ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "no DP-PCA and no relevances with views=2"),
+        ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "no views=2 without a data set of im"),
+    ],
+)
+def test_what_does_not_go_together_is_named(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        small(**options)
