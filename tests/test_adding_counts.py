@@ -25,6 +25,7 @@ DUMMIES = {
     "A table": "tests/test_adding_to_perturbation.py::test_a_table_is_its_object_and_its_line",
     "A perturbation method": "tests/test_adding_to_perturbation.py::test_the_command_takes_a_new_perturbation_method",
     "A model": "tests/test_adding_to_runs.py::test_a_model_is_its_object_and_its_line",
+    "A kind of features": "tests/training/test_run_inputs.py::test_a_kind_of_features_is_its_object_and_its_line",
     "A broken trainer": "tests/audit/broken/test_a_trainer_of_ones_own.py::test_a_trainer_is_its_object_and_its_line",
     "A setting of a run": "tests/test_adding_a_setting.py::test_train_heeds_and_records_it",
 }

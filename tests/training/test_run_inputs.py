@@ -14,7 +14,9 @@ from dpcore.data.kinds import IdxFile
 from dpcore.data.loading import Images, load
 from dpcore.training import inputs
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
 from dpcore.training.events import Finished
+from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
@@ -155,3 +157,22 @@ def test_what_progress_raises_ends_the_work() -> None:
 def test_what_does_not_go_together_is_named(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         small(**options)
+
+
+def test_a_kind_of_features_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    halves = Kind(
+        name="halves",
+        title="halves",
+        note="The upper half of each image.",
+        source="this test",
+        version=1,
+        shape_of=lambda shape: (shape[0], shape[1] // 2, shape[2]),
+        transform=lambda images: images[:, :, : images.shape[2] // 2],
+    )
+    monkeypatch.setitem(KINDS, "halves", halves)
+    config = small(features="halves")
+    assert config.shape == (1, 14, 28)
+    assert inputs.inputs_of(config, CPU).train[0][:].shape == (120, 1, 14, 28)
+    *_, last = train(config, ticking())
+    assert isinstance(last, Finished)
+    assert "halves" in described(config)
