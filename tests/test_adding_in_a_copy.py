@@ -176,6 +176,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_what_runs_over_the_registries_passes_with_one_of_each_more(grown: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(grown), "DPCORE_HOME": str(grown / "home")}
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]

@@ -1,6 +1,6 @@
 """What somebody claims, as it is typed into fields or pasted as a text or JSON."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,10 +28,10 @@ LABELS = {"epsilon": "Claimed epsilon", "delta": "delta", "q": "Rate q", "batch"
           "sigma": "Sigma", "epochs": "Epochs", "steps": "Steps T"}  # fmt: skip
 PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an accountant has neither
 COUNTS = ("batch", "examples", "steps")
-CHOICES = {
-    "sampler": ("Batches", BATCHES, "poisson"),
-    "adjacency": ("Adjacency", ADJACENCIES, "adjacency"),
-    "accountant": ("Counted by", {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
+CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # label, titles, entry of the glossary
+    "sampler": ("Batches", lambda: BATCHES, "poisson"),
+    "adjacency": ("Adjacency", lambda: ADJACENCIES, "adjacency"),
+    "accountant": ("Counted by", lambda: {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
 }
 PLACEHOLDER = (
     "We train with noise multiplier 1.1 and batch size 256 of 60,000 examples for 15 epochs: (ε, δ) = (2.92, 1e-5)."
@@ -110,7 +110,8 @@ def _field(name: str, key: str) -> str:
 
 
 def _choice(name: str, key: str) -> str:
-    label, titles, entry = CHOICES[name]
+    label, choices, entry = CHOICES[name]
+    titles = choices()
     titled = lambda each: "not said" if each == UNSAID else titles[each]  # noqa: E731
     return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
 
