@@ -217,7 +217,6 @@ MODELS = {
             groups=2,
             layers=movielens,
             only=MOVIELENS.shape,
-            hidden=False,
         ),
     )
 }

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 from dpcore.data.loading import Images, Split, load
-from dpcore.training import training_run
+from dpcore.training import inputs
 
 FULL = 60_000  # training examples of MNIST and of Fashion-MNIST
 
@@ -23,7 +23,7 @@ def data_for(source: str) -> Iterator[Callable[[str], str]]:
     def loaded(dataset: str, wanted: str) -> Split:
         return full(dataset) if wanted == "full" else load(dataset, wanted)
 
-    with patch.object(training_run, "load", loaded):
+    with patch.object(inputs, "load", loaded):
         yield named
 
 

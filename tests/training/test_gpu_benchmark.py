@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from dpcore.training import training_run
+from dpcore.training import inputs
 from dpcore.training.config import RunConfig
 from tests.benchmarks import gpu, gpu_data, gpu_phases
 from tests.benchmarks.gpu import PHASES, bounded, measured
@@ -149,15 +149,15 @@ def test_a_sample_stands_in_for_full_data_and_says_so(monkeypatch):
     monkeypatch.setattr(gpu_data, "at_hand", lambda dataset: False)
     gpu_data.full.cache_clear()
     with gpu_data.data_for("full") as named:
-        data = training_run.load("mnist", "full")
+        data = inputs.load("mnist", "full")
         assert named("mnist") == "sample, repeated to 60,000"
-        assert len(training_run.load("mnist", "sample").train) == 10_000
+        assert len(inputs.load("mnist", "sample").train) == 10_000
     with gpu_data.data_for("sample") as named:
         assert named("mnist") == "sample"
     gpu_data.full.cache_clear()
     assert len(data.train) == gpu_data.FULL
     assert np.array_equal(data.train.images[10_000:10_003], data.train.images[:3])
-    assert training_run.load is gpu_data.load
+    assert inputs.load is gpu_data.load
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from dpcore.data.loading import Images, Split, load
-from dpcore.training import training_run as module
+from dpcore.training import inputs, training_run
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import events_of, train
@@ -140,18 +140,18 @@ def test_a_device_that_is_not_here_is_named(monkeypatch):
 def test_auto_takes_the_fastest_device_that_is_here(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert module.device_of("auto").type == "mps"
+    assert training_run.device_of("auto").type == "mps"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert module.device_of("auto").type == "cuda"
+    assert training_run.device_of("auto").type == "cuda"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert module.device_of("auto").type == "cpu"
+    assert training_run.device_of("auto").type == "cpu"
 
 
 def test_data_of_another_size_than_the_configuration_counts_with_is_refused(monkeypatch):
     whole = load("mnist", "sample")
     part = Split(Images(whole.train.images[:100], whole.train.labels[:100]), whole.test)
-    monkeypatch.setattr(module, "load", lambda name, source: part)
+    monkeypatch.setattr(inputs, "load", lambda name, source: part)
     with pytest.raises(ValueError, match="10000 training examples"):
         next(train(SMALL))
 
@@ -170,7 +170,7 @@ def test_arrays_that_may_only_be_read_become_tensors_without_a_warning():
     part = load("mnist", "sample").test
     locked = Images(np.frombuffer(part.images.tobytes(), np.uint8).reshape(part.images.shape), part.labels)
     assert not locked.images.flags.writeable
-    x, y = module.tensors(locked, torch.device("cpu"))
+    x, y = inputs.tensors(locked, torch.device("cpu"))
     assert x.shape == (2000, 1, 28, 28)
     assert (x.min(), x.max()) == (0, 1)
     assert torch.equal(y, torch.tensor(part.labels.astype(int)))
