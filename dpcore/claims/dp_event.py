@@ -56,9 +56,10 @@ def claim_of(releases: list[Release]) -> Claim:
     """A claim about these releases; equal neighbours are one."""
     joined = [Release(q, sigma, sum(each.count for each in alike))
               for (q, sigma), alike in groupby(releases, key=lambda each: (each.q, each.sigma))]  # fmt: skip
-    if len(joined) == 1:
-        return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count)
-    return Claim(mechanism=Mechanism(tuple(joined)))
+    mechanism = Mechanism(tuple(joined))
+    if len(joined) > 1:
+        return Claim(mechanism=mechanism)
+    return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count, mechanism=mechanism)
 
 
 def event_in(text: str) -> Any:

@@ -1,6 +1,7 @@
 """What is read from texts: the usual names, where they stand, and nothing that is not there."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from dpcore.claims.claim import said
 from dpcore.claims.reading import read_claim
 from dpcore.claims.text import LONGEST, Read, read_text
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
 
 CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
 PAPER = "We reach (ε, δ) = (3, 10⁻⁵) with sampling rate q = 512/60000, σ=1.068 and 40 epochs of Poisson batches."
@@ -144,5 +146,6 @@ def test_whatever_is_written_in_the_usual_way_is_read_back(epsilon: str, power: 
 def test_numbers_beside_a_history_are_read_too() -> None:
     state = {"history": [[1.1, 0.01, 1000]], "mechanism": "gdp", "epsilon": "3.00", "delta": 1e-5}
     claim = read_claim(json.dumps(state)).claim
-    assert plainly(claim) == {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000,
-                              "accountant": "gdp"}  # fmt: skip
+    assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
+    expected = {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000, "accountant": "gdp"}
+    assert plainly(replace(claim, mechanism=None)) == expected
