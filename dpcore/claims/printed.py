@@ -14,7 +14,7 @@ TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
 NUMBER = (
     rf"[-−+]?(?:(?:{PLAIN}{TIMES})?{TEN}|{PLAIN}[eE][-−+]?\d+|{PLAIN}\s?/\s?{PLAIN}|{PLAIN}(?:\s?%|[kKM])?)"
-    r"(?![\w/^{]|[.,]\d|\s\d{3}\b)"  # the whole number, or nothing of it
+    r"(?![\w/^{]|[.,]\d|\s\d{3}\b|\s?[-−–]\s?\d|\s(?:to|or)\s[\d.])"  # the whole number, no range, or nothing of it
 )
 MINUS = str.maketrans({"−": "-", "–": "-"})
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -96,7 +96,7 @@ def value_of(text: str, name: str) -> tuple[float, str]:
     """
     try:
         exact = _decimal(text.strip().translate(MINUS))
-        return float(exact), f"{exact}"
+        return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < MOST_SHOWN else f"{exact}"
     except (InvalidOperation, ArithmeticError, ValueError):
         raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
 
