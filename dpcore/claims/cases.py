@@ -1,6 +1,7 @@
 """Every reading of a claim's numbers: which rate is meant, how many steps its epochs are, and how long an epoch is."""
 
 import math
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -29,9 +30,11 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     """
     mechanism = claim.mechanism
     if mechanism is not None and len(mechanism.releases) > 1:
-        variants = {_as_said(mechanism, None, None), _as_said(mechanism, claim.q, claim.sigma)}
+        beside = rates_of(replace(claim, mechanism=None)) or (None,)
+        variants = {mechanism, *(_as_said(mechanism, each, claim.sigma) for each in beside)}
         return tuple(Case(each, each) for each in sorted(variants, key=_size))
-    sigmas = {claim.sigma, None if mechanism is None else mechanism.releases[0].sigma} - {None}
+    released = () if mechanism is None else mechanism.releases
+    sigmas = {claim.sigma, *(each.sigma for each in released)} - {None}
     return tuple(
         each
         for q, sigma in product(rates_of(claim), sorted(sigmas, reverse=True))  # type: ignore[type-var]
@@ -88,7 +91,8 @@ def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
 
 
 def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: float) -> Case:
-    return Case(*(Mechanism.constant(q, sigma, each) for each in steps), epoch, left_out)
+    fewest, most = (Mechanism.constant(q, sigma, each) for each in steps)
+    return Case(fewest, most, epoch, left_out)
 
 
 def _as_said(mechanism: Mechanism, q: float | None, sigma: float | None) -> Mechanism:

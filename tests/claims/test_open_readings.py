@@ -12,6 +12,7 @@ from dpcore.claims import Claim, Printed, Standing, checked
 from dpcore.claims.left_out import delta_without, of_dropped
 from dpcore.claims.samplers import sampler_bounds
 from dpcore.claims.setting import setting_of
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.types import FloatArray
 
 ODD = Claim(delta=1e-5, batch=300, examples=1000, sigma=1.0, sampler="fixed_order")
@@ -83,6 +84,15 @@ def test_a_rate_beside_batch_and_examples_is_judged_too(said: float) -> None:
     assert ("q = 0.0097 to 0.01" in str(found.setting)) == (said == 0.01)
     if said == 0.01:
         assert checked(replace(claim, epsilon=Printed("1.30"))).standing is not Standing.HOLDS
+
+
+def test_a_rate_that_is_rounded_beside_changing_noise_is_judged_too() -> None:
+    mechanism = Mechanism((Release(1 / 118, 1.1, 500), Release(1 / 118, 1.0, 500)))
+    claim = Claim(None, 1e-5, None, 512, 60_000, mechanism=mechanism)
+    alone, beside = setting_of(replace(claim, batch=None, examples=None)), setting_of(claim)
+    assert beside.bounds.lower == alone.bounds.lower
+    assert beside.bounds.upper > alone.bounds.upper
+    assert beside.rates == (1 / 118, 512 / 60_000)
 
 
 def largest(shift: float, steps: int, share: float, at: FloatArray) -> FloatArray:
