@@ -37,7 +37,7 @@ class Claim:
     sampler: str | None = None  # one of BATCHES
     adjacency: str | None = None  # one of ADJACENCIES
     accountant: str | None = None  # one of ACCOUNTANTS
-    mechanism: Mechanism | None = None  # in place of q, sigma and steps where the steps are not all alike
+    mechanism: Mechanism | None = None  # what was released, where a record of it says so
 
     def __post_init__(self) -> None:
         if self.epsilon is not None:

@@ -5,6 +5,7 @@ lists, or as objects of their fields. All of these are read, and what Python pri
 """
 
 import ast
+import math
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -55,9 +56,10 @@ def claim_of(releases: list[Release]) -> Claim:
     """A claim about these releases; equal neighbours are one."""
     joined = [Release(q, sigma, sum(each.count for each in alike))
               for (q, sigma), alike in groupby(releases, key=lambda each: (each.q, each.sigma))]  # fmt: skip
-    if len(joined) == 1:
-        return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count)
-    return Claim(mechanism=Mechanism(tuple(joined)))
+    mechanism = Mechanism(tuple(joined))
+    if len(joined) > 1:
+        return Claim(mechanism=mechanism)
+    return Claim(q=joined[0].q, sigma=joined[0].sigma, steps=joined[0].count, mechanism=mechanism)
 
 
 def event_in(text: str) -> Any:
@@ -111,12 +113,12 @@ def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str,
         case "GaussianDpEvent":
             yield sampler, Release(q, event["noise_multiplier"])
         case "PoissonSampledDpEvent" if not sampler:
-            yield from _releases(event["event"], "poisson", event["sampling_probability"])
+            yield from _on_one_sample(event["event"], "poisson", event["sampling_probability"])
         case "SampledWithoutReplacementDpEvent" if not sampler:
             rate = Claim(batch=event["sample_size"], examples=event["source_dataset_size"])
             assert rate.batch is not None
             assert rate.examples is not None
-            yield from _releases(event["event"], "fixed_size", rate.batch / rate.examples)
+            yield from _on_one_sample(event["event"], "fixed_size", rate.batch / rate.examples)
         case "PoissonSampledDpEvent" | "SampledWithoutReplacementDpEvent":
             raise ValueError("Expected no sample to be drawn from a sample.")
         case "SelfComposedDpEvent":
@@ -124,6 +126,15 @@ def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str,
         case "ComposedDpEvent":
             for each in event["events"]:
                 yield from _releases(each, sampler, q)
+
+
+def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, Release]]:
+    """The one release that all Gaussians on the same sample are: their squared ratios of signal to noise add up."""
+    inner = [release for _, release in _releases(event, sampler)]
+    if len(inner) == 1 and inner[0].count == 1:
+        yield sampler, Release(q, inner[0].sigma)
+    elif inner:
+        yield sampler, Release(q, math.hypot(*(math.sqrt(each.count) / each.sigma for each in inner)) ** -1)
 
 
 def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str, Release]]:

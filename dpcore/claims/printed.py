@@ -5,15 +5,16 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from dpcore import check
-from dpcore.privacy.report.numbers import DIGITS
+from dpcore.privacy.report.numbers import DIGITS, plain
 
 MOST_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
+MOST_SHOWN = 17  # significant digits of a float
 PLAIN = r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
 NUMBER = (
     rf"[-−+]?(?:(?:{PLAIN}{TIMES})?{TEN}|{PLAIN}[eE][-−+]?\d+|{PLAIN}\s?/\s?{PLAIN}|{PLAIN}(?:\s?%|[kKM])?)"
-    r"(?![\w/^{]|[.,]\d|\s\d{3}\b)"  # the whole number, or nothing of it
+    r"(?![\w/^{]|[.,]\d|\s\d{3}\b|\s?[-−–]\s?\d|\s(?:to|or)\s[\d.])"  # the whole number, no range, or nothing of it
 )
 MINUS = str.maketrans({"−": "-", "–": "-"})
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -45,6 +46,18 @@ class Printed(NamedTuple):
     def high(self) -> float:
         """What is larger, or this itself, rounds to another."""
         return float(Decimal(self.text) + self._half_unit)
+
+    @property
+    def shown(self) -> str:
+        """The number as a reader sees it: without Python's powers of ten, and not in more digits than a float has.
+
+        >>> Printed("1E+1").shown, Printed("3.00").shown, Printed("3." + 27 * "3").shown, Printed("1E+30").shown
+        ('10', '3.00', '3.33333', '1e30')
+        """
+        exact = Decimal(self.text)
+        if len(exact.as_tuple().digits) > MOST_SHOWN:
+            return plain(float(exact))
+        return f"{exact:f}" if -MOST_SHOWN < exact.adjusted() < MOST_SHOWN else plain(float(exact))
 
     @property
     def unit(self) -> float:
@@ -83,7 +96,7 @@ def value_of(text: str, name: str) -> tuple[float, str]:
     """
     try:
         exact = _decimal(text.strip().translate(MINUS))
-        return float(exact), f"{exact}"
+        return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < MOST_SHOWN else f"{exact}"
     except (InvalidOperation, ArithmeticError, ValueError):
         raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
 

@@ -75,7 +75,10 @@ def _of_json(found: Any, text: str) -> Read:
 
 
 def _with(claim: Claim, rest: Mapping[str, Any]) -> Read:
-    """The claim with the numbers that stand beside it: where they are is not told, the text was JSON."""
+    """The claim with the numbers that stand beside it: where they are is not told, the text was JSON.
+
+    Its releases stay as they are, so that a number which does not fit them is found.
+    """
     plain = {name: value for name, value in rest.items() if isinstance(value, int | float | str)}
     read = read_text(json.dumps(plain, ensure_ascii=False)[1:-1]) if plain else Read(Claim(), ())
-    return Read(joined([read.claim, claim]), (), read.unsure)
+    return Read(joined([claim, read.claim, Claim(accountant=claim.accountant)]), (), read.unsure)

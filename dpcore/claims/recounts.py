@@ -55,7 +55,7 @@ WAYS = (
 
 
 class Recount(NamedTuple):
-    """An accountant's number, run in one way: from the fewest to the most steps that the claim may mean."""
+    """An accountant's number, run in one way: the least and the most of what the claim may mean."""
 
     accountant: str
     how: str
@@ -73,11 +73,7 @@ class Recount(NamedTuple):
 
 def recounts(setting: Setting) -> tuple[Recount, ...]:
     """The numbers of all accountants, in all the ways that are known; those as they are here come first."""
-    mechanism, delta = setting.mechanism, setting.delta
-    shorter = mechanism
-    if (each := setting.step) is not None:
-        shorter = Mechanism.constant(each.q, each.sigma, setting.fewest)
-    lengths = [shorter] if shorter == mechanism else [shorter, mechanism]
+    lengths, delta = list(dict.fromkeys(each for case in setting.cases for each in case[:2])), setting.delta
     own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
     other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
     return (*own, *other)
@@ -95,14 +91,16 @@ def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
 def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
     if name == CERTIFIED:
         found = [mechanism_bounds(each, "poisson", delta) for each in lengths]
-        last = found[-1]
-        return Recount(name, NUMERICAL, found[0].lower, last.upper * SLACK + GRAIN, last.kind, last.note)
+        last = max(found, key=lambda each: each.upper)
+        lower = min(each.lower for each in found)
+        return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)
     read = [epsilon_at_end(name, each, delta).last for each in lengths]
-    return Recount(name, OWN, *_ends([each.value for each in read]), read[-1].kind, read[-1].note)
+    most = max(read, key=lambda each: each.value)
+    return Recount(name, OWN, *_ends([each.value for each in read]), most.kind, most.note)
 
 
 def _ends(values: list[float]) -> tuple[float, float]:
-    return values[0], values[-1]
+    return min(values), max(values)
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:

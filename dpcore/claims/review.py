@@ -11,12 +11,15 @@ from dpcore.privacy.report.numbers import DIGITS, outward, short
 
 ASSUMED = "The claim does not say how batches are drawn: judged as Poisson."
 COUNT_POISSON = "The accountants count Poisson batches, which these are not."
+OPEN_EPOCH = "An epoch may be {} steps, as what fills no batch is dropped or kept: the bounds hold for both."
+OPEN_RATE = "Its rate may be {} to {}: the bounds hold for both."
 OPEN_STEPS = "Its epochs may be {} to {} steps: the bounds hold for all of these."
 TOLD = {  # what a review says of a claim that is about a mechanism, by its standing
-    "holds": "The claimed epsilon of {epsilon} holds: for {setting}, epsilon is certified to be at most {upper}.",
-    "unproven": "The claimed epsilon of {epsilon} is not proven: for {setting}, {known}. {way_out}",
-    "refuted": "The claimed epsilon of {epsilon} does not hold: for {setting}, epsilon is proven to be at least "
-    "{lower}. Please correct it, or say what is done differently.",
+    "holds": "The claimed epsilon of {epsilon} holds{condition}: for {setting}, epsilon is certified to be at "
+    "most {upper}.",
+    "unproven": "The claimed epsilon of {epsilon} is not proven{condition}: for {setting}, {known}. {way_out}",
+    "refuted": "The claimed epsilon of {epsilon} does not hold{condition}: for {setting}, epsilon is proven to be at "
+    "least {lower}. Please correct it, or say what is done differently.",
     "contradictory": "{sentence} This is for {setting}. Please say which of the numbers are meant.",
 }
 
@@ -25,30 +28,30 @@ def holds(printed: Printed, bounds: Bounds) -> str:
     """That the claim holds, and with how much room."""
     share = 100 * (1 - bounds.upper / printed.value)
     room = f"which leaves room of {share:.0f} %" if share >= 0.5 else "with hardly any room"
-    return f"Epsilon is certified to be at most {_up(bounds, printed)}, and {printed.text} is claimed, {room}."
+    return f"Epsilon is certified to be at most {_up(bounds, printed)}, and {printed.shown} is claimed, {room}."
 
 
 def refuted(printed: Printed, bounds: Bounds) -> str:
     """That the claim is false, even if the printed number was rounded down."""
     lower = _down(bounds, printed)
     return (
-        f"Epsilon is proven to be at least {lower}, and {printed.text} is claimed: "
-        f"no number that rounds to {printed.text} reaches that."
+        f"Epsilon is proven to be at least {lower}, and {printed.shown} is claimed: "
+        f"no number that rounds to {printed.shown} reaches that."
     )
 
 
 def unproven(printed: Printed, bounds: Bounds) -> str:
     """That what is claimed lies below the certified upper bound, and not where it is refuted."""
     if math.isinf(bounds.upper):
-        return f"{proven(bounds, printed)} That does not settle the claimed {printed.text}."
+        return f"{proven(bounds, printed)} That does not settle the claimed {printed.shown}."
     lower, upper = _down(bounds, printed), _up(bounds, printed)
     if bounds.lower > printed.value:
         return (
-            f"Epsilon is proven to be at least {lower}, and {printed.text} is claimed: it may have been rounded down "
+            f"Epsilon is proven to be at least {lower}, and {printed.shown} is claimed: it may have been rounded down "
             f"from there. An epsilon is to be rounded up: {upper} is certified."
         )
     return (
-        f"Epsilon is proven to lie between {lower} and {upper}, and {printed.text} is claimed: it may be true, "
+        f"Epsilon is proven to lie between {lower} and {upper}, and {printed.shown} is claimed: it may be true, "
         f"and is not proven. {upper} is certified."
     )
 
@@ -56,6 +59,16 @@ def unproven(printed: Printed, bounds: Bounds) -> str:
 def contradictory(wrong: Sequence[str]) -> str:
     """That numbers of the claim do not fit one another."""
     return " ".join(wrong)
+
+
+def given(condition: str, sentence: str) -> str:
+    """The sentence, true under a condition that the claim does not name; as it is where there is none.
+
+    >>> given("Under zero-out adjacency", "Epsilon is certified to be at most 3.")
+    'Under zero-out adjacency epsilon is certified to be at most 3.'
+    """
+    comma = "," if condition.startswith("If ") else ""
+    return f"{condition}{comma} {sentence[:1].lower()}{sentence[1:]}" if condition else sentence
 
 
 def insufficient(lacking: Sequence[str]) -> str:
@@ -84,7 +97,13 @@ def other_number(own: Sequence[Recount], printed: Printed) -> str:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
     gives = least if least == most else f"{least} to {most}, depending on how it is run"
-    return f"{title} gives {gives}, and {printed.text} is claimed to come from it."
+    return f"{title} gives {gives}, and {printed.shown} is claimed to come from it."
+
+
+def looser(own: Sequence[Recount], printed: Printed) -> str:
+    """That the accountant which the claim names gives less than is claimed."""
+    title, most = ACCOUNTANTS[own[0].accountant].title, max(each.most for each in own)
+    return f"{title} gives {short(most)}: {printed.shown} is more, as a budget may be, and contradicts nothing."
 
 
 def if_shuffled(lower: float) -> str:
@@ -92,14 +111,17 @@ def if_shuffled(lower: float) -> str:
     return f"If they were shuffled, as most programs do, epsilon is at least {outward(lower, math.floor)}."
 
 
-def sentence_for(standing: str, printed: Printed, setting: str, sentence: str, bounds: Bounds) -> str:
+def sentence_for(
+    standing: str, printed: Printed, setting: str, sentence: str, bounds: Bounds, condition: str = ""
+) -> str:
     """The sentence for a review of a claim that is about a mechanism."""
     known = proven(bounds, printed).rstrip(".")
     upper = _up(bounds, printed)
     finite = math.isfinite(bounds.upper)
     return TOLD[standing].format(
-        epsilon=printed.text,
+        epsilon=printed.shown,
         setting=setting,
+        condition=f" {condition[:1].lower()}{condition[1:]}" if condition else "",
         sentence=sentence,
         lower=_down(bounds, printed),
         upper=upper,

@@ -8,6 +8,7 @@ from dpcore import check
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.answers import epsilon_at_end
+from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
@@ -15,6 +16,11 @@ from dpcore.privacy.types import Kind, Reading
 
 BATCHES = {name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name}  # as in a sentence
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
+MEANT = {  # in words, as within a sentence
+    "add_remove": ADJACENCY,
+    "zero_out": "zero-out: data sets that differ by one example, there or without a gradient in its place",
+    "replace_one": "replace-one: data sets that differ by one example, there or another one in its place",
+}
 OWN = {name: next(key for key, words in ADJACENCIES.items() if words == SAMPLERS[name].adjacency) for name in BATCHES}
 NOT_HERE = "Nothing is proven here yet for {} whose q or sigma changes."
 

@@ -1,11 +1,11 @@
-"""What a claim is about, made of what it says: q, sigma and the steps; what is missing, and what contradicts what."""
+"""What a claim is about, made of what it says: q, sigma and the steps, in every reading; and what is missing."""
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import partial
 
+from dpcore.claims.cases import Case, cases_of, rates_of
 from dpcore.claims.claim import Claim
+from dpcore.claims.left_out import delta_without, of_dropped
 from dpcore.claims.samplers import (
     ADJACENCIES,
     BATCHES,
@@ -15,14 +15,11 @@ from dpcore.claims.samplers import (
     replaced_bounds,
     sampler_bounds,
 )
-from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.numbers import epochs_of, nearest, plain
-from dpcore.privacy.sampling import steps_of_epoch
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import nearest, plain
+from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 
-NEAR = 1e-9  # of a float's own rounding
-COARSE = 0.05  # a rate that is off by more has not been rounded
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is there, or is not
 ONLY_LOWER = "Under {} adjacency only the lower bound holds: the upper one is proven for {}."
 NO_BOUND = "What is proven for {} adjacency says nothing of {}."
@@ -30,53 +27,101 @@ NO_BOUND = "What is proven for {} adjacency says nothing of {}."
 
 @dataclass(frozen=True)
 class Setting:
-    """What is judged. Epochs leave open how many steps they are: the bounds hold for all from `fewest` to `most`."""
+    """What is judged. A claim may leave open its rate, its steps and how long an epoch is: the bounds hold for all."""
 
-    mechanism: Mechanism  # its steps are the most
-    fewest: int
+    cases: tuple[Case, ...]  # one at least
     delta: float
     sampler: str
     adjacency: str
 
     @property
-    def most(self) -> int:
-        """The largest number of steps that the claim may mean."""
-        return self.mechanism.steps
+    def mechanism(self) -> Mechanism:
+        """The most that may have been released: the largest rate, and the most steps at it."""
+        return max((each.most for each in self.cases), key=lambda each: (each.releases[0].q, each.steps))
 
     @property
-    def step(self) -> Release | None:
-        """One of the steps; None where they are not all alike."""
-        return self.mechanism.releases[0] if len(self.mechanism.releases) == 1 else None
+    def fewest(self) -> int:
+        """The smallest number of steps that the claim may mean."""
+        return min(each.fewest.steps for each in self.cases)
+
+    @property
+    def most(self) -> int:
+        """The largest number of steps that the claim may mean."""
+        return max(each.most.steps for each in self.cases)
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """The least and the largest sampling rate of a step."""
+        found = [release.q for each in self.cases for release in each.most.releases]
+        return min(found), max(found)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many steps an epoch may have; empty where that makes no difference."""
+        if not SAMPLERS[self.sampler].by_epoch or len(self.mechanism.releases) > 1:
+            return ()
+        return tuple(sorted({each.epoch for each in self.cases}))
 
     @property
     def bounds(self) -> Bounds:
-        """Proven bounds of epsilon, the lower one of the fewest steps, the upper one of the most."""
-        each = self.step
-        if each is None:
-            return self._transferred(mechanism_bounds(self.mechanism, self.sampler, self.delta))
-        replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
-        bounds = replaced_bounds if replaced else partial(sampler_bounds, self.sampler)
-        found = [bounds(each.q, each.sigma, steps, self.delta) for steps in sorted({self.fewest, self.most})]
-        both = found[-1]._replace(lower=found[0].lower)
-        return both if replaced else self._transferred(both)
+        """Proven bounds of epsilon: the least lower one and the largest upper one of all readings.
+
+        Errors: ValueError or RuntimeError, a sentence, where a reading cannot be computed.
+        """
+        found = [self._of_case(each) for each in self.cases]
+        last = max(found, key=lambda each: each.upper)
+        return last._replace(lower=min(each.lower for each in found))
 
     def __str__(self) -> str:
         """In words, as it stands within a sentence."""
         steps = f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
         word = "step" if self.most == 1 else "steps"
-        rates = _spread([each.q for each in self.mechanism.releases])
-        sigmas = _spread([each.sigma for each in self.mechanism.releases])
+        lengths = " or ".join(f"{each:,}" for each in self.lengths)
+        sigmas = _spread([release.sigma for each in self.cases for release in each.most.releases])
         return (
-            f"{BATCHES[self.sampler]}, q = {rates}, sigma = {sigmas}, {steps} {word}, delta = {plain(self.delta)} "
+            f"{BATCHES[self.sampler]}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
+            f"{f', {lengths} an epoch' if lengths else ''}, delta = {plain(self.delta)} "
             f"and {ADJACENCIES[self.adjacency]} adjacency"
         )
+
+    def _of_case(self, case: Case) -> Bounds:
+        """Proven bounds of one reading, the lower one of the fewest steps, the upper one of the most."""
+        if len(case.most.releases) > 1:
+            return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
+        replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
+        found = [self._at(case, steps, replaced) for steps in sorted({case.fewest.steps, case.most.steps})]
+        lower = self._still_told(case) if case.left_out else found[0].lower
+        both = found[-1]._replace(lower=min(lower, found[0].lower))
+        return both if replaced else self._transferred(both)
+
+    def _at(self, case: Case, steps: int, replaced: bool) -> Bounds:
+        (each,) = case.most.releases
+        if replaced:
+            return replaced_bounds(each.q, each.sigma, steps, self.delta)
+        return sampler_bounds(self.sampler, self._rate(case), each.sigma, steps, self.delta)
+
+    def _still_told(self, case: Case) -> float:
+        """A lower bound where examples may be left out of an epoch."""
+        dropped = of_dropped(self.sampler, case.left_out, case.fewest.steps // case.epoch)
+        delta = delta_without(self.delta, dropped)
+        if delta >= 1:
+            return 0.0
+        (each,) = case.fewest.releases
+        kept = sampler_bounds(self.sampler, self._rate(case), each.sigma, each.count, delta).lower
+        return max(0.0, kept + dropped)
+
+    def _rate(self, case: Case) -> float:
+        """The rate that tells a sampler how long an epoch is, where it goes by epochs."""
+        return 1 / case.epoch if SAMPLERS[self.sampler].by_epoch else case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
         """The bounds under the claim's adjacency, from those under the one that the sampler is accounted for.
 
-        An example without a gradient changes no sum. So neighbours under zero-out release what some neighbours under
-        add/remove do, whose numbers of batches are the same, and some under replace-one: a lower bound goes with them.
-        With Poisson batches all neighbours under add/remove are like that, so that the upper bound goes with them too.
+        An example without a gradient changes no sum. So neighbours under zero-out are neighbours under replace-one, and
+        a lower bound goes with them. Under add/remove the example's place is taken, or its batch is smaller: in a fixed
+        order and with a place drawn for each example alone, sums are as if its gradient were 0 where all others have
+        none. In a shuffle another batch than its own is the smaller one; the lower bound goes with it because it looks
+        at the largest sum alone, whichever batch that is. With Poisson batches add/remove and zero-out are one.
         """
         proven = adjacency_of(self.sampler)
         poisson = self.sampler == "poisson" and self.adjacency in PRESENT
@@ -93,32 +138,12 @@ def missing(claim: Claim) -> tuple[str, ...]:
     if claim.mechanism is not None:
         return () if claim.delta is not None else ("delta",)
     lacks = {
-        "the sampling rate q, or the batch and the number of examples": rate_of(claim) is None,
+        "the sampling rate q, or the batch and the number of examples": not rates_of(claim),
         "the noise multiplier sigma": claim.sigma is None,
         "the number of steps or epochs": claim.steps is None and claim.epochs is None,
         "delta": claim.delta is None,
     }
     return tuple(name for name, lacking in lacks.items() if lacking)
-
-
-def rate_of(claim: Claim) -> float | None:
-    """The sampling rate: of batch and examples, which are exact, or as it is given.
-
-    >>> rate_of(Claim(q=0.0043, batch=256, examples=60_000))
-    0.004266666666666667
-    """
-    if claim.batch is not None and claim.examples is not None:
-        return min(claim.batch / claim.examples, 1.0)
-    return claim.q
-
-
-def clashes(claim: Claim) -> tuple[str, ...]:
-    """Sentences about numbers of the claim that do not fit one another.
-
-    >>> clashes(Claim(q=0.01, batch=256, examples=60_000))
-    ('A batch of 256 of 60,000 examples is q = 0.004267, and 0.01 is claimed.',)
-    """
-    return (*_rate_clash(claim), *_steps_clash(claim), *_mechanism_clash(claim))
 
 
 def setting_of(claim: Claim) -> Setting:
@@ -128,76 +153,9 @@ def setting_of(claim: Claim) -> Setting:
     """
     assert claim.delta is not None
     sampler = claim.sampler or "poisson"
-    adjacency = claim.adjacency or adjacency_of(sampler)
-    if claim.mechanism is not None:
-        return Setting(claim.mechanism, claim.mechanism.steps, claim.delta, sampler, adjacency)
-    q, sigma = rate_of(claim), claim.sigma
-    assert q is not None
-    assert sigma is not None
-    fewest, most = steps_of(claim, q, sampler)
-    return Setting(Mechanism.constant(q, sigma, most), fewest, claim.delta, sampler, adjacency)
-
-
-def steps_of(claim: Claim, q: float, sampler: str) -> tuple[int, int]:
-    """The fewest and the most steps that the claim may mean.
-
-    Epochs of Poisson batches are 1/q steps each, rounded down or up epoch by epoch; all others have whole epochs.
-
-    >>> steps_of(Claim(epochs=60.0), 256 / 60_000, "poisson")
-    (14040, 14100)
-    """
-    if claim.steps is not None:
-        return claim.steps, claim.steps
-    assert claim.epochs is not None
-    if sampler != "poisson":
-        low = high = steps_of_epoch(q)
-    else:
-        low, high = math.floor(1 / q + NEAR), math.ceil(1 / q - NEAR)
-    most = math.ceil(claim.epochs * high - NEAR)
-    if most > MAX_STEPS:
-        raise ValueError(f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps.")
-    return max(1, min(most, math.floor(claim.epochs * low + NEAR))), max(1, most)
-
-
-def _rate_clash(claim: Claim) -> tuple[str, ...]:
-    if claim.batch is None or claim.examples is None:
-        return ()
-    size = f"A batch of {claim.batch:,} of {claim.examples:,} examples"
-    if claim.batch > claim.examples:
-        return (f"{size} is more than there are.",)
-    rate = claim.batch / claim.examples
-    if claim.q is None or rounds_to(rate, claim.q):
-        return ()
-    return (f"{size} is q = {nearest(rate)}, and {plain(claim.q)} is claimed.",)
-
-
-def _steps_clash(claim: Claim) -> tuple[str, ...]:
-    q = rate_of(claim)
-    if claim.steps is None or claim.epochs is None or q is None:
-        return ()
-    low, high = claim.epochs * math.floor(1 / q + NEAR) - 1, claim.epochs * math.ceil(1 / q - NEAR) + 1
-    if low <= claim.steps <= high:
-        return ()
-    length = epochs_of(claim.epochs)
-    return (f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, and {claim.steps:,} are claimed.",)
-
-
-def _mechanism_clash(claim: Claim) -> tuple[str, ...]:
-    if claim.mechanism is None or claim.steps in (None, claim.mechanism.steps):
-        return ()
-    return (f"What was released are {claim.mechanism.steps:,} steps, and {claim.steps:,} are claimed.",)
-
-
-def rounds_to(value: float, shown: float) -> bool:
-    """Whether a number may be shown like this, at as many digits as there are; one digit is too few for most.
-
-    >>> rounds_to(256 / 60_000, 0.0043), rounds_to(256 / 60_000, 0.0042), rounds_to(512 / 60_000, 0.01)
-    (True, False, False)
-    """
-    unit = 10.0 ** int(Decimal(repr(shown)).as_tuple().exponent)
-    return abs(value - shown) <= min(unit / 2, COARSE * value) + NEAR * value
+    return Setting(cases_of(claim, sampler), claim.delta, sampler, claim.adjacency or adjacency_of(sampler))
 
 
 def _spread(values: list[float]) -> str:
-    low, high = min(values), max(values)
-    return nearest(low) if low == high else f"{nearest(low)} to {nearest(high)}"
+    low, high = (nearest(each) for each in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"

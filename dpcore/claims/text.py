@@ -9,11 +9,24 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.claim import Claim
 from dpcore.claims.printed import printed_epsilon, value_of
-from dpcore.claims.vocabulary import ASIDE, LOG_LINE, NUMBERS, PAIR, WORDS
+from dpcore.claims.vocabulary import (
+    ACCUMULATED,
+    ASIDE,
+    DENIED,
+    HALF_PAIR,
+    LOG_LINE,
+    NO_STEPS,
+    NUMBERS,
+    PAIR,
+    WORDS,
+)
 
 LONGEST = 20_000  # characters that are read
 LEAST_EPSILON = 1e-3  # what is called epsilon and smaller is an optimizer's
 WHOLE = ("batch", "examples", "steps")
+SHARES = ("q", "delta")  # what may be printed as a fraction: 3/10 epochs are a place in a training
+BEFORE = 60  # characters before a number or a word that say what it is
+ACCUMULATES = "batch is left out: gradients are accumulated, and the text does not say how many examples that makes."
 
 
 class Found(NamedTuple):
@@ -23,6 +36,7 @@ class Found(NamedTuple):
     value: Any
     start: int
     end: int
+    wrong: str = ""  # why it is no value, as a sentence
 
 
 class Read(NamedTuple):
@@ -34,7 +48,7 @@ class Read(NamedTuple):
 
 
 def read_text(text: str) -> Read:
-    """The claim of a text. Errors: ValueError for a text that is too long, or a value that is out of its range.
+    """The claim of a text. A value that is out of its range is told and left out. Errors: ValueError for a long text.
 
     >>> read = read_text("(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1, batch size 256, 60k examples, 15 epochs, RDP")
     >>> read.claim.epsilon.text, read.claim.delta, read.claim.sigma, read.claim.batch, read.claim.accountant
@@ -48,9 +62,13 @@ def read_text(text: str) -> Read:
     values: dict[str, set[Any]] = {}
     for each in found:
         values.setdefault(each.field, set()).add(each.value)
-    sure = {field: next(iter(several)) for field, several in values.items() if len(several) == 1}
-    unsure = tuple(_twice(field, several) for field, several in values.items() if len(several) > 1)
-    return Read(Claim(**sure), tuple(each for each in found if each.field in sure), unsure)
+    wrong = {each.field: f"{each.field} is left out: {each.wrong}" for each in found if each.wrong}
+    if "batch" in values and ACCUMULATED.search(text):
+        wrong["batch"] = ACCUMULATES
+    twice = {field: _twice(field, each) for field, each in values.items() if len(each) > 1}
+    unsure = twice | wrong
+    sure = {field: next(iter(several)) for field, several in values.items() if field not in unsure}
+    return Read(Claim(**sure), tuple(each for each in found if each.field in sure), tuple(unsure.values()))
 
 
 def _numbers(text: str) -> Iterator[Found]:
@@ -64,21 +82,46 @@ def _numbers(text: str) -> Iterator[Found]:
             yield _found("epsilon", each["epsilon"], each.start("epsilon"))
             yield _found("delta", each["delta"], each.start("delta"))
             left = _blotted(left, each.start(), each.end())
+    for each in list(HALF_PAIR.finditer(left)):
+        for field in ("epsilon", "delta"):
+            yield _no_value(field, each["value"], each.start("value"), f"({each['value'].strip()}) is no two numbers.")
+        left = _blotted(left, each.start(), each.end())
     for field, pattern in NUMBERS:
         for each in list(pattern.finditer(left)):
             read = _found(field, each["value"], each.start("value"))
             left = _blotted(left, each.start(), each.end())
-            if field != "epsilon" or read.value.value >= LEAST_EPSILON:
+            if not _is_other(text, each.start(), read):
                 yield read
 
 
+def _is_other(text: str, start: int, read: Found) -> bool:
+    """Whether a number is another thing of the same name: an optimizer's epsilon, steps of a warm-up."""
+    if read.field == "epsilon":
+        return not read.wrong and read.value.value < LEAST_EPSILON
+    return read.field == "steps" and NO_STEPS.search(text[max(0, start - BEFORE) : start]) is not None
+
+
 def _found(field: str, text: str, start: int) -> Found:
-    end = start + len(text.rstrip())
+    """The value of a number; one that is out of its range carries the sentence that says so."""
+    try:
+        if "/" in text and field not in SHARES:
+            raise ValueError(f"{text.strip()} may be a place in a training, or a rounded number.")
+        value = _value(field, text)
+        Claim(**{field: value})
+    except ValueError as error:
+        return _no_value(field, text, start, str(error))
+    return Found(field, value, start, start + len(text.rstrip()))
+
+
+def _value(field: str, text: str) -> Any:
     if field == "epsilon":
-        return Found(field, printed_epsilon(text), start, end)
+        return printed_epsilon(text)
     value, _ = value_of(text, field)
-    whole = field in WHOLE and value.is_integer()
-    return Found(field, int(value) if whole else value, start, end)
+    return int(value) if field in WHOLE and value.is_integer() else value
+
+
+def _no_value(field: str, text: str, start: int, why: str) -> Found:
+    return Found(field, text.strip(), start, start + len(text.rstrip()), why)
 
 
 def _words(text: str) -> Iterator[Found]:
@@ -86,7 +129,8 @@ def _words(text: str) -> Iterator[Found]:
     plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
     for field, value, pattern in WORDS:
         for each in pattern.finditer(plain):
-            yield Found(field, value, each.start(), each.end())
+            if not DENIED.search(plain[max(0, each.start() - BEFORE) : each.start()]):
+                yield Found(field, value, each.start(), each.end())
 
 
 def _last_of_log(text: str) -> str:

@@ -1,17 +1,18 @@
 """What a claim is worth: it holds, is unproven or refuted, contradicts itself, or does not say enough."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dpcore.claims import review
 from dpcore.claims.claim import Claim
+from dpcore.claims.clashes import clashes
 from dpcore.claims.printed import Printed
 from dpcore.claims.recounts import Recount, giving, recounts
-from dpcore.claims.samplers import Bounds, sampler_bounds
-from dpcore.claims.setting import Setting, clashes, missing, setting_of
+from dpcore.claims.samplers import ADJACENCIES, BATCHES, MEANT, Bounds
+from dpcore.claims.setting import Setting, missing, setting_of
 from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.statement import ADJACENCY
+from dpcore.privacy.report.numbers import nearest
 
 
 class Standing(StrEnum):
@@ -68,29 +69,45 @@ def checked(claim: Claim) -> ClaimVerdict:
         return _without(claim, Standing.INSUFFICIENT, review.insufficient(named))
     try:
         setting = setting_of(claim)
-    except ValueError as error:
+        certificate = Certificate(setting, setting.bounds)
+    except (ValueError, RuntimeError) as error:
         return _without(claim, Standing.INSUFFICIENT, str(error))
-    return _judged(claim, Certificate(setting, setting.bounds))
+    return _judged(claim, certificate)
 
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     """The verdict where the claim is about a mechanism."""
     setting, bounds = certificate.setting, certificate.bounds
     counted = recounts(setting)
-    notes = _notes(claim, certificate)
+    notes, condition = _notes(claim, certificate), _condition(claim, setting)
     if claim.epsilon is None:
         text = review.insufficient(("epsilon",))
-        words = f"{text} {review.proven(bounds)}", review.of_insufficient(text)
+        words = f"{text} {review.given(condition, review.proven(bounds))}", review.of_insufficient(text)
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
     standing, sentence = _compared(claim.epsilon, bounds)
-    named = claim.accountant
-    if named and standing is not Standing.REFUTED and named not in [each.accountant for each in given_by]:
-        own = tuple(each for each in counted if each.accountant == named)
+    sentence = review.given(condition, sentence)
+    own = () if claim.accountant in [each.accountant for each in given_by] else _by(claim.accountant, counted)
+    if own and standing is not Standing.REFUTED and all(each.least > claim.epsilon.value for each in own):
         sentence = f"{review.other_number(own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
-    written = review.sentence_for(standing.value, claim.epsilon, str(setting), sentence, bounds)
+    elif own and all(each.most < claim.epsilon.value for each in own):
+        notes = (review.looser(own, claim.epsilon), *notes)
+    written = review.sentence_for(standing.value, claim.epsilon, str(setting), sentence, bounds, condition)
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
+
+
+def _by(accountant: str | None, counted: tuple[Recount, ...]) -> tuple[Recount, ...]:
+    return tuple(each for each in counted if each.accountant == accountant)
+
+
+def _condition(claim: Claim, setting: Setting) -> str:
+    """What the verdict is true for, where the claim does not say it, as a sentence begins."""
+    if claim.sampler is None:
+        return f"If its batches are {BATCHES[setting.sampler].removesuffix(' batches')}'s"
+    if claim.adjacency is None and setting.sampler != "poisson":
+        return f"Under {ADJACENCIES[setting.adjacency]} adjacency"
+    return ""
 
 
 def _compared(printed: Printed, bounds: Bounds) -> tuple[Standing, str]:
@@ -111,23 +128,27 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     setting, note = certificate.setting, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
-        notes.append(f"{review.ASSUMED} {_if_shuffled(certificate)}".strip())
+        notes.append(f"{review.ASSUMED} {_if_shuffled(claim, certificate)}".strip())
     elif setting.sampler != "poisson":
         notes.append(review.COUNT_POISSON)
-    if claim.adjacency is None and setting.sampler == "poisson":
-        notes.append(f"The claim names no adjacency: judged under {ADJACENCY}.")
+    if claim.adjacency is None:
+        notes.append(f"The claim names no adjacency: judged under {MEANT[setting.adjacency]}.")
     if setting.fewest < setting.most:
         notes.append(review.OPEN_STEPS.format(f"{setting.fewest:,}", f"{setting.most:,}"))
+    if len(setting.lengths) > 1:
+        notes.append(review.OPEN_EPOCH.format(" or ".join(f"{each:,}" for each in setting.lengths)))
+    low, high = setting.rates
+    if low < high and len(setting.mechanism.releases) == 1:
+        notes.append(review.OPEN_RATE.format(nearest(low, 6), nearest(high, 6)))
     return (*notes, *_of_delta(claim))
 
 
-def _if_shuffled(certificate: Certificate) -> str:
+def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
     """What is proven if the batches were shuffled instead, as most programs do; "" where that is no more."""
-    setting = certificate.setting
-    each = setting.step
-    if each is None:
+    try:
+        lower = setting_of(replace(claim, sampler="shuffle")).bounds.lower
+    except (ValueError, RuntimeError):
         return ""
-    lower = sampler_bounds("shuffle", each.q, each.sigma, setting.fewest, setting.delta).lower
     return review.if_shuffled(lower) if certificate.bounds.upper < lower < math.inf else ""
 
 

@@ -10,7 +10,8 @@ GAP = (  # between a name and its number
 )
 STRICT = r"[\s\"'`]{0,8}[=:][\s\"'`]{0,8}"  # where the name itself may follow a number
 VALUE = rf"(?P<value>{NUMBER})"
-FIRST = rf"(?<![\w.,/])(?<![x×] ){VALUE}"  # a number that its unit follows
+PART = r"(?<!\d\s)(?<!\d[-−–])(?<!\d\s[-−–]\s)(?<!\d\sto\s)(?<!\d\sor\s)"  # of 10 000, of 5 to 10
+FIRST = rf"(?<![\w.,/])(?<![x×] ){PART}{VALUE}"  # a number that its unit follows
 EPSILON = r"(?:(?<!adam )\b(?!adam)(?:\w{1,20}_)?(?:epsilon|eps)\b|\\(?:var)?epsilon|[εϵ𝜖𝜀])"
 DELTA = r"(?:\b(?:\w{1,20}_)?delta\b|\\delta|[δ𝛿])"
 SIGMA = r"(?:\bnoise[ _-]?(?:multiplier|scale)\b|\bsigma\b|\\sigma|[σ𝜎])"
@@ -25,10 +26,24 @@ COUNT = (
 TURNS = r"(?:steps|iterations|updates)"
 STEPS = rf"(?:\b(?:(?:num|number of|total|max)[ _])?{TURNS}\b|(?-i:(?<!\w)T)(?=\s{{0,3}}=))"
 EPOCHS = r"\b(?:(?:num|number of|max)[ _])?epochs\b"
-NO_NAME = rf"(?!{STRICT}|\s(?:per|an|each)\b)"  # behind a unit: it begins nothing else
+NO_NAME = rf"(?!{STRICT}|\s(?:in\s)?(?:per|an|each|every)\b)"  # behind a unit: it begins nothing else
 PAIR = re.compile(
     rf"(?P<named>\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?)?"
     rf"\(\s?(?P<epsilon>{NUMBER})\s?,\s?(?P<delta>{NUMBER})\s?\)(?P<after>\$?\s?[-‐–]?\s?(?:differential|DP\b))?",
+    re.IGNORECASE,
+)
+HALF_PAIR = re.compile(  # a pair whose second number stands in letters
+    rf"\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?\(\s?(?P<value>{NUMBER}\s?,[^()\n]{{0,30}})\)?",
+    re.IGNORECASE,
+)
+NO_STEPS = re.compile(  # what stands before a number of steps that are not those of the training
+    r"(?:\bepochs? of|\bevery|\baccumulat\w*[^.,;\n\d]{0,20}|\bwarm(?:ed|ing)?[- _]?up[^.,;\n\d]{0,12}|"
+    r"\b(?:logg?(?:ing)?|eval(?:uation)?|sav(?:e|ing)|decay|checkpoint\w*|inner|local|micro))[ _-]?$",
+    re.IGNORECASE,
+)
+ACCUMULATED = re.compile(  # a batch may then be a part of the one that is noised
+    r"\bgradients?[ _-]accumulat\w*(?![\w ]{0,20}[:=]\s?1\b)|"
+    r"\baccumulat\w*[ _-](?:(?:the|over|of)[ ])?(?:\d{1,6}[ ])?(?:gradient|steps\b|micro|batch)(?!\w*\s?[:=]\s?1\b)",
     re.IGNORECASE,
 )
 LOG_LINE = re.compile(r"^.*\bTrain Epoch:\s{0,8}(?P<value>\d{1,9})\b(?! ?/).*$", re.MULTILINE)
@@ -47,17 +62,21 @@ NUMBERS = tuple(  # in the order in which they are looked for: what one has read
         ("epochs", rf"{EPOCHS}{STRICT}{VALUE}"),
         ("epochs", rf"{FIRST}[ -](?:training )?epochs?\b{NO_NAME}"),
         ("steps", rf"{STEPS}{STRICT}{VALUE}"),
-        ("steps", rf"(?<!every )(?<!epochs of )(?<!epoch of ){FIRST}[ -](?:training |gradient )?{TURNS}\b{NO_NAME}"),
+        ("steps", rf"{FIRST}[ -](?:training |gradient )?{TURNS}\b{NO_NAME}"),
     )
 )
 ASIDE = re.compile(r"account\w*[^.;]{0,20}\bpoisson\b|\bpoisson\b[^.;]{0,12}account\w*", re.IGNORECASE)
-NEGATED = r"(?<!no )(?<!not )(?<!non-)(?<!without )"
+DENIED = re.compile(  # what stands before a word that is not meant
+    r"(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of)|n['’]t)"
+    r"(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$",
+    re.IGNORECASE,
+)
 WORDS = tuple(  # the field, its value, and the words that name it
     (field, value, re.compile(pattern, re.IGNORECASE))
     for field, value, pattern in (
-        ("sampler", "poisson", rf"{NEGATED}\bpoisson\b"),
-        ("sampler", "shuffle", rf"{NEGATED}\b(?:re)?shuffl(?:ed|ing|e)\b"),
-        ("sampler", "fixed_order", rf"{NEGATED}\bfixed order\b"),
+        ("sampler", "poisson", r"\bpoisson\b"),
+        ("sampler", "shuffle", r"\b(?:re)?shuffl(?:ed|ing|e)\b"),
+        ("sampler", "fixed_order", r"\bfixed order\b"),
         ("sampler", "random_allocation", r"\brandom allocation\b|\bballs[ -](?:in|and)[ -]bins\b"),
         ("sampler", "fixed_size", r"\bwithout replacement\b"),
         ("adjacency", "add_remove", r"\badd(?:ition)?(?: ?/ ?|[ -](?:or[ -])?)remov(?:e|al)\b"),

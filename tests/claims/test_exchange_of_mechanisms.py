@@ -1,16 +1,19 @@
 """Opacus' history and dp-accounting's events: what those packages write is read, and what is written they read."""
 
 import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import dp_accounting
 import pytest
+from dp_accounting import NeighboringRelation
 from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
 
-from dpcore.claims import Claim, Printed, checked, read_claim
+from dpcore.claims import Claim, Printed, Standing, checked, read_claim
 from dpcore.claims.dp_event import event_of, read_event
 from dpcore.privacy.mechanism import Mechanism, Release
 
@@ -111,6 +114,44 @@ def test_repetitions_of_repetitions_multiply() -> None:
 def test_how_batches_are_drawn_is_read_from_an_event(event: Any, sampler: str | None, q: float) -> None:
     claim = read_event(objects(event.to_named_tuple()))
     assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1)
+
+
+GAUSSIAN = dp_accounting.GaussianDpEvent(1.0)
+COMPOSED = dp_accounting.ComposedDpEvent(
+    [GAUSSIAN, dp_accounting.SelfComposedDpEvent(dp_accounting.GaussianDpEvent(2.0), 3)]
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "sigma"),
+    [(dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
+)
+@pytest.mark.parametrize(
+    ("sampled", "relation"),
+    [
+        (lambda inner: dp_accounting.PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
+        (lambda inner: dp_accounting.SampledWithoutReplacementDpEvent(100, 1, inner), NeighboringRelation.REPLACE_ONE),
+    ],
+)
+def test_a_sample_that_is_used_more_than_once_is_one_release(inner: Any, sigma: float, sampled, relation) -> None:
+    event = sampled(inner)
+    claim = read_claim(repr(event)).claim
+    assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
+    again = sampled(dp_accounting.GaussianDpEvent(claim.sigma))
+    theirs, ours = (RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again))
+    assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9)
+
+
+def test_what_holds_for_fresh_samples_does_not_for_one_that_is_used_a_hundred_times() -> None:
+    event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100))
+    claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
+    assert checked(claim).standing is Standing.REFUTED
+
+
+def test_repeated_samples_of_which_each_is_used_twice_are_so_many_steps() -> None:
+    twice = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 2))
+    claim = read_claim(repr(dp_accounting.SelfComposedDpEvent(twice, 7))).claim
+    assert (claim.steps, claim.sigma) == (7, pytest.approx(0.5**0.5))
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,12 @@ def test_an_epsilon_is_above_0_and_finite() -> None:
             printed_epsilon(wrong)
     with pytest.raises(ValueError, match="Expected epsilon='nan' to be a number"):
         printed_epsilon(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("1e1", "10"), ("10^1", "10"), ("10/3", "3.33333"), ("1e30", "1e30"), ("3.00", "3.00"), ("7.32911117143",) * 2],
+)
+def test_a_number_is_shown_as_people_write_it(text: str, shown: str) -> None:
+    assert printed_epsilon(text).shown == shown
+    assert printed_epsilon(text).value == pytest.approx(float(value_of(text, "epsilon")[0]))

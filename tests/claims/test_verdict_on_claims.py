@@ -115,17 +115,25 @@ def test_numbers_that_were_rounded_do_not_contradict(changed: dict) -> None:
     assert checked(claiming("8", **changed)).standing is Standing.HOLDS
 
 
-def test_an_accountant_that_gives_another_number_contradicts_and_the_bound_is_told_too() -> None:
-    verdict = checked(claiming("3.39", accountant="mma"))  # PIGDO, section 5.2; Theorem 3 gives 1.696
+def test_a_number_below_all_that_its_accountant_gives_contradicts_and_the_bound_is_told_too() -> None:
+    verdict = checked(claiming("9.34", accountant="strong"))
     assert verdict.standing is Standing.CONTRADICTORY
-    assert "gives 1.70, and 3.39 is claimed" in verdict.sentence
+    assert "gives 14.3, and 9.34 is claimed" in verdict.sentence
     assert "at most 0.9481" in verdict.sentence
-    assert checked(claiming("1.70", accountant="mma")).standing is Standing.HOLDS
+
+
+def test_a_budget_above_what_its_accountant_gives_holds_and_is_told() -> None:
+    budget = Claim(printed_epsilon("8.0"), 1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson", accountant="rdp")
+    verdict = checked(budget)
+    assert verdict.standing is Standing.HOLDS
+    assert "gives 2.09: 8.0 is more" in verdict.notes[0]
+    assert checked(claiming("3.39", accountant="mma")).standing is Standing.HOLDS  # PIGDO, section 5.2
+    assert not any("as a budget" in each for each in checked(claiming("1.70", accountant="mma")).notes)
 
 
 def test_what_a_library_computes_may_be_off_by_a_percent_and_not_by_ten() -> None:
-    assert checked(claiming("0.955", accountant="pld")).standing is Standing.HOLDS
-    assert checked(claiming("1.05", accountant="pld")).standing is Standing.CONTRADICTORY
+    assert not any("budget" in each for each in checked(claiming("0.955", accountant="pld")).notes)
+    assert any("budget" in each for each in checked(claiming("1.05", accountant="pld")).notes)
 
 
 def test_what_is_refuted_is_refuted_whoever_counted() -> None:
@@ -205,6 +213,15 @@ def test_steps_that_are_not_all_alike_are_judged_as_they_are() -> None:
     verdict = checked(Claim(Printed("1.26"), 1e-5, mechanism=mechanism))
     assert verdict.standing is Standing.REFUTED
     assert checked(Claim(Printed("1.26"), 1e-5, mechanism=mechanism, sampler="shuffle")).standing is Standing.UNPROVEN
+
+
+def test_a_sampler_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given_up(*_: object) -> Bounds:
+        raise RuntimeError("Counting takes too long here.")
+
+    monkeypatch.setattr(setting, "sampler_bounds", given_up)
+    verdict = checked(claiming("3"))
+    assert (verdict.standing, verdict.sentence) == (Standing.INSUFFICIENT, "Counting takes too long here.")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dpcore.privacy.report.glossary import ARXIV
 
 VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "moments": (Standing.HOLDS, "at most 0.9481", "moments"),
-    "composition": (Standing.HOLDS, "at most 0.9481", None),
+    "composition": (Standing.CONTRADICTORY, "gives 14.3, and 9.34 is claimed", None),
     "cifar": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
     "tutorial": (Standing.HOLDS, "at most 2.389", "moments"),
     "clt": (Standing.REFUTED, "at least 0.862", "gdp"),
@@ -18,7 +18,7 @@ VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
     "shuffled": (Standing.REFUTED, "proven to be at least", "moments"),
     "sa-dpsgd": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
     "tanh": (Standing.HOLDS, "at most 2.38", "rdp"),
-    "mma": (Standing.CONTRADICTORY, "gives 1.70", None),
+    "mma": (Standing.HOLDS, "at most 0.9481", None),
     "vaultgemma": (Standing.INSUFFICIENT, "sigma", None),
     "opacus-rdp": (Standing.HOLDS, "at most 6.7", "rdp"),
     "opacus-prv": (Standing.UNPROVEN, "between 6.76", "pld"),

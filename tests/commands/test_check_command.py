@@ -22,7 +22,7 @@ def test_the_verdict_is_one_object_with_its_certificate(capsys: pytest.CaptureFi
     assert 1.50 < found["certificate"]["lower"] <= found["certificate"]["upper"] < 1.52
     assert found["room"] == 3.0 - found["certificate"]["upper"]
     assert found["certificate"]["dp_event"]["count"] == 1000
-    assert found["review"].startswith("The claimed epsilon of 3.0 holds: for Poisson batches, q = 0.01")
+    assert found["review"].startswith("The claimed epsilon of 3.0 holds if its batches are Poisson's: for")
     assert {"moments", "rdp", "gdp", "pld"} <= {each["accountant"] for each in found["counted"]}
     assert found["read"] == found["left_out"] == []
 
@@ -35,9 +35,9 @@ def test_a_sampler_changes_the_verdict(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_the_text_says_the_verdict_first_and_the_review_last(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*CLAIM, "--accountant", "gdp"]) == 0
+    assert main([*CLAIM, "--accountant", "strong"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("CONTRADICTORY. Gaussian DP (CLT) gives ")
+    assert lines[0].startswith("CONTRADICTORY. Advanced composition gives ")
     assert any(line.startswith("For a review: ") for line in lines)
     assert all(len(line) <= 110 for line in lines)
 
@@ -58,6 +58,16 @@ def test_the_input_is_read_where_the_file_is_a_dash(
     found = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])
     assert found["verdict"] == "holds"
     assert "rdp" in [each["accountant"] for each in found["given_by"]]
+
+
+def test_an_option_that_does_not_fit_a_history_contradicts_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "history.json"
+    file.write_text(json.dumps({"history": [[1.1, 0.01, 1000]]}), encoding="utf-8")
+    words = ["check", "--text", str(file), "--epsilon", "3", "--delta", "1e-5"]
+    assert printed(capsys, words)["verdict"] == "holds"
+    assert printed(capsys, [*words, "--sigma", "0.5"])["verdict"] == "contradictory"
 
 
 @pytest.mark.parametrize("example", [each.name for each in EXAMPLES])

@@ -33,6 +33,7 @@ NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is nar
 WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where it stays
 WORTH_REFINING = 1e-2  # an epsilon below is not worth a finer mesh,
 WORTH_TELLING = 1e-4  # and one below that not worth a word
+TOO_FAR = 100.0  # and one of so many times the lower bound is no number that says anything
 FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step to begin with, at most
 CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
 
@@ -73,7 +74,8 @@ def width_note(lower: FloatArray, upper: FloatArray) -> str:
     apart = (upper - lower) / np.maximum(lower, WORTH_TELLING)
     if np.max(apart) <= WIDE:
         return ""
-    width = f"{100 * np.max(apart):.2g} % of the lower one" if np.min(lower) > 0 else "far"
+    close = np.min(lower) > 0 and np.max(apart) < TOO_FAR
+    width = f"{float(f'{100 * np.max(apart):.2g}'):g} % of the lower one" if close else "far"
     return f"The two bounds lie {width} apart: the exact epsilon may be anywhere between them."
 
 

@@ -8,6 +8,7 @@ from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import Reading
 
+WIDE = 1.05  # from this ratio of its ends on a band says little more than an interval
 ADD_REMOVE = Poisson.adjacency
 SAME = {ADD_REMOVE, "zero-out"}  # with Poisson batches these two are one: an absent record adds nothing either way
 
@@ -24,7 +25,7 @@ def proven(sampler: Sampler, found: Reading) -> str:
     low = outward(found.lower or 0.0, math.floor)
     if math.isinf(found.value):
         return f"{named}no upper end of epsilon is proven; it is at least **{low}**."
-    word = "proven" if sampler.interval else "certified"
+    word = "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
     return f"{named}epsilon is {word} to lie between **{low}** and **{outward(found.value, math.ceil)}**."
 
 

@@ -125,7 +125,7 @@ def _value(name: str, text: str) -> object:
 
 def _offer_fields(claim: Claim, text: str) -> None:
     """A button that puts what was read into the fields, where they can hold it."""
-    if claim.mechanism is None and text.strip():
+    if (claim.mechanism is None or len(claim.mechanism.releases) == 1) and text.strip():
         st.button("Edit it as numbers", on_click=partial(fill_in, claim), icon=":material/edit:")
 
 

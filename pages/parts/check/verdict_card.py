@@ -103,8 +103,8 @@ def _number_line(certificate: Certificate, claim: Claim) -> None:
     assert claim.epsilon
     printed, bounds = claim.epsilon, certificate.bounds
     proven = Stretch(bounds.lower, bounds.upper)
-    figure = claim_figure(printed.text, Stretch(printed.low, printed.high), proven, size=chart_size())
-    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.text, proven))
+    figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
+    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
 
 
 def _show_counts(verdict: ClaimVerdict) -> None:

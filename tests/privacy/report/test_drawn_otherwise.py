@@ -23,7 +23,8 @@ def test_ends_are_rounded_outwards():
 
 
 def test_a_band_is_certified_and_an_interval_is_only_proven():
-    assert "certified to lie" in proven(ORDER, reading(1.0, 1.1))
+    assert "certified to lie" in proven(ORDER, reading(1.0, 1.04))
+    assert "proven to lie" in proven(SIZE, reading(18.9, 23.0))  # a band as wide as an interval says no more
     assert "certified" not in proven(SHUFFLE, reading(1.0, 9.0))
 
 

@@ -1,0 +1,147 @@
+"""What a claim leaves open: how long an epoch is, which of two rates is meant, what is dropped. Bounds hold for all."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from dpcore.claims import Claim, Printed, Standing, checked
+from dpcore.claims.left_out import delta_without, of_dropped
+from dpcore.claims.samplers import sampler_bounds
+from dpcore.claims.setting import setting_of
+from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.types import FloatArray
+
+ODD = Claim(delta=1e-5, batch=300, examples=1000, sigma=1.0, sampler="fixed_order")
+
+
+def order_epsilon(epochs: int, sigma: float) -> float:
+    """Epsilon of so many Gaussian releases at delta 1e-5, by its closed form."""
+    mu = math.sqrt(epochs) / sigma
+
+    def excess(value: float) -> float:
+        return norm.logcdf(mu / 2 - value / mu) - math.log(1e-5 + math.exp(value + norm.logcdf(-mu / 2 - value / mu)))
+
+    return brentq(excess, 0.01, 200)
+
+
+@pytest.mark.parametrize(
+    ("batch", "steps", "least", "most"),
+    [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)],
+)
+def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are_judged(
+    batch: int, steps: int, least: int, most: int
+) -> None:
+    claim = replace(ODD, batch=batch, steps=steps)
+    found = checked(claim).certificate
+    assert found
+    lower, upper = found.bounds[:2]
+    assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3)
+    assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3)
+    between = Printed(f"{(lower + upper) / 2:.2f}")
+    assert (checked(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
+    told = " or ".join(f"{each}" for each in sorted({1000 // batch, -(-1000 // batch)}))
+    assert f"{steps} steps, {told} an epoch" in str(found.setting)
+
+
+def test_whole_epochs_of_a_known_order_are_so_many_releases_however_long_they_are() -> None:
+    found = checked(replace(ODD, epochs=10.0)).certificate
+    assert found
+    assert found.bounds.lower == pytest.approx(found.bounds.upper, rel=1e-3)
+    assert (found.setting.fewest, found.setting.most) == (30, 40)
+
+
+def test_the_epochs_of_batches_of_a_fixed_size_are_rounded_both_ways() -> None:
+    claim = replace(ODD, batch=300, epochs=10.0, sampler="fixed_size")
+    assert (setting_of(claim).fewest, setting_of(claim).most) == (30, 40)
+    ends = [checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
+    found = checked(claim).certificate
+    assert found
+    assert ends[0]
+    assert ends[1]
+    assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
+
+
+def test_an_epoch_of_random_allocation_may_be_the_shorter_or_the_longer_one() -> None:
+    claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
+    lower, upper = setting_of(claim).bounds[:2]
+    own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]
+    assert upper == own[0].upper > 0.938
+    assert lower == own[1].lower < 0.805
+    assert checked(replace(claim, epsilon=Printed("0.85"))).standing is Standing.UNPROVEN
+
+
+@pytest.mark.parametrize("said", [0.01, 0.0097])
+def test_a_rate_beside_batch_and_examples_is_judged_too(said: float) -> None:
+    claim = Claim(None, 1e-5, said, 97, 10_000, 1.0, steps=500, sampler="poisson")
+    low, high = (sampler_bounds("poisson", q, 1.0, 500, 1e-5) for q in (0.0097, said))
+    found = checked(claim).certificate
+    assert found
+    assert (found.bounds.lower, found.bounds.upper) == (low.lower, high.upper)
+    assert ("q = 0.0097 to 0.01" in str(found.setting)) == (said == 0.01)
+    if said == 0.01:
+        assert checked(replace(claim, epsilon=Printed("1.30"))).standing is not Standing.HOLDS
+
+
+def test_a_rate_that_is_rounded_beside_changing_noise_is_judged_too() -> None:
+    mechanism = Mechanism((Release(1 / 118, 1.1, 500), Release(1 / 118, 1.0, 500)))
+    claim = Claim(None, 1e-5, None, 512, 60_000, mechanism=mechanism)
+    alone, beside = setting_of(replace(claim, batch=None, examples=None)), setting_of(claim)
+    assert beside.bounds.lower == alone.bounds.lower
+    assert beside.bounds.upper > alone.bounds.upper
+    assert beside.rates == (1 / 118, 512 / 60_000)
+
+
+def largest(shift: float, steps: int, share: float, at: FloatArray) -> FloatArray:
+    """P(M <= c) where an epoch's one shifted coordinate is there with probability 1 - share, sigma being 1."""
+    rest = norm.cdf(at) ** (steps - 1)
+    return rest * ((1 - share) * norm.cdf(at - shift) + share * norm.cdf(at))
+
+
+def told(steps: int, share: float, epochs: int, delta: float) -> float:
+    """Epsilon of one or two epochs' largest coordinates in 600 slices, which is no more than is lost."""
+    cuts = np.concatenate([[-np.inf], np.linspace(-3, 9, 599), [np.inf]])
+    first, second = (np.diff(largest(shift, steps, share, cuts)) for shift in (2.0, 1.0))
+    if epochs == 2:
+        first, second = np.outer(first, first).ravel(), np.outer(second, second).ravel()
+    return brentq(lambda value: np.maximum(first - math.exp(value) * second, 0).sum() - delta, 0.0, 40.0)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+@pytest.mark.parametrize(("batch", "steps"), [(300, 3), (280, 3), (90, 11)])
+def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound(batch: int, steps: int, epochs: int) -> None:
+    claim = replace(ODD, batch=batch, epochs=float(epochs), sampler="shuffle")
+    share = 1 - steps * batch / 1000
+    dropping, keeping = told(steps, share, epochs, 1e-5), told(steps + 1, 0.0, epochs, 1e-5)
+    lower = setting_of(claim).bounds.lower
+    assert lower <= min(dropping, keeping) * 1.001
+    assert lower > min(dropping, keeping) - 1.0
+    dropped = of_dropped("shuffle", share, epochs)
+    own = sampler_bounds("shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)).lower
+    assert own + dropped <= dropping * 1.001
+
+
+def test_as_if_nothing_were_dropped_would_be_too_much() -> None:
+    assert sampler_bounds("shuffle", 1 / 2, 1.0, 2, 1e-5).lower > 1.02 * told(2, 0.3, 1, 1e-5)
+
+
+def test_an_order_that_stays_drops_an_example_once() -> None:
+    assert of_dropped("shuffle_once", 0.1, 7) == pytest.approx(math.log(0.9))
+    assert of_dropped("shuffle", 0.1, 7) == pytest.approx(7 * math.log(0.9))
+    assert of_dropped("fixed_order", 0.1, 7) == 0
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.0, 1.0), (1.0, 2.0), (0.0, 2.0)])
+@pytest.mark.parametrize("steps", [2, 30, 1000])
+def test_the_largest_coordinate_has_a_monotone_likelihood_ratio(first: float, second: float, steps: int) -> None:
+    at = np.linspace(-6, 10, 400)
+
+    def logarithm(shift: float) -> FloatArray:
+        own = norm.logpdf(at - shift) + (steps - 1) * norm.logcdf(at)
+        other = math.log(steps - 1) + norm.logcdf(at - shift) + norm.logpdf(at) + (steps - 2) * norm.logcdf(at)
+        return np.logaddexp(own, other)
+
+    assert np.all(np.diff(logarithm(second) - logarithm(first)) > -1e-9)
