@@ -38,7 +38,7 @@ EVERYDAY = {
         ["tidy_csv", "tensorboard_events", "mlflow_runs", "dp_accounting_script", "model_card"],
     ),
     "A page": ("pages/NAME.py", ["calibrate", "train"]),
-    "An accountant": ("NAME", ["zcdp", "strong"]),
+    "An accountant": ("NAME", ["zcdp"]),
     "An optimizer": ("NAME", ["adagrad", "rmsprop", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc"]),
     "A clipping": ("NAME", ["auto_s", "per_layer"]),
     "A model": ("NAME", ["cnn9", "abadi"]),
