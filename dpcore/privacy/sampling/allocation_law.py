@@ -31,7 +31,8 @@ CORE = 4  # standard deviations of w above 1 beyond which cells of w widen
 LOST = 1e-3  # of the mean, where only small ratios matter
 FIRST_NODES = 2**16  # of the first grid of w, at most
 ORDERS = 24  # on either side: of the bounds of the sum's tails
-FARTHEST = 600.0  # e^600 is still a float
+FARTHEST = 300.0  # the square of e^300 is still a float
+LONGEST = 10**6  # steps of an epoch: more take longer than anybody waits
 
 
 class Ratio(NamedTuple):
@@ -57,6 +58,10 @@ def allocation_laws(steps: int, sigma: float, tail: float, fineness: float) -> R
 
     Errors: RuntimeError where the grid would be too long.
     """
+    if steps > LONGEST:
+        raise RuntimeError(f"An epoch of {steps:,} steps is too long: {LONGEST:,} are counted at most.")
+    if sigma**-2 > FARTHEST:
+        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
     largest = _largest(sigma, LOST * fineness)
     deviation = float(np.sqrt(np.expm1(sigma**-2)))
     grid = GRID * fineness * deviation
