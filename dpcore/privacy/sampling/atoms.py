@@ -24,9 +24,10 @@ class AtomPair(NamedTuple):
     numerator: FloatArray  # (N,)
 
 
-def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0) -> RoundLaws:
+def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0, *, add: bool = False) -> RoundLaws:
     """The laws on a lattice whose ends leave out at most `tail` of P below and above.
 
+    For the add direction it begins where at most `tail` of Q lies below: there what is left out is an infinite loss.
     `infinite` is the mass of P that Q never shows. The error is what masses below 0 can change.
     Errors: RuntimeError where a ratio or its square is past any float.
     """
@@ -34,6 +35,8 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
     error = float(np.maximum(-np.stack([pair.denominator, pair.numerator]), 0.0).sum(axis=1).max())
     total = float(masses[1].sum())
     begin, end = np.searchsorted(np.cumsum(masses[1]), [tail, total - tail])
+    if add:
+        begin = min(int(begin), int(np.searchsorted(np.cumsum(masses[0]), tail)))
     low, high = (float(pair.loss[min(each, pair.loss.size - 1)]) for each in (begin, end))
     if not max(-low, high) < FARTHEST:
         raise RuntimeError("There is so little noise that ratios leave the floats.")
