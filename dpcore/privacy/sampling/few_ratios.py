@@ -85,4 +85,5 @@ def _added(first: FloatArray, second: FloatArray, splits: Splits) -> FloatArray:
     both = np.outer(first, second).ravel()
     up = both * splits.share
     size = first.size
-    return np.bincount(splits.lower, both - up, size) + np.bincount(splits.lower + 1, up, size)
+    total = np.bincount(splits.lower, both - up, size) + np.bincount(splits.lower + 1, up, size)
+    return np.asarray(total, dtype=np.float64)
