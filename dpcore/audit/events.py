@@ -92,7 +92,6 @@ class Judged:
     p_values: tuple[tuple[str, float], ...]  # of each audit that has one, corrected for their number
     claimed_lower: float | None  # certified epsilon of the claim, both bounds; None where there is none
     claimed_upper: float | None
-    shown: float | None  # the largest lower bound of epsilon that is no estimate; None without a finite one
 
 
 @dataclass(frozen=True)

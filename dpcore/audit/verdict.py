@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
-from dpcore.audit.bounds.finding import Evidence, Finding
+from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
@@ -76,17 +76,15 @@ def judged(found: Sequence[Measured], claim: Mechanism | None, delta: float, con
     """All findings together, against the claim.
 
     **Guarantees:** if the claim holds and the findings' p-values do, one of them is among `failed` with probability
-    1 - confidence at most.
+    1 - confidence at most. Each epsilon holds at the confidence on its own, so that no largest one is told.
     """
     corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
     lower, upper = claimed_band(claim, delta)
-    shown = [each.epsilon for each in found if each.epsilon is not None and each.evidence != Evidence.ESTIMATE]
     return Judged(
         tuple(name for name, value in corrected.items() if value <= 1 - confidence),
         tuple(corrected.items()),
         lower,
         upper,
-        max(shown, default=None),
     )
 
 

@@ -27,6 +27,7 @@ from dpcore.training.settings import SETTINGS
 SINGLE = AuditRequest()
 REFUTED = 1  # exit status where an audit fails
 NOTES = (
+    "Each epsilon that an audit shows holds at the confidence on its own; it is the failures that hold together.",
     "The model is the audit's own: a finished run keeps no checkpoint that could be put to the test.",
     "The findings are exact figures of the training data: no epsilon covers showing them.",
 )
@@ -151,7 +152,7 @@ def audit_summary(name: str, request: AuditRequest, said: Sequence[Event]) -> di
         "stopped": next((event.reason for event in said if isinstance(event, Stopped)), None),
         "audits": audits,
         "failed": list(judged.failed),
-        "epsilon": {"claimed": judged.claimed_upper, "lower": judged.claimed_lower, "shown": judged.shown},
+        "epsilon": {"claimed": judged.claimed_upper, "lower": judged.claimed_lower},
         "notes": list(NOTES),
     }
 

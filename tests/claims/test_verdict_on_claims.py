@@ -258,7 +258,7 @@ def test_a_delta_that_protects_nobody_is_told() -> None:
     assert any("not below 1/n" in each for each in checked(claiming("1.26", examples=100_000)).notes)
 
 
-@pytest.mark.parametrize("sigma", [1e-6, 0.01, 1e9])
+@pytest.mark.parametrize("sigma", [1e-6, 0.01, 0.015, 0.02, 0.03, 1e9])
 @pytest.mark.parametrize("sampler", ["poisson", "shuffle", "fixed_order"])
 def test_noise_of_any_size_has_a_verdict(sigma: float, sampler: str) -> None:
     verdict = checked(claiming("3.0", sigma=sigma, sampler=sampler))

@@ -120,8 +120,17 @@ def judged(tally: NormalTally, *, charged: Charged | None, confidence: float) ->
 
 
 def p_reach(tally: NormalTally) -> float:
-    """Probability that no normal draw is beyond the largest: (1 - 2 Phi(-size))^draws."""
-    return exp(tally.draws * log1p(-min(2 * float(ndtr(-tally.size)), 1 - 1e-16)))
+    """Probability that no normal draw is beyond the largest."""
+    return chance_of_none(tally.draws, tally.size)
+
+
+def chance_of_none(draws: int, size: float) -> float:
+    """Probability that none of so many normal draws is larger than this by size: (1 - 2 Phi(-size))^draws.
+
+    >>> round(chance_of_none(10**6, 5.0), 3)
+    0.564
+    """
+    return exp(draws * log1p(-min(2 * float(ndtr(-size)), 1 - 1e-16)))
 
 
 def p_far(tally: NormalTally) -> float:
@@ -138,8 +147,10 @@ def p_shape(tally: NormalTally) -> float:
 
 
 def p_ties(tally: NormalTally) -> float:
-    """p-value of so many pairs of equal numbers, which are Poisson but for terms of a higher order."""
-    return float(gammainc(tally.ties, tally.ties_expected)) if tally.ties else 1.0
+    """p-value of so many pairs of equal numbers: Poisson, scaled to the variance that triples give; 1 for none."""
+    return (
+        float(gammainc(tally.ties / tally.ties_spread, tally.ties_expected / tally.ties_spread)) if tally.ties else 1.0
+    )
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:

@@ -26,6 +26,7 @@ OPTIONS = (
 
 BONFERRONI, SPLIT = "bonferroni", "split"
 CHOICES = (BONFERRONI, SPLIT)  # how trying several numbers of guesses is paid for
+PLACES = int.from_bytes(b"places")  # seed of the order of canaries, which nobody's coins are flipped by
 
 
 class Guesses(NamedTuple):
@@ -50,7 +51,7 @@ class Attempts(NamedTuple):
 def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside: int) -> Guesses:
     """The canaries with the highest scores are guessed to be in, those with the lowest to be out.
 
-    Equal scores are ranked by their place, which says nothing of who took part.
+    Equal scores are ranked by their place, which must say nothing of who took part: see `reordered`.
 
     >>> ranked(np.array([3.0, 1.0, 2.0, 0.0]), np.array([True, False, False, True]), 1, 2)
     Guesses(inside=1, outside=2, correct=2)
@@ -59,6 +60,16 @@ def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside
     right_in = int(included[order[:inside]].sum())
     right_out = int((~included[order[len(order) - outside :]]).sum())
     return Guesses(inside, outside, right_in + right_out)
+
+
+def reordered(scores: FloatArray, included: NDArray[np.bool_]) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """The same canaries in an order that depends on their number alone.
+
+    Scores often come with those of all that took part first. Without this the place of an equal score would tell who
+    did, and so would the half that it falls into.
+    """
+    order = np.random.default_rng(PLACES).permutation(scores.size)
+    return scores[order], included[order]
 
 
 def options(canaries: int) -> list[tuple[int, int]]:
@@ -79,8 +90,9 @@ def attempts(
     worth: Callable[[int, Guesses], float],
 ) -> Attempts:
     """The guesses that count: those of numbers chosen before, or of all options, or of the one that half of the
-    canaries, those at even places, shows to be worth most, counted on the other half.
+    canaries, drawn by lot, shows to be worth most, counted on the other half.
     """
+    scores, included = reordered(scores, included)
     if chosen is not None:
         return Attempts(scores.size, (ranked(scores, included, *chosen),))
     if choice == BONFERRONI:

@@ -30,13 +30,14 @@ class NormalTally:
     first: int  # draws of the first block, among which equal ones are counted
     distinct: int  # different numbers among them
     ties: int  # pairs of equal numbers among them
-    ties_expected: float  # of normal numbers rounded to the type that is returned
+    ties_expected: float  # of normal numbers rounded to the type that is returned; 0 where that is too coarse
+    ties_spread: float  # their variance over that
     not_finite: int
 
     @property
     def size(self) -> float:
         """The largest draw by size."""
-        return max(-self.smallest, self.largest)
+        return max(abs(self.smallest), abs(self.largest))
 
     def beyond(self, threshold: float) -> int:
         """How many draws are larger than a threshold, which is at least TAIL, by size."""
@@ -90,19 +91,27 @@ def _binned(values: FloatArray) -> IntArray:
     return np.bincount(place, minlength=BINS).astype(np.int64)
 
 
-def _ties(values: np.ndarray) -> tuple[int, int, int, float]:
-    """(draws, distinct ones, pairs of equal ones, expected pairs) of a block."""
+def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
+    """(draws, distinct ones, pairs of equal ones, expected pairs, their variance over that) of a block.
+
+    Types coarser than float32 have so many ties that their expectation is not known well enough: none are counted.
+    """
     _, counts = np.unique(values, return_counts=True)
-    pairs = int(np.sum(counts * (counts - 1) // 2))
-    return values.size, counts.size, pairs, values.size * (values.size - 1) / 2 * chance_of_a_tie(values.dtype)
+    if values.dtype.itemsize < np.dtype(np.float32).itemsize:
+        return values.size, counts.size, 0, 0.0, 1.0
+    pairs, n = int(np.sum(counts * (counts - 1) // 2)), values.size
+    two, three = chance_of_a_tie(values.dtype), chance_of_a_tie(values.dtype, 3)
+    # Two pairs that share a number are equal together with the chance of three, and not as if they were independent.
+    spread = 1 - two + 2 * max(n - 2, 0) * (three - two**2) / two
+    return n, counts.size, pairs, n * (n - 1) / 2 * two, spread
 
 
-def chance_of_a_tie(dtype: DTypeLike) -> float:
-    """The probability that two normal numbers are equal once they are rounded to a type of floating-point numbers.
+def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
+    """The probability that two normal numbers, or more together, are equal once they are rounded to a type of floats.
 
-    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits), so it is the sum over e of that spacing times the
-    integral of phi^2 there, which is that of Normal(0, 1/2) over 2 sqrt(pi). A type of whole numbers is taken for
-    float64: its numbers are far too many ties.
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits), so for k of them it is the sum over e of that spacing to
+    the power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A
+    type of whole numbers is taken for float64: its numbers are far too many ties.
 
     >>> f"{chance_of_a_tie(np.float32):.2e}, {chance_of_a_tie(np.float64):.2e}"
     '1.37e-08, 2.55e-17'
@@ -110,5 +119,6 @@ def chance_of_a_tie(dtype: DTypeLike) -> float:
     kind = np.dtype(dtype)
     digits = np.finfo(kind.name).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
     exponent = np.arange(FINEST, 6)
-    inside = 2 * (ndtr(np.sqrt(2) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(2) * 2.0**exponent))
-    return float(np.sum(2.0 ** (exponent - digits) * inside) / (2 * np.sqrt(np.pi)))
+    inside = 2 * (ndtr(np.sqrt(together) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(together) * 2.0**exponent))
+    spacing = 2.0 ** ((together - 1) * (exponent - digits))
+    return float(np.sum(spacing * inside) / np.sqrt(together) / (2 * np.pi) ** ((together - 1) / 2))

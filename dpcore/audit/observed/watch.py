@@ -18,7 +18,6 @@ from dpcore.audit.observed.record import Record
 from dpcore.audit.parts import put_in
 from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.types import FloatArray
 from dpcore.training.moment import moment_of
 from dpcore.training.plan import plan
@@ -39,7 +38,6 @@ class Watch:
         secret, coins, choices = SeedSequence((start, DOMAIN)).spawn(3)
         config = replace(request.trained, seed=None)  # noise that no other run draws, whatever its seed
         self.request, self.config, self.plan = request, config, plan(config)
-        self.claim: Mechanism | None = None
         self._rng = np.random.default_rng(choices)
         self.run = run = TrainingRun(config, time.perf_counter, self.plan, _whole(secret))
         self.classes = len(DATASETS[config.dataset].classes)

@@ -74,8 +74,9 @@ def width_note(lower: FloatArray, upper: FloatArray) -> str:
     apart = (upper - lower) / np.maximum(lower, WORTH_TELLING)
     if np.max(apart) <= WIDE:
         return ""
-    close = np.min(lower) > 0 and np.max(apart) < TOO_FAR
-    width = f"{float(f'{100 * np.max(apart):.2g}'):g} % of the lower one" if close else "far"
+    percent = 100 * float(np.max(apart))
+    told = f"{percent:.2g}" if percent < 99 else f"{percent:,.0f}"
+    width = f"{told} % of the lower one" if np.min(lower) > 0 and percent < 100 * TOO_FAR else "far"
     return f"The two bounds lie {width} apart: the exact epsilon may be anywhere between them."
 
 

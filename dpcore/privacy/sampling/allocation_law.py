@@ -8,13 +8,12 @@ contraction gives one that is dominated. README.md is the proof.
 Source: Feldman, Shenfeld 2026, arXiv 2602.17284, for the sum of lognormals; the bounds are derived here.
 """
 
-from math import exp, log
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.composed_loss import composed_loss
 from dpcore.privacy.certified.lattice import log_moments_of
 from dpcore.privacy.certified.log_moments import LogMoments
@@ -22,6 +21,8 @@ from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.lower_law import Gaps, dominated, needed
 from dpcore.privacy.certified.step_law import StepLaws, dominating, on_all_points, widening
 from dpcore.privacy.sampling.atoms import AtomPair, laws_of_atoms
+from dpcore.privacy.sampling.few_ratios import sum_of_ratios
+from dpcore.privacy.sampling.one_ratio import beyond, cells_between, largest, place_of
 from dpcore.privacy.sampling.round_laws import RoundLaws
 from dpcore.privacy.types import FloatArray, IntArray
 
@@ -31,7 +32,7 @@ CORE = 4  # standard deviations of w above 1 beyond which cells of w widen
 LOST = 1e-3  # of the mean, where only small ratios matter
 FIRST_NODES = 2**16  # of the first grid of w, at most
 ORDERS = 24  # on either side: of the bounds of the sum's tails
-FARTHEST = 600.0  # e^600 is still a float
+LONGEST = 10**6  # steps of an epoch: more take longer than anybody waits
 
 
 class Ratio(NamedTuple):
@@ -52,21 +53,31 @@ class Atoms(NamedTuple):
     record: bool
 
 
-def allocation_laws(steps: int, sigma: float, tail: float, fineness: float) -> RoundLaws:
+def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, few: bool = False) -> RoundLaws:
     """The laws of an epoch of so many steps, with about `tail` mass cut off at an end.
 
+    `few` adds up few ratios on points that lie evenly in logarithms, in both directions: over many epochs with little
+    noise ratios of middle size matter most.
     Errors: RuntimeError where the grid would be too long.
     """
-    largest = _largest(sigma, LOST * fineness)
+    if steps > LONGEST:
+        raise RuntimeError(f"An epoch of {steps:,} steps is too long: {LONGEST:,} are counted at most.")
+    end = largest(sigma, LOST * fineness)
     deviation = float(np.sqrt(np.expm1(sigma**-2)))
     grid = GRID * fineness * deviation
     most = FIRST_NODES / fineness
-    wide = max(grid, _largest(sigma, tail) / most)
+    wide = max(grid, largest(sigma, tail) / most)
     # Without the record small ratios matter: hardly any may be 0, and the largest only carry a little of the mean.
     least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
-    narrow = max(min(grid, least), largest / most)
-    remove = _mean_of(spread(sigma, wide, tail), steps, record=True)
-    add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
+    narrow = max(min(grid, least), end / most)
+    if few:
+        remove = _of_few(steps, sigma, tail, fineness, record=True)
+    else:
+        remove = _mean_of(spread(sigma, wide, tail), steps, record=True)
+    if few or narrow > least:  # a grid that reaches the largest ratios would be too wide for the smallest
+        add = _of_few(steps, sigma, tail, fineness, record=False)
+    else:
+        add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
     lower = _mean_of(contracted(sigma, wide, tail), steps, record=True)
     mesh = MESH * fineness * _deviation(remove)
     both = [_on_losses(atoms, mesh, tail) for atoms in (remove, add, lower)]
@@ -74,32 +85,24 @@ def allocation_laws(steps: int, sigma: float, tail: float, fineness: float) -> R
     return RoundLaws(laws, max(each.error for each in both))
 
 
-def _largest(sigma: float, tail: float) -> float:
-    """The ratio beyond which the record's own step has `tail` mass."""
-    exponent = 0.5 / sigma**2 - float(ndtri(tail)) / sigma
-    if exponent > FARTHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
-    return exp(exponent)
-
-
 def spread(sigma: float, grid: float, tail: float) -> Ratio:
     """A law of w on 0, grid, 2 grid, .. that dominates it: every cell is split between its ends."""
     nodes = _nodes(sigma, grid, tail)
-    cells = _cells(sigma, grid * _halved(nodes))
+    cells = cells_between(sigma, grid * _halved(nodes))
     mass = dominating(cells)
-    mass[-1] += _beyond(sigma, float(cells.w[-1])).mass
+    mass[-1] += beyond(sigma, float(cells.w[-1])).mass
     return Ratio(0.0, grid, on_all_points(mass, nodes))
 
 
 def contracted(sigma: float, grid: float, tail: float) -> Ratio:
     """A law of w that is dominated by it, on a grid that begins at the mean of all that lies below half a cell."""
     cut = 0.5 * grid
-    place = _place(sigma, cut) / sigma
+    place = place_of(sigma, cut) / sigma
     core, share = float(ndtr(place)), float(ndtr(place - 1 / sigma))
     first = share / core if core > 0 else 0.5 * cut
     nodes = _nodes(sigma, grid, tail)
     halved = first + grid * _halved(nodes)[2:]
-    cells = _cells(sigma, np.concatenate([[cut, 0.5 * (cut + halved[0])], halved]))
+    cells = cells_between(sigma, np.concatenate([[cut, 0.5 * (cut + halved[0])], halved]))
     cells.w[0] = first
     mass, error = dominating(cells), cells.chord_error()
     error[0] = (
@@ -107,10 +110,10 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
     )  # the curve touches the first node, so its slope there must not exceed the truth
     lowering = needed(error)
     lowering[0] = 0.0
-    beyond = _beyond(sigma, float(cells.w[-1]))
+    above = beyond(sigma, float(cells.w[-1]))
     mass[0] += core
-    mass[-1] += beyond.mass
-    lower = dominated(cells.w, mass, lowering, Gaps(0.0, 0.0, beyond.excess))
+    mass[-1] += above.mass
+    lower = dominated(cells.w, mass, lowering, Gaps(0.0, 0.0, above.excess))
     lower[0] += max(1 - float(lower.sum()), 0.0)
     return Ratio(first, grid, on_all_points(lower, nodes))
 
@@ -118,31 +121,12 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
 def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
     """Which points of a grid are nodes: up to where the record's own step has `tail` mass, the last ones far apart."""
     core = int((1 + CORE * float(np.sqrt(np.expm1(sigma**-2)))) / grid) + 1
-    return widening(int(np.ceil(_largest(sigma, tail) / grid)) + 2, core)
+    return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
 
 
 def _halved(nodes: IntArray) -> FloatArray:
     """The nodes, and the middles between them."""
     return np.interp(np.arange(2 * nodes.size - 1) / 2, np.arange(nodes.size), nodes)
-
-
-def _place(sigma: float, w: float) -> float:
-    """Where on the line the ratio is w."""
-    return sigma**2 * log(w) + 0.5
-
-
-def _cells(sigma: float, w: FloatArray) -> Cells:
-    """Cells between w[0] = 0, w[2], .. halved at w[1], w[3], ..., with masses under N(0, sigma^2) and N(1, sigma^2)."""
-    with np.errstate(divide="ignore"):
-        x = sigma**2 * np.log(w) + 0.5
-    mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])
-    return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
-
-
-def _beyond(sigma: float, end: float) -> Beyond:
-    x = _place(sigma, end)
-    mass = float(ndtr(-x / sigma))
-    return Beyond(mass, max(float(ndtr((1 - x) / sigma)) - mass * end, 0.0))
 
 
 def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
@@ -155,6 +139,14 @@ def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
     begin = round((composed.start - steps * ratio.first) / ratio.grid)  # whole, so that places are hardly rounded
     t = ratio.first + (begin + np.arange(composed.mass.size)) * ratio.grid / steps
     return Atoms(t, composed.mass, composed.infinite if record else 0.0, composed.error, record)
+
+
+def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool) -> Atoms:
+    """The same of a law of w that dominates it, on points that lie evenly in logarithms."""
+    total, mass, error = sum_of_ratios(steps, sigma, tail, fineness)
+    t = total / steps
+    shown = mass * t if record else mass
+    return Atoms(t, shown, max(1 - float(shown.sum()), 0.0) if record else 0.0, error, record)
 
 
 def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
@@ -179,5 +171,5 @@ def _on_losses(atoms: Atoms, mesh: float, tail: float) -> RoundLaws:
     live = atoms.t > 0
     t, mass = atoms.t[live], atoms.mass[live]
     pair = AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
-    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite)
+    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record)
     return RoundLaws(laws.laws, atoms.error + laws.error)

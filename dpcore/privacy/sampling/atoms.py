@@ -13,6 +13,7 @@ from dpcore.privacy.sampling.round_laws import RoundLaws
 from dpcore.privacy.types import FloatArray
 
 LEAST = 1e-300  # a divisor that underflows is not 0
+FARTHEST = 340.0  # loss either way: the square of e^340 is still a float
 
 
 class AtomPair(NamedTuple):
@@ -23,17 +24,23 @@ class AtomPair(NamedTuple):
     numerator: FloatArray  # (N,)
 
 
-def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0) -> RoundLaws:
+def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0, *, add: bool = False) -> RoundLaws:
     """The laws on a lattice whose ends leave out at most `tail` of P below and above.
 
+    For the add direction it begins where at most `tail` of Q lies below: there what is left out is an infinite loss.
     `infinite` is the mass of P that Q never shows. The error is what masses below 0 can change.
+    Errors: RuntimeError where a ratio or its square is past any float.
     """
     masses = np.maximum(np.stack([pair.denominator, pair.numerator]), 0.0)
     error = float(np.maximum(-np.stack([pair.denominator, pair.numerator]), 0.0).sum(axis=1).max())
     total = float(masses[1].sum())
     begin, end = np.searchsorted(np.cumsum(masses[1]), [tail, total - tail])
-    low = float(pair.loss[begin])
-    count = int(np.ceil((float(pair.loss[min(end, pair.loss.size - 1)]) - low) / mesh)) + 2
+    if add:
+        begin = min(int(begin), int(np.searchsorted(np.cumsum(masses[0]), tail)))
+    low, high = (float(pair.loss[min(each, pair.loss.size - 1)]) for each in (begin, end))
+    if not max(-low, high) < FARTHEST:
+        raise RuntimeError("There is so little noise that ratios leave the floats.")
+    count = int(np.ceil((high - low) / mesh)) + 2
     # What lies below the first node, the halves of all cells, and what lies beyond the last node.
     half = np.clip(np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1, 0, 2 * count - 1)
     halves = np.array([np.bincount(half, mass, 2 * count) for mass in masses], dtype=np.float64)

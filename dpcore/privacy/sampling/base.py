@@ -6,12 +6,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve
 from dpcore.privacy.certified.epsilon_bounds import width_note
 from dpcore.privacy.mechanism import Release
 from dpcore.privacy.types import FloatArray, IntArray, Kind
+
+LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
+ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
 
 
 class OtherCurve(NamedTuple):
@@ -46,14 +50,41 @@ class Sampler(ABC):
         """
         check.delta(delta=delta)
         horizons = _checked(q, sigma, steps)
-        return self._account(q, sigma, horizons, np.full(horizons.shape, delta))
+        return self._answered(q, sigma, horizons, np.full(horizons.shape, delta))
 
     def profile(self, q: float, sigma: float, steps: int, deltas: ArrayLike) -> Curve:
         """The same after all steps, at each of `deltas` (n,)."""
         values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
         for value in np.unique(values):
             check.delta(delta=float(value))
-        return self._account(q, sigma, _checked(q, sigma, np.full(values.shape, steps)), values)
+        return self._answered(q, sigma, _checked(q, sigma, np.full(values.shape, steps)), values)
+
+    def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+        """The curve: 0 where delta alone covers all that is told, and a sentence in the place of a count of minutes."""
+        if q < self.least_q:
+            note = f"Nothing is counted for {self.phrase} where q is below {self.least_q:g}: it would take minutes."
+            return nothing_promised(steps, delta, note)
+        rows = np.flatnonzero(1 - delta > self._same(q, sigma, steps))
+        if rows.size == 0:
+            return certified(steps, delta, np.zeros(steps.shape), np.zeros(steps.shape))
+        lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
+        counted = self._account(q, sigma, steps[rows], np.minimum(delta[rows], LARGEST_DELTA))
+        upper[rows] = counted.epsilon
+        if counted.lower is not None:
+            lower[rows] = np.where(delta[rows] > LARGEST_DELTA, 0.0, counted.lower)
+        return Curve(steps, delta, upper, lower, counted.kind, counted.note)
+
+    def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
+        """At most 1 less the total variation of neighbours after each of (n,) steps: what both show alike.
+
+        A record moves the sums of all rounds by what it moves in one, m, times the root of their number; or each round
+        by m with probability q, and what is shown alike in every round is shown alike in all.
+        """
+        moved = 2.0 if self.adjacency == "replace-one" else 1.0
+        rounds, rate = (epochs_around(q, steps)[1], 1.0) if self.by_epoch else (steps, q)
+        each = (1 - rate + 2 * rate * ndtr(-0.5 * moved / sigma)) ** rounds
+        whole = 2 * ndtr(-0.5 * moved * np.sqrt(rounds) / sigma)
+        return np.maximum(each, whole) * (1 - ROUNDED)
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """What others count for such batches; none by default."""
@@ -88,6 +119,19 @@ def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
     """
     length = steps_of_epoch(q)
     return steps // length, -(-steps // length)
+
+
+def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
+    """(n,) lower ends of rising steps, each raised to those before it at the same delta, which still hold.
+
+    >>> never_falling(np.array([2.0, 1.0, 0.5, 3.0]), np.array([0.1, 0.1, 0.2, 0.1])).tolist()
+    [2.0, 2.0, 0.5, 3.0]
+    """
+    raised = lower.copy()
+    for each in np.unique(delta):
+        rows = delta == each
+        raised[rows] = np.maximum.accumulate(lower[rows])
+    return raised
 
 
 def nothing_promised(steps: IntArray, delta: FloatArray, note: str) -> Curve:

@@ -20,6 +20,7 @@ THRESHOLDS = 2**14
 REACH = 12.0  # standard deviations covered around each place where the largest coordinate may lie
 LOST = 1e-7  # relative: more than the probability of a slice may err
 FEWEST = 10  # slices that a law is made of
+SHOWN = 0.5  # of P's mass, in these slices
 MESH = 0.02  # of the losses of an epoch, in their standard deviations
 
 
@@ -42,11 +43,13 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
 def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
     """The same after each of (n,) numbers of epochs, not decreasing, with the order drawn anew for each; (n,).
 
-    `ceiling` (n,) is an epsilon known to suffice.
+    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError where there is too little noise for any law.
     """
     pair = _slices(steps, sigma)
-    if pair.loss.size < FEWEST:  # so little noise that hardly any slice has mass under both
-        return np.zeros(epochs.shape)
+    if (
+        pair.loss.size < FEWEST or pair.numerator.sum() < SHOWN
+    ):  # so little noise that hardly any slice has mass under both
+        raise RuntimeError("There is so little noise that hardly any slice shows both.")
     tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
     deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - (pair.numerator @ pair.loss) ** 2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated

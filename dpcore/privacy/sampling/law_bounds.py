@@ -74,11 +74,12 @@ def _widest(lower: FloatArray, upper: FloatArray) -> float:
 
 def upper_bounds(laws: StepLaws, rounds: IntArray, delta: FloatArray) -> FloatArray:
     """Upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at (n,) deltas; (n,)."""
-    each = [
-        composed_epsilons([law], rounds[:, None], delta, moments_of(law, rounds, delta), +1)
-        for law in (laws.remove, laws.add)
-    ]
-    return np.maximum(*each)
+    return np.maximum(*(_upper(law, rounds, delta) for law in (laws.remove, laws.add)))
+
+
+def _upper(law: LossLaw, rounds: IntArray, delta: FloatArray) -> FloatArray:
+    """The same in one direction."""
+    return composed_epsilons([law], rounds[:, None], delta, moments_of(law, rounds, delta), +1)
 
 
 def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -88,9 +89,10 @@ def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[F
     rows = np.flatnonzero(error < LARGEST_SHARE * delta)
     if rows.size:
         used, less, more = rounds[rows], (delta - error)[rows], np.minimum(delta + error, 1.0)[rows]
-        upper[rows] = upper_bounds(laws, used, less)
-        moments = moments_of(laws.dominated, used, more)
-        lower[rows] = composed_epsilons([laws.dominated], used[:, None], more, moments, -1, upper[rows])
+        remove = _upper(laws.remove, used, less)
+        upper[rows] = np.maximum(remove, _upper(laws.add, used, less))
+        moments = moments_of(laws.dominated, used, more)  # of the remove direction, whose upper end is its ceiling
+        lower[rows] = composed_epsilons([laws.dominated], used[:, None], more, moments, -1, remove)
     return lower, upper
 
 

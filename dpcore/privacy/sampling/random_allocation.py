@@ -13,6 +13,8 @@ from dpcore.privacy.sampling.fixed_order import order_bounds
 from dpcore.privacy.sampling.law_bounds import bounds_around
 from dpcore.privacy.types import FloatArray, IntArray
 
+WIDE = 1.01  # upper over lower end: a wider band is worth another law of the sum
+
 
 @final
 class RandomAllocation(Sampler):
@@ -44,8 +46,12 @@ class RandomAllocation(Sampler):
         if length == 1:
             return certified(steps, delta, known, enough)
         tail = CUT_OFF * float(delta.min()) / max(int(begun[-1]), 1)
+        laws_on = partial(allocation_laws, length, sigma, tail)
         try:
-            lower, upper = bounds_around(partial(allocation_laws, length, sigma, tail), whole, begun, delta)
+            lower, upper = bounds_around(laws_on, whole, begun, delta)
+            if int(begun[-1]) > 1 and np.any(upper[whole == begun] > WIDE * lower[whole == begun]):
+                low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
+                lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         except RuntimeError as error:
             return certified(steps, delta, np.zeros(steps.shape), enough, f"{error} The upper end is a fixed order's.")
         return certified(steps, delta, lower, np.minimum(upper, enough))

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch
 from dpcore.privacy.sampling.fixed_order import order_bounds
 from dpcore.privacy.sampling.largest_coordinate import many_epochs, one_epoch
 from dpcore.privacy.types import FloatArray, IntArray
@@ -46,8 +46,17 @@ class Shuffle(Sampler):
             epochs, known = whole[rows], delta[rows]
             first = one_epoch(steps_of_epoch(q), sigma, known)
             _, ceiling = order_bounds(sigma, epochs, known)
-            lower[rows] = np.maximum(first, many_epochs(steps_of_epoch(q), sigma, epochs, known, ceiling))
+            lower[rows] = np.maximum(first, _composed(steps_of_epoch(q), sigma, epochs, known, ceiling))
+        lower = never_falling(lower, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)
+
+
+def _composed(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
+    """The lower bound of many epochs; 0 where noise is too little for their laws, and one epoch alone is counted."""
+    try:
+        return many_epochs(steps, sigma, epochs, delta, ceiling)
+    except RuntimeError:
+        return np.zeros(epochs.shape)
 
 
 @final
@@ -77,4 +86,5 @@ class ShuffleOnce(Sampler):
         for epochs in np.unique(whole[whole > 0]):
             rows = whole == epochs
             lower[rows] = one_epoch(length, sigma / float(np.sqrt(epochs)), delta[rows])
+        lower = never_falling(lower, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 from scipy.special import ndtr
 
+from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults
 from pages.parts.results.table import scrolling
@@ -48,8 +49,8 @@ def generators_table(rows: list[tuple[str, int, float]]) -> str:
 
 def _row(name: str, draws: int, largest: float) -> str:
     beyond = 2 * draws * float(ndtr(-largest))
-    none = math.exp(draws * math.log1p(-min(2 * float(ndtr(-largest)), 1 - 1e-16)))
-    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), outward(none, math.ceil))
+    none = outward(chance_of_none(draws, largest), math.ceil)
+    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), none)
     shown = "".join(
         f'<td class=number data-label="{head}">{cell}</td>' for head, cell in zip(HEADS, cells, strict=True)
     )

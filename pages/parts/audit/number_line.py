@@ -10,7 +10,7 @@ from dpcore.figures.claim import Stretch
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward, plain, raised, short
+from dpcore.privacy.report.numbers import outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL
@@ -64,7 +64,7 @@ def certified_words(found: AuditResults, certified: Stretch) -> str:
     delta = plain(raised(found.request.config.delta))
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
     beyond = exceeding(found, certified.high)
-    refuted = f" ✕ {_by(found, beyond)}" if beyond else ""
+    refuted = f" ✕ {_by(beyond)} ({p_text(found.p_values[beyond.audit])})" if beyond else ""
     return f"Certified: {band} at δ = {delta}{refuted}"
 
 
@@ -91,12 +91,14 @@ def _refuted(found: AuditResults, value: float, certified: Stretch) -> str:
     if value < certified.low:
         return f" ✕ at least {outward(certified.low, math.floor)} is proven"
     beyond = exceeding(found, value)
-    return f" ✕ {_by(found, beyond)}" if beyond else ""
+    # The audit's p-value is that of what is charged, and not of what another accountant gives.
+    sure = f"at a confidence of {percent(found.request.confidence, 0)} on its own"
+    return f" ✕ {_by(beyond)} {sure}" if beyond else ""
 
 
-def _by(found: AuditResults, beyond: Measured) -> str:
+def _by(beyond: Measured) -> str:
     least = "that it is infinite" if beyond.unbounded else f"≥ {outward(beyond.epsilon or 0.0, math.floor)}"
-    return f"{beyond.title} shows {least} ({p_text(found.p_values[beyond.audit])})"
+    return f"{beyond.title} shows {least}"
 
 
 def p_text(value: float) -> str:

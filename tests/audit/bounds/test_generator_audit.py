@@ -59,6 +59,42 @@ def test_rounding_to_a_type_is_no_fault(kind) -> None:
     assert found.epsilon is None
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_a_coarse_type_fails_the_test_of_ties_no_more_often_than_it_may(kind) -> None:
+    """Of sound numbers; where many are equal, three together make the number of pairs vary more than Poisson."""
+    found = [last(lambda n, seed=seed: normal(seed)(n).astype(kind), 200_000) for seed in range(40)]
+    fails = sum(p_ties(each) <= 0.05 for each in found)
+    assert stats.binomtest(fails, 40, 0.05, alternative="greater").pvalue > 1e-2
+    assert all(each.distinct < each.first for each in found)
+
+
+def test_the_variance_of_ties_is_that_of_rounded_numbers() -> None:
+    """Rounded to 2^-9, in place of a type: pairs vary more than Poisson, by the formula that float32 is tested by."""
+    n, grid = 20_000, 2.0**-9
+    drawn = (np.random.default_rng(seed).standard_normal(n) for seed in range(400))
+    counts = (np.unique(np.round(each / grid), return_counts=True)[1] for each in drawn)
+    pairs = np.array([np.sum(each * (each - 1) // 2) for each in counts])
+    two, three = grid / (2 * np.sqrt(np.pi)), grid**2 / (2 * np.pi * np.sqrt(3))
+    spread = 1 - two + 2 * (n - 2) * (three - two**2) / two
+    assert pairs.mean() == pytest.approx(n * (n - 1) / 2 * two, rel=5e-3)
+    assert pairs.var() / pairs.mean() == pytest.approx(spread, rel=0.25)
+    assert spread > 2
+
+
+def test_the_chance_of_three_together_is_that_of_rounded_numbers() -> None:
+    every = np.arange(2**15, dtype=np.uint16).view(np.float16)
+    numbers = np.sort(every[np.isfinite(every)].astype(np.float64))
+    edges = np.concatenate([[0.0], (numbers[1:] + numbers[:-1]) / 2, [np.inf]])
+    mass = np.diff(stats.norm.cdf(edges))
+    assert chance_of_a_tie(np.float16, 3) == pytest.approx(2 * np.sum(mass[1:] ** 3), rel=1e-2)
+
+
+def test_constant_numbers_have_a_size_that_can_be_told() -> None:
+    assert last(np.zeros, 100).size == 0
+    assert "-0.000" not in audit_generator(np.zeros, 100).shows
+    assert last(lambda n: np.full(n, -2.0), 100).size == 2
+
+
 WRONG = {
     "stops early": (clipped(3.9), p_reach),
     "too few far out": (clipped(4.5), p_far),
@@ -157,9 +193,9 @@ def test_counting_proves_more_than_is_certified_of_a_generator_that_stops() -> N
     draws = 1_700_000_000
     seen = stats.norm.isf((np.arange(int(draws * stats.norm.sf(TAIL))) + 0.5) / draws)
     tail = seen[seen < 5.768]
-    tally = NormalTally(draws, -5.768, 5.768, tail, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 0)
+    tally = NormalTally(draws, -5.768, 5.768, tail, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
     assert 5.4 < counted_epsilon(tally, ONE, 1e-7, 0.95) < 5.6  # another such attack, of one threshold, gave 5.52
-    whole_tail = NormalTally(draws, -6.1, 6.1, seen, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 0)
+    whole_tail = NormalTally(draws, -6.1, 6.1, seen, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
     assert counted_epsilon(whole_tail, ONE, 1e-7, 0.95) < 5.36
 
 

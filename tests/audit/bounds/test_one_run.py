@@ -123,6 +123,33 @@ def test_guesses_follow_from_scores_alone() -> None:
     assert all(up + down <= 101 for up, down in options(101))
 
 
+TIED = {"two values": np.random.default_rng(0).integers(0, 2, 1000), "all 0 but one": np.arange(1000) == 700}
+
+
+@pytest.mark.parametrize("scores", TIED.values(), ids=TIED)
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("choice", ["bonferroni", "split"])
+def test_equal_scores_show_nothing_however_the_canaries_are_ordered(
+    scores: np.ndarray, first: bool, choice: str
+) -> None:
+    """Those that are in stand first, or last, as concatenated scores do; the scores have nothing to do with it."""
+    included = (np.arange(1000) < 500) == first
+    found = audit_one_run(scores, included, 1e-5, choice=choice, claimed=0.0)
+    assert not found.rejected
+    assert found.epsilon == 0
+    whole = audit_one_run(scores, included, 1e-5, guesses=(500, 500), claimed=0.0)
+    assert whole.p_value is not None
+    assert whole.p_value > 0.01
+
+
+@pytest.mark.parametrize("choice", ["bonferroni", "split"])
+def test_equal_scores_still_show_what_they_tell(choice: str) -> None:
+    """Ranking equal scores by lot keeps those that do tell who took part apart."""
+    included = np.arange(1000) < 500
+    found = audit_one_run(included * 1.0, included, 1e-5, choice=choice, claimed=3.0)
+    assert found.rejected
+
+
 def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
     few = audit_one_run([1.0, 2.0], [True, False], 1e-5)
     assert few.shows == "Nothing can be shown: 2 canaries are too few for a confidence of 0.95; take 5."

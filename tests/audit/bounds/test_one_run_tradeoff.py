@@ -156,6 +156,15 @@ def test_less_noise_than_charged_is_refuted() -> None:
     assert found.shows.endswith("if all but the noise is as charged.")
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_equal_scores_refute_nothing_however_the_canaries_are_ordered(first: bool) -> None:
+    included = (np.arange(1000) < 500) == first
+    for scores in (np.random.default_rng(0).integers(0, 2, 1000), np.arange(1000) == 700):
+        found = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.1))
+        assert not found.rejected
+        assert found.strength == 0
+
+
 def test_bad_scores_give_a_sentence_and_bad_counts_an_error() -> None:
     bad = audit_tradeoff(np.full(10, np.inf), np.ones(10), GaussianFamily(), 1e-5)
     assert bad.shows == "Nothing can be shown: 10 of 10 scores are not finite numbers."

@@ -48,6 +48,69 @@ def test_a_point_of_the_curve_is_a_point_of_the_profile(sampler: Sampler) -> Non
 
 
 @ALL
+@pytest.mark.parametrize("sigma", [1e-3, 0.01, 0.015, 0.02, 0.0225, 0.025, 0.03, 0.035, 0.04, 0.05])
+def test_noise_however_little_is_answered_in_order(sampler: Sampler, sigma: float) -> None:
+    """Warnings are errors: no overflow, and no index beyond the end."""
+    curve = sampler.curve(0.01, sigma, [100, 200, 500, 1000], 1e-5)
+    assert curve.lower is not None
+    assert np.all(curve.lower <= curve.epsilon)
+    assert np.all(np.diff(curve.lower) >= 0)
+    assert np.isfinite(curve.epsilon).all() or curve.note.endswith(".")
+    if sampler.adjacency == "zero-out":
+        most = SAMPLERS["fixed_order"].curve(0.01, sigma, [100, 200, 500, 1000], 1e-5).epsilon
+        assert np.all(curve.epsilon <= most)
+
+
+def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float:
+    """1 less the total variation of what a record changes at most: by quadrature for one step, or in closed form."""
+    if sampler.by_epoch:
+        return float(2 * ndtr(-np.sqrt(-(-steps // steps_of_epoch(q))) / (2 * sigma)))
+    assert steps == 1
+    x = np.linspace(-12 * sigma - 2, 12 * sigma + 2, 200_001)
+    without, there, other = (np.exp(-0.5 * ((x - place) / sigma) ** 2) for place in (0.0, 1.0, -1.0))
+    pair = ((1 - q) * without + q * there, without)
+    if sampler.name == "poisson_replace_one":
+        pair = (pair[0], (1 - q) * without + q * other)
+    elif sampler.name == "fixed_size":
+        pair = ((1 - q) * other + q * there, other)
+    return float(np.minimum(*pair).sum() / without.sum())
+
+
+@ALL
+@pytest.mark.parametrize(("q", "sigma", "steps"), [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)])
+def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(
+    sampler: Sampler, q: float, sigma: float, steps: int
+) -> None:
+    """And one below that leaves some: what is alike is neither more nor less than it is."""
+    alike = exactly_alike(sampler, q, sigma, steps)
+    curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
+    assert (curve.lower, curve.epsilon) == (np.zeros(1), np.zeros(1))
+    below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
+    assert below.epsilon[0] > 0 or sampler.name == "random_allocation"  # which hides more than the order that is known
+
+
+@ALL
+def test_a_delta_next_to_one_is_answered(sampler: Sampler) -> None:
+    curve = sampler.curve(0.01, 1.0, [0, 100, 1000], 1 - 2e-16)
+    assert curve.lower is not None
+    assert curve.lower.tolist() == curve.epsilon.tolist() == [0, 0, 0]
+    far = sampler.curve(0.1, 0.5, 300, 1 - 1e-15)  # where something is still told
+    assert far.lower is not None
+    assert far.lower[0] == 0 <= far.epsilon[0]
+
+
+def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
+    curve = SAMPLERS["fixed_size"].curve(5e-5, 1.0, [0, 1000], 1e-5)
+    assert curve.epsilon.tolist() == [0, np.inf]
+    assert (
+        curve.note == "Nothing is counted for batches of a fixed size where q is below 0.0001: it would take minutes."
+    )
+    far = SAMPLERS["random_allocation"].curve(1e-9, 1.0, 10**9, 1e-5)
+    assert far.epsilon[0] == SAMPLERS["fixed_order"].curve(1e-9, 1.0, 10**9, 1e-5).epsilon[0]
+    assert "1,000,000,000 steps is too long" in far.note
+
+
+@ALL
 def test_more_noise_never_costs_more(sampler: Sampler) -> None:
     curves = [sampler.curve(0.1, sigma, 20, 1e-5) for sigma in (0.8, 1.6, 3.2)]
     assert [float(curve.epsilon[0]) for curve in curves] == sorted((float(c.epsilon[0]) for c in curves), reverse=True)

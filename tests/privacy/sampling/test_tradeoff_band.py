@@ -47,7 +47,7 @@ def test_whoever_looks_at_the_largest_sum_of_a_shuffled_epoch_gets_below_the_upp
 
 
 def test_where_nothing_is_promised_the_band_is_empty_and_says_why() -> None:
-    band = tradeoff_band(SAMPLERS["fixed_size"], 0.01, 0.05, 100)
+    band = tradeoff_band(SAMPLERS["fixed_size"], 0.01, 0.05, 10_000)
     assert band.empty
     assert band.note
     assert np.all(band.lower.beta(ALPHA) == 0)
