@@ -142,9 +142,9 @@ class RepetitionFinding(Finding):
 def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> RepetitionFinding:
     """Whether noise is drawn anew in every step, from projections (steps, k) on the same k directions.
 
-    Two tests, each exact whatever the standard deviation of the noise, if all steps have one: the largest correlation of any two steps, times
-    the number of pairs (a seed that is used twice), and the share that the mean over steps has of all squares (a part
-    that all steps have in common; or noise of which a part is taken back later).
+    Two tests, each exact whatever the standard deviation of the noise, if all steps have one: the largest correlation
+    of any two steps, times the number of pairs (a seed that is used twice), and the share that the mean over steps has
+    of all squares (a part that all steps have in common; or noise of which a part is taken back later).
     Transposed, the projections show whether one direction's noise is that of another.
 
     >>> fresh = np.random.default_rng(0).normal(size=(20, 50))
