@@ -22,7 +22,17 @@ from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved, to_json
+from dpcore.training.events import (
+    Checkpointed,
+    Evaluated,
+    Event,
+    Finished,
+    Preparing,
+    Started,
+    Stepped,
+    Unsaved,
+    to_json,
+)  # fmt: skip
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
@@ -241,6 +251,8 @@ def _object(event: Event) -> str:
 def _line(event: Event) -> str:
     """The event in words."""
     match event:
+        case Preparing():
+            return f"features of {event.done} of {event.total} images"
         case Started():
             return (
                 f"{event.examples} examples, {event.steps} steps of q = {nearest(event.q)}, "

@@ -158,7 +158,7 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     The process may have ended between writing the file and recording that it did: then what is recorded ends with the
     report of the steps up to there, and the last event is made up for.
     """
-    said = [event for event in events if isinstance(event, Started) or event.step <= step]
+    said = [event for event in events if isinstance(event, Started) or 0 < event.step <= step]
     steps = [event.step for event in said if isinstance(event, Stepped)]
     if not said or not isinstance(said[0], Started) or steps[-1:] != [step]:
         return []

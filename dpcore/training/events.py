@@ -74,8 +74,18 @@ class Finished:
     confusion: tuple[tuple[int, ...], ...] | None = None  # test examples by class and by answer; none in older runs
 
 
-Event = Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
+@dataclass(frozen=True)
+class Preparing:
+    """How far the features of the images are, before the first step; nothing is said where they are at hand."""
+
+    done: int  # images
+    total: int
+    step: int = 0
+
+
+Event = Preparing | Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
 KINDS: dict[str, type] = {
+    "preparing": Preparing,
     "started": Started,
     "stepped": Stepped,
     "evaluated": Evaluated,

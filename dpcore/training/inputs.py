@@ -13,8 +13,8 @@ from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, load
 from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
-from dpcore.training.features.cache import features_of
-from dpcore.training.features.pieces import Progress
+from dpcore.training.features.cache import finding
+from dpcore.training.features.pieces import Progress, Steps, drained
 from dpcore.training.features.pixels import scaled
 
 TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
@@ -32,16 +32,21 @@ class Inputs:
 
 
 def inputs_of(config: RunConfig, device: torch.device, progress: Progress = lambda done, total: None) -> Inputs:
+    """All that `reading` reads. What `progress` raises ends the work."""
+    return drained(reading(config, device), progress)
+
+
+def reading(config: RunConfig, device: torch.device) -> Steps[Inputs]:
     """Read the data; the last `public` training examples are held out, neither trained nor tested on.
 
-    What `progress` raises ends the work. Errors: ValueError for data that are not here, or of another size.
+    Says how far it is where features are computed. Errors: ValueError for data that are not here, or of another size.
     """
     data, n = load(config.dataset, config.source), config.examples
     if len(data.train) != n + config.public:
         raise ValueError(f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}.")
     fingerprint = fingerprint_of(data)
     if config.features != "pixels" or config.views > 1:
-        return _featured(config, data.train, data.test, device, fingerprint, progress)
+        return (yield from _featured(config, data.train, data.test, device, fingerprint))
     change = centred if config.pixel_scale == "centred" else None
     x, y = rows_of(data.train, device, change)
     train = x.first(n) if isinstance(x, ByteRows) else x[:n]
@@ -49,13 +54,11 @@ def inputs_of(config: RunConfig, device: torch.device, progress: Progress = lamb
     return Inputs((train, y[:n]), (x[n:], y[n:]), (change(seen) if change else seen, labels), fingerprint)
 
 
-def _featured(
-    config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str, progress: Progress
-) -> Inputs:
+def _featured(config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str) -> Steps[Inputs]:
     """The same for features, which are kept as float16: what a step takes of them it turns into float32."""
     n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
     for part, views in ((train, config.views), (test, 1)):
-        found = features_of(part, config.features, views, progress)
+        found = yield from finding(part, config.features, views)
         values = found.values if views > 1 else found.values[:, 0]
         if config.pixel_scale == "centred":
             values = centred(values)

@@ -8,12 +8,15 @@ from dpcore.training import checkpoint
 from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
-from dpcore.training.events import Checkpointed, Event, Finished, Started, Unsaved
+from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
 from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.inputs import Inputs, reading
 from dpcore.training.origin import check_origin, origin_of
-from dpcore.training.plan import Plan
+from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.rehearsal import disagreement
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.training_run import TrainingRun, device_of
+
+TOLD = 20  # times, at most, that it is said how far the features are
 
 
 def train(
@@ -39,7 +42,22 @@ def train(
     Errors: ValueError for data or a device that is not here, or a run that began where its noise would be another;
     RuntimeError if the loss stops being finite.
     """
-    yield from events_of(TrainingRun(config, clock, planned, secret), file, begun)
+    planned = matching(config, planned) if planned else plan(config)  # what is wrong with it is told before the data
+    inputs = yield from prepare(config, silent=begun is not None)
+    yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, begun)
+
+
+def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
+    """Read what the network is given, and say how far that is where features have to be computed."""
+    steps, told = reading(config, device_of(config.device)), 0
+    while True:
+        try:
+            done, total = next(steps)
+        except StopIteration as end:
+            return end.value
+        if not silent and done < total and TOLD * done // total > told:
+            told = TOLD * done // total
+            yield Preparing(done, total)
 
 
 def events_of(run: TrainingRun, file: Path | None, begun: Begun | None = None) -> Iterator[Event]:

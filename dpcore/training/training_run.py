@@ -48,7 +48,12 @@ class TrainingRun:
     """One run's data, model and random streams."""
 
     def __init__(
-        self, config: RunConfig, clock: Callable[[], float], planned: Plan | None = None, secret: int | None = None
+        self,
+        config: RunConfig,
+        clock: Callable[[], float],
+        planned: Plan | None = None,
+        secret: int | None = None,
+        inputs: Inputs | None = None,
     ) -> None:
         self.config = config
         self.secret = None if config.seed is not None else new_secret() if secret is None else secret
@@ -56,7 +61,7 @@ class TrainingRun:
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)
-        self._take(inputs_of(config, self.device))
+        self._take(inputs or inputs_of(config, self.device))
         if config.pca:
             self._project(streams.projection)
         module = self._network(streams)

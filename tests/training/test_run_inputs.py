@@ -13,14 +13,16 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.kinds import IdxFile
 from dpcore.data.loading import Images, load
 from dpcore.training import inputs
+from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from dpcore.training.events import Finished
+from dpcore.training.events import Finished, Preparing, Started
+from dpcore.training.features import pieces
 from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
-from dpcore.training.loop import train
+from dpcore.training.loop import TOLD, train
 from tests.training.small_runs import run_of, ticking
 
 CPU = torch.device("cpu")
@@ -121,14 +123,44 @@ def test_other_features_have_another_fingerprint_and_a_full_disk_is_told(monkeyp
     prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
     assert len({*prints}) == 3
     assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
-    found = inputs.features_of
+    found = inputs.finding
 
-    def unkept(part: Images, kind: str, views: int, progress: object):
-        return found(part, kind, views, progress)._replace(note="The features could not be kept.")
+    def unkept(part: Images, kind: str, views: int):
+        features = yield from found(part, kind, views)
+        return features._replace(note="The features could not be kept.")
 
-    monkeypatch.setattr(inputs, "features_of", unkept)
-    started = next(train(scatter, ticking()))
+    monkeypatch.setattr(inputs, "finding", unkept)
+    started = next(event for event in train(scatter, ticking()) if isinstance(event, Started))
     assert "could not be kept" in started.engine
+
+
+def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    config = small(features="scatter", views=2)
+    said = [event for event in train(config, ticking()) if isinstance(event, Preparing)]
+    assert said
+    assert len(said) <= 2 * TOLD
+    assert all(0 < event.done < event.total for event in said)
+    assert {event.total for event in said} <= {120, 40}
+    assert not any(isinstance(event, Preparing) for event in train(config, ticking()))  # they are at hand
+    started = next(event for event in train(config, ticking()) if isinstance(event, Started))
+    for file in (catalogue.data_root() / "features").iterdir():
+        file.unlink()
+    begun = Begun(1, origin=dict(started.origin))  # a worker that goes on with the run: what was said is not said again
+    assert not any(isinstance(event, Preparing) for event in train(config, ticking(), begun=begun))
+
+
+def test_a_run_that_is_closed_while_features_are_computed_leaves_torch_its_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    before = torch.get_num_threads()
+    events = train(small(features="scatter", views=2), ticking())
+    assert isinstance(next(events), Preparing)
+    events.close()
+    assert torch.get_num_threads() == before
 
 
 def test_what_progress_raises_ends_the_work() -> None:

@@ -16,6 +16,7 @@ from dpcore.training.events import (
     Evaluated,
     Event,
     Finished,
+    Preparing,
     Started,
     Stepped,
     Unsaved,
@@ -70,9 +71,11 @@ def _words(value: str, what: str) -> str:
 
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
     """Why the event does not belong behind the one before it; empty where it does."""
+    if isinstance(event, Preparing):
+        return "" if before is None or isinstance(before, Preparing) else "features come before the start"
     if isinstance(event, Started):
-        return "a run starts once" if before else ""
-    if before is None:
+        return "" if before is None or isinstance(before, Preparing) else "a run starts once"
+    if before is None or isinstance(before, Preparing):
         return "a run starts first"
     if isinstance(before, Finished):
         return "the run has finished"
@@ -90,6 +93,8 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
         case Started():
             right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(event.q, config.q)
             return "" if right and event.parameters > 0 else "its data or its steps are not those of the settings"
+        case Preparing():
+            return "" if 0 < event.done <= event.total and event.step == 0 else "it is no part of its images"
         case Stepped():
             return _epoch(event, config) or _of_steps(event)
         case Evaluated():

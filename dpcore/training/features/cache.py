@@ -19,7 +19,7 @@ from dpcore.data.fingerprint import fingerprint_of_part
 from dpcore.data.loading import Images
 from dpcore.training.features.feature_file import HEADER, Key, digest_of, read, write
 from dpcore.training.features.kinds import kind_of
-from dpcore.training.features.pieces import Progress, computed, image_shape
+from dpcore.training.features.pieces import Progress, Steps, computing, drained, image_shape
 from dpcore.training.features.views import MOST as MOST_VIEWS
 from dpcore.training.randomness.machine import machine_of
 
@@ -38,20 +38,27 @@ class Features(NamedTuple):
 def features_of(
     part: Images, kind: str, views: int, progress: Progress, *, cores: int | None = None, root: Path | None = None
 ) -> Features:
-    """The features of all examples of a part, in their order, each of `views` views of it.
+    """All that `finding` finds. What `progress` raises ends the work."""
+    return drained(finding(part, kind, views, cores=cores, root=root), progress)
+
+
+def finding(
+    part: Images, kind: str, views: int, *, cores: int | None = None, root: Path | None = None
+) -> Steps[Features]:
+    """The features of all examples of a part, in their order, each of `views` views of it, some at a time.
 
     They are read from the features' folder below the root (None: the data root), or computed and kept there.
-    **Guarantees:** the same bits whether read or computed, on any number of `cores`. What `progress` raises ends the
-    work. Errors: ValueError for an unknown kind, a number of views that is not from 1 to 16, and examples that the kind
-    does not take.
+    **Guarantees:** the same bits whether read or computed, on any number of `cores`.
+    Errors: ValueError for an unknown kind, a number of views that is not from 1 to 16, and examples that the kind does
+    not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
     found = read(folder / key.name, key)
     if found:
-        progress(len(part), len(part))
+        yield len(part), len(part)
         return Features(*found)
-    values = computed(part.images, kind_of(kind), views, progress, cores)
+    values = yield from computing(part.images, kind_of(kind), views, cores)
     digest = digest_of(values.numpy())
     return Features(values, digest, keep(folder, key, values, digest))
 

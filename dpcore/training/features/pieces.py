@@ -6,8 +6,9 @@ two sums would be released under one noise. So a piece has always as many images
 zeros, and cores share pieces, never the work on one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -22,14 +23,21 @@ from dpcore.training.gradients.core_threads import Cores
 SIZE = 32  # images of a piece: what they need stays in a core's cache
 AT_ONCE = 4  # pieces of a core between two words of progress
 
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # images done, and of how many
+Steps = Generator[tuple[int, int], None, Result]  # work that says so now and then
 
 
 def computed(images: NDArray[np.uint8], kind: Kind, views: int, progress: Progress, cores: int | None = None) -> Tensor:
-    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU.
+    """All that `computing` computes. What `progress` raises ends the work."""
+    return drained(computing(images, kind, views, cores), progress)
+
+
+def computing(images: NDArray[np.uint8], kind: Kind, views: int, cores: int | None = None) -> Steps[Tensor]:
+    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, some at a time.
 
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
-    example depend on the example alone. What `progress` raises ends the work.
+    example depend on the example alone.
     Errors: ValueError for images that the kind does not take.
     """
     shape = kind.shape_of(image_shape(images))
@@ -45,8 +53,17 @@ def computed(images: NDArray[np.uint8], kind: Kind, views: int, progress: Progre
         for first in range(0, len(starts), AT_ONCE * threads.count):
             some = starts[first : first + AT_ONCE * threads.count]
             threads.map(work, some)
-            progress(min(some[-1] + SIZE, len(images)), len(images))
+            yield min(some[-1] + SIZE, len(images)), len(images)
     return values
+
+
+def drained(steps: Steps[Result], progress: Progress) -> Result:
+    """What the work comes to in the end; on the way `progress` hears how far it is."""
+    while True:
+        try:
+            progress(*next(steps))
+        except StopIteration as end:
+            return end.value
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ class Progress {
     this.data = data;
     this.tell = (news) => setTriggerValue("changed", news);
     this.reported = "";
-    this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device };
+    this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device, starting: data.starting };
     this.following.attend(data.active ? [data] : []);
     this.draw();
   }
@@ -35,6 +35,7 @@ class Progress {
     const { now, data } = this;
     const followed = this.following.runs.get(data.run);
     for (const body of this.following.news(now)) {
+      if (body.event === "preparing") now.starting = preparing(body);
       if (body.event === "started") now.device = body.device;
       if (body.event === "stepped") now.paces = [...now.paces, body.steps_per_second].slice(-data.reports);
       now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
@@ -67,12 +68,16 @@ export function sentence(data, now, { status, words, starts }) {
   const place = `step ${now.step.toLocaleString("en")} of ${data.steps.toLocaleString("en")}`;
   if (status === "queued") return starts ? `${words}, ${starts}` : words;
   if (status !== "running") return `${words} at ${place}`;
-  if (!now.device) return "starting";
+  if (!now.device) return now.starting;
   const sorted = [...now.paces].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
   const pace = sorted.length % 2 ? sorted[middle] : sorted.length ? (sorted[middle - 1] + sorted[middle]) / 2 : 0;
   const left = pace ? `, ${duration((data.steps - now.step) / pace)} left` : "";
   return `${place}, ${Number(pace.toPrecision(3))} steps/s${left} on ${now.device}`;
+}
+
+function preparing({ done, total }) {
+  return `starting: features of ${done.toLocaleString("en")} of ${total.toLocaleString("en")} images`;
 }
 
 export function duration(seconds) {

@@ -20,6 +20,7 @@ class Progress:
     steps: int  # of the whole run
     paces: tuple[float, ...]  # the steps per second of the latest reports
     device: str  # "" before the run has begun
+    starting: str = "starting"  # what is said until then
     reports: int = REPORTS  # the latest, whose median pace is that of the run
 
 

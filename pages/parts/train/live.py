@@ -15,6 +15,7 @@ from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.described import described
+from dpcore.training.events import Preparing
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.faults import REASON, verbatim
@@ -126,9 +127,23 @@ def progress_of(watched: Watched, key: str) -> None:
     device = history.started.device if history.started else ""
     state = state_of(run, watched.starts)
     known = Progress(
-        run.id, label, state, run.active, history.sequence, history.step, run.plan.steps, history.paces, device
+        run.id,
+        label,
+        state,
+        run.active,
+        history.sequence,
+        history.step,
+        run.plan.steps,
+        history.paces,
+        device,
+        preparing_in_words(history.preparing),
     )
     run_progress(known, key)
+
+
+def preparing_in_words(event: Preparing | None) -> str:
+    """How far a run is that has not started."""
+    return f"starting: features of {event.done:,} of {event.total:,} images" if event else "starting"
 
 
 def _progress(watched: Watched) -> str:
@@ -139,7 +154,7 @@ def _progress(watched: Watched) -> str:
     if run.status is not Status.RUNNING:
         return f"{status_of(run)} at {place}"
     if not history.started:
-        return "starting"
+        return preparing_in_words(history.preparing)
     pace = pace_of(history.paces)
     left = f", {duration(rest_of_run(steps, history.step, history.paces))} left" if pace else ""
     return f"{place}, {pace:.3g} steps/s{left} on {history.started.device}"

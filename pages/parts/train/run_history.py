@@ -15,7 +15,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.spent import done_by
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
@@ -31,6 +31,7 @@ class History:
     """The events of one run up to one of them, by kind."""
 
     sequence: int = 0  # of the last event
+    preparing: Preparing | None = None  # how far the features were at last
     started: Started | None = None
     finished: Finished | None = None
     stepped: tuple[Stepped, ...] = ()
@@ -45,6 +46,7 @@ class History:
         return replace(
             self,
             sequence=events[-1][0],
+            preparing=next((each for each in reversed(said) if isinstance(each, Preparing)), self.preparing),
             started=next((each for each in reversed(said) if isinstance(each, Started)), self.started),
             finished=next((each for each in reversed(said) if isinstance(each, Finished)), self.finished),
             stepped=(*self.stepped, *(each for each in said if isinstance(each, Stepped))),

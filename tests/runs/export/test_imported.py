@@ -14,7 +14,7 @@ from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early, resume
 from dpcore.runs.store import Store
-from dpcore.training.events import Evaluated, Finished, Started, Stepped, Unsaved
+from dpcore.training.events import Evaluated, Finished, Preparing, Started, Stepped, Unsaved
 from dpcore.training.plan import plan
 from tests.runs.export.recorded_runs import TINY, trained
 
@@ -30,6 +30,7 @@ SAID = [
     Finished(STEPS, 1.5, 0.5, 0.51),
 ]
 Values = dict[str, Any]
+PREPARING = {"event": "preparing", "done": 60, "total": 100, "step": 0}
 
 
 def said(store: Store, status: Status = Status.FINISHED, error: str | None = None) -> str:
@@ -103,6 +104,11 @@ def test_an_imported_run_cannot_be_resumed(store: Store, other: Store, status: S
 def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(store: Store, other: Store, whole: Values) -> None:
     assert other.secret(take_in(other, read_run(json.dumps(whole).encode()))) is None
     assert whole["settings"]["seed"] is None
+
+
+def test_a_run_may_have_said_how_far_its_features_were(whole: Values) -> None:
+    whole["events"][:0] = [PREPARING, PREPARING | {"done": 90}]
+    assert read_run(json.dumps(whole).encode()).events[:2] == (Preparing(60, 100), Preparing(90, 100))
 
 
 def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store) -> None:
@@ -190,6 +196,15 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a step back": (changed("events.2.step", 4), "event 3 .* its step does not come behind"),
     "a step twice": (lambda whole: whole["events"].insert(1, whole["events"][1]), "event 3 .* does not come behind"),
     "two starts": (lambda whole: whole["events"].insert(1, whole["events"][0]), "event 2 .* a run starts once"),
+    "features behind the start": (
+        lambda whole: whole["events"].insert(1, PREPARING),
+        "event 2 .* features come before the start",
+    ),
+    "more features than images": (
+        lambda whole: whole["events"].insert(0, PREPARING | {"done": 101}),
+        "event 1 .* it is no part of its images",
+    ),
+    "features and no start": (lambda whole: whole["events"].__setitem__(0, PREPARING), "event 2 .* starts first"),
     "no start": (lambda whole: whole["events"].pop(0), "event 1 .* a run starts first"),
     "an event behind the end": (lambda whole: whole["events"].append(whole["events"][4]), "the run has finished"),
     "an end that it did not measure": (changed("events.5.accuracy", 0.99), "with the accuracy of its last test"),
