@@ -239,7 +239,7 @@ def test_the_network_of_the_papers_trains_on_it(root, tiny, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"model": "cnn"}, "cifar10's model='cnn' to be one of: abadi, mlp, cnn9"),
+        ({"model": "cnn"}, "cifar10's model='cnn' to be one of: abadi, linear, mlp, cnn9"),
         ({"model": "cnn9", "source": "sample"}, "source='sample' to be one of: full"),
     ],
 )

@@ -163,7 +163,7 @@ def run_in(state: str) -> Run:
 def test_progress_is_the_sentence_that_python_says(asked, state, starts):
     run, paces = run_in(state), (1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0)
     said = [Stepped(12 + place, 0.1, 2.0, 0.5, (0.1,) * 5, pace) for place, pace in enumerate(paces)]
-    history = History(2, Started(1, run.plan.steps, 0.5, "cpu", 1, ""), None, tuple(said))
+    history = History(2, started=Started(1, run.plan.steps, 0.5, "cpu", 1, ""), stepped=tuple(said))
     watched = Watched(run, run.config, history, "", starts if state.startswith("queued") else "")
     known = {"steps": run.plan.steps}
     now = {"step": history.step, "paces": history.paces, "device": "cpu"}

@@ -67,6 +67,20 @@ def test_a_click_some_time_after_it_is_on_the_page_starts_it_again(
         assert len(store.runs()) == count * len(CONFIGS)
 
 
+def test_where_the_page_takes_long_to_show_it_clicks_may_come_as_late(
+    store: Store, clock: list[float], click: Click
+) -> None:
+    click(store)
+    clock[0] += 4
+    second_click.started_is_seen()
+    clock[0] += 2 * second_click.AGAIN  # which the server hears of only now
+    click(store)
+    assert len(store.runs()) == len(CONFIGS)
+    clock[0] += 1.1 * second_click.BUSY * 4
+    click(store)
+    assert len(store.runs()) == 2 * len(CONFIGS)
+
+
 def test_where_nothing_came_of_a_click_the_next_one_tries_again(
     store: Store, clock: list[float], click: Click, monkeypatch: pytest.MonkeyPatch
 ) -> None:

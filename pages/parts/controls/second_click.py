@@ -7,13 +7,16 @@ import streamlit as st
 
 STARTED = "started_last"
 AGAIN = 5.0  # seconds without a click, from when what was started is on the page to when a click may start it again
+BUSY = 3.0  # times what it took to show it, where that is more: a busy server hears of clicks as late as it shows them
 
 
 class Started(NamedTuple):
     """What a click has started last."""
 
     wish: object
-    seen: float | None = None  # monotonic time at which the page had shown it; None before that
+    began: float  # monotonic time
+    seen: float | None = None  # at which the page had shown it, or of a later click; None before that
+    wait: float = AGAIN  # seconds from then on in which no click counts
 
 
 def is_second_click(wish: object) -> bool:
@@ -22,7 +25,7 @@ def is_second_click(wish: object) -> bool:
     However often a reader clicks, no click counts before there was none for a while.
     """
     last, now = st.session_state.get(STARTED), time.monotonic()
-    if not last or last.wish != wish or (last.seen is not None and now - last.seen >= AGAIN):
+    if not last or last.wish != wish or (last.seen is not None and now - last.seen >= last.wait):
         return False
     st.session_state[STARTED] = last._replace(seen=last.seen and now)
     return True
@@ -30,11 +33,12 @@ def is_second_click(wish: object) -> bool:
 
 def note_started(wish: object) -> None:
     """Note what a click has started; where nothing came of it, the next click may try again."""
-    st.session_state[STARTED] = Started(wish)
+    st.session_state[STARTED] = Started(wish, time.monotonic())
 
 
 def started_is_seen() -> None:
     """Note that the page is drawn: from now on what a click has started is before the reader's eyes."""
     last = st.session_state.get(STARTED)
     if last and last.seen is None:
-        st.session_state[STARTED] = last._replace(seen=time.monotonic())
+        now = time.monotonic()
+        st.session_state[STARTED] = last._replace(seen=now, wait=max(AGAIN, BUSY * (now - last.began)))

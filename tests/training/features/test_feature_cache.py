@@ -22,13 +22,13 @@ PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
 @pytest.fixture
 def times(monkeypatch):
     """How often features were computed."""
-    record, computed = [], pieces.computed
+    record, computing = [], pieces.computing
 
     def recording(*arguments):
         record.append(arguments)
-        return computed(*arguments)
+        return computing(*arguments)
 
-    monkeypatch.setattr(cache, "computed", recording)
+    monkeypatch.setattr(cache, "computing", recording)
     return record
 
 
