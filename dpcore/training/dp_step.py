@@ -12,6 +12,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
+from dpcore.training.picked_rows import PickedRows
 from dpcore.training.randomness.box_muller import Number
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
@@ -47,7 +48,9 @@ class Descent:
         self._parameters = noise.pieces(engine.parameters)
         self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
 
-    def take(self, x: Tensor, y: Tensor, sigma: Number, lr: Number, *, recorded: Recorded | None = None) -> ClippedSum:
+    def take(
+        self, x: Tensor | PickedRows, y: Tensor, sigma: Number, lr: Number, *, recorded: Recorded | None = None
+    ) -> ClippedSum:
         """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the sum."""
         optimizer, state, engine = self.optimizer, self.state, self._engine
         plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None

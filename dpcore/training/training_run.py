@@ -31,6 +31,7 @@ from dpcore.training.inputs import Inputs, inputs_of
 from dpcore.training.models import build
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
+from dpcore.training.picked_rows import PickedRows, picked
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress.report_times import ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
@@ -139,7 +140,8 @@ class TrainingRun:
             found = self.static.step(drawn, *self.numbers(step))
         else:
             at = moved(drawn, self.device)
-            found = self.descend(step, *(part[at] for part in self.train))[1:]
+            x, y = self.train
+            found = self.descend(step, picked(x, at), y[at])[1:]
         self.step_totals.add(step, *found)
         if self.average:
             self.average.add(self.engine.parameters)
@@ -158,12 +160,12 @@ class TrainingRun:
         self.step_totals.settle()  # waits for the device: the rate counts the steps that are done
         return self.step_totals.report(step, self.epoch(step), self.report_times.reported(step))
 
-    def descend(self, step: int, x: Tensor, y: Tensor) -> ClippedSum:
+    def descend(self, step: int, x: Tensor | PickedRows, y: Tensor) -> ClippedSum:
         """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
         take = self._propose if self.annealing else self.descent.take
         return take(x, y, *self.numbers(step))
 
-    def _propose(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> ClippedSum:
+    def _propose(self, x: Tensor | PickedRows, y: Tensor, sigma: float, lr: float) -> ClippedSum:
         """Take the step, and under simulated annealing perhaps go back."""
         assert self.annealing
         parameters, descent = self.engine.parameters, self.descent

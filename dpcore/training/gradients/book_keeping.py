@@ -12,6 +12,7 @@ from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.gradients.views import AVERAGED
 
 CHUNK = 320  # examples a core works on at once, or views of fewer examples
+CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about what a core's cache holds
 CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
 CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
 
@@ -24,8 +25,7 @@ class BookKeeping(Engine):
 
     def __init__(self, module: nn.Sequential, cores: Cores, views: int = 1) -> None:
         super().__init__(module, cores, views)
-        unfolds = any(isinstance(child, nn.Conv2d) for child in module)
-        self.chunk = CHUNK_ELSEWHERE if not self.parameters.is_cpu else CHUNK_CONV if unfolds else CHUNK
+        self.chunk = _chunk(module) if self.parameters.is_cpu else CHUNK_ELSEWHERE
         self._layers = [layer_of(child, views) for child in module]
         parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
         self.norm_error = relative_error(max(layer.operations() for layer in parametric))
@@ -65,6 +65,14 @@ class BookKeeping(Engine):
             add_sum, own = books.pop(0)  # and what the layer kept is free for the next one
             add_sum(factor, own, beta)
         return losses, stacked, factors
+
+
+def _chunk(module: nn.Sequential) -> int:
+    """Rows that a core works on at once."""
+    if any(isinstance(child, nn.Conv2d) for child in module):
+        return CHUNK_CONV
+    widest = max((child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0)
+    return min(CHUNK, CHUNK_BYTES // max(1, widest)) or 1
 
 
 KNOWN = {

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.picked_rows import PickedRows
 
 FEWEST = 64  # rows, one for each view of an example, that are worth waking a core for
 
@@ -70,7 +71,7 @@ class Engine(ABC):
 
     def clipped_sum(
         self,
-        x: Tensor,
+        x: Tensor | PickedRows,
         y: Tensor,
         clipping: Clipping,
         inverse: Tensor | None = None,
@@ -92,7 +93,7 @@ class Engine(ABC):
         Errors: ValueError for x of another number of views, RuntimeError for a transform that cannot be applied.
         Source of the mean over views: De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
         """
-        if self.views > 1 and (x.dim() < 2 or x.shape[1] != self.views):
+        if self.views > 1 and x.shape[1:2] != (self.views,):
             raise ValueError(f"Expected x of shape {tuple(x.shape)} to be (B, {self.views}, ...): an example's views.")
         if transform is not None and not self.transforms:
             raise RuntimeError(f"{self.name} forms no gradients to transform")
@@ -100,9 +101,9 @@ class Engine(ABC):
         treatment = Treatment(clipping, scale, transform, padding, self.norm_error)
         return self._fitting(lambda: self._sum(x, y, treatment))
 
-    def _sum(self, x: Tensor, y: Tensor, treatment: Treatment) -> ClippedSum:
+    def _sum(self, x: Tensor | PickedRows, y: Tensor, treatment: Treatment) -> ClippedSum:
         losses, norms = self._totals.new_empty(2, len(x))
-        clipped = torch.empty(len(x), dtype=torch.bool, device=x.device)
+        clipped = torch.empty(len(x), dtype=torch.bool, device=losses.device)
         padding = treatment.padding
         busy, parts = self._parts(len(x), self.views)
 

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from dpcore.training.gradients.rounding import operations, row_sums, squared_norms
 
+NARROW = 16  # outputs, up to which a product takes half the time where they come first: of 3,969, 1.3 us a row, not 2.8
 Kept = Any  # what a layer keeps from its forward pass
 AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
 # sums <- beta sums + sum over the batch of factor * gradient; beta = 0 also where the sums hold anything at all
@@ -58,11 +59,16 @@ class Linear(ParametricLayer):
 
     def __init__(self, module: nn.Linear) -> None:
         self.module = module
+        self._narrow = module.out_features <= NARROW < module.in_features
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         if x.dim() != 2:
             raise ValueError(f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}.")
-        return F.linear(x, self.module.weight, self.module.bias), x
+        weight, bias = self.module.weight, self.module.bias
+        if not self._narrow:
+            return F.linear(x, weight, bias), x
+        y = weight @ x.T if bias is None else torch.addmm(bias[:, None], weight, x.T)
+        return y.T.contiguous(), x
 
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         return g @ self.module.weight
