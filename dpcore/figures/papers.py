@@ -50,7 +50,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     """The curves of a drawing, each with its last height and its name beside its end, where their ends lie apart."""
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
-    bounds = _bounds(lines, drawing.log_y)
+    bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
     ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
     ends = [each for each in ends if each.text]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
@@ -215,7 +215,7 @@ def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], 
     return notes
 
 
-def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:
+def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
     """The ends of the y axis, in its own units."""
     every = np.concatenate([each.y for each in lines] or [np.empty(0)])
     finite = every[np.isfinite(every) & ((every > LEAST) | (not log))]
@@ -224,8 +224,8 @@ def _bounds(lines: Sequence[Line], log: bool) -> tuple[float, float]:
     low, high = float(finite.min()), float(finite.max())
     if log:
         return math.log10(low) - 0.05, math.log10(high) + 0.08
-    room = 0.05 * (high - min(low, 0.0)) or 1.0
-    return (low - room if low < 0 else 0.0), high + room
+    room = 0.05 * (high - (min(low, 0.0) if from_zero else low)) or 1.0
+    return (low - room if low < 0 or not from_zero else 0.0), high + room
 
 
 def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:

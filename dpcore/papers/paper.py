@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpcore.papers.entry import Computed, Entry, Setting, Trained
+from dpcore.papers.ladder import Ladder
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
@@ -32,6 +33,7 @@ class Drawing:
     lines: Callable[[], tuple[Line, ...]]
     log_x: bool = False
     log_y: bool = False
+    from_zero: bool = True  # whether a linear y axis begins at 0
     note: str = ""
 
 
@@ -135,7 +137,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """What one of the five papers says that can be computed or trained here."""
+    """What a paper says that can be computed or trained here."""
 
     id: str  # "004"
     short: str  # "Gaussian DP"
@@ -149,6 +151,7 @@ class Paper:
     maps: tuple[Map, ...] = ()
     calculators: tuple[Calculator, ...] = ()
     sweeps: tuple[Sweep, ...] = ()
+    ladders: tuple[Ladder, ...] = ()
     experiments: tuple[Experiment, ...] = ()
     findings: tuple[Finding, ...] = ()
     remarks: tuple[Remark, ...] = ()

@@ -20,6 +20,7 @@ from typing import Any
 import dpcore
 from dpcore.data.catalogue import available
 from dpcore.papers import PAPERS
+from dpcore.papers.ladder import SEEDS
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import Recorded, Seeded, kept, named, recorded, records_of, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -57,6 +58,7 @@ def jobs(papers: list[Paper], seeds: int = MOST_SEEDS, only: str = "") -> list[J
     for paper in papers:
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
         wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
+        wanted += [(f"{each.place}: {name}", run, SEEDS) for each in paper.ladders for name, run in each.runs]
         for label, config, count in wanted:
             if only.lower() in label.lower():
                 found += [Job(paper.id, label, replace(config, seed=seed)) for seed in range(min(count, seeds))]
@@ -74,7 +76,8 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     for event in events:
         if isinstance(event, Finished):
             share = 1 - (behind.step if behind else 0) / event.step  # of the steps that were taken here
-            record(job, Seeded(_seed(job), event.accuracy, event.accepted, event.rmse), event.seconds / share)
+            figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
+            record(job, Seeded(_seed(job), *figures), event.seconds / share)
         elif clock() > deadline:
             events.close()
             return False

@@ -25,6 +25,7 @@ class Seeded:
     accuracy: float  # on the test set, in [0, 1]
     accepted: int | None = None  # of simulated annealing: the steps that were accepted
     rmse: float | None = None  # where the classes are numbers
+    averaged: float | None = None  # the accuracy of averaged weights, where a run keeps them
 
     @property
     def score(self) -> float:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
 from dpcore.papers import Paper
+from dpcore.papers.ladder import Ladder
 from dpcore.papers.paper import Cells, Drawing, Line, Map, Sweep
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
@@ -17,17 +18,18 @@ from pages.parts.controls.choice import choice_by_title
 from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
 from pages.parts.papers.choices import names_of
+from pages.parts.papers.ladders import details_table, ladder_lines, ladder_table
 from pages.parts.papers.sweeps import ACCURACY, recorded_lines, sweep_table
 from pages.parts.results.downloads import Columns, csv_button
 from pages.parts.shell.layout import SMALL
 from pages.parts.shell.present import chart_size
 
-Figure = Drawing | Map | Sweep
+Figure = Drawing | Map | Sweep | Ladder
 
 
 def show_figures(paper: Paper, link: str) -> None:
     """Draw the choice of a figure, and the figure that is chosen."""
-    every = named((*paper.drawings, *paper.maps, *paper.sweeps))
+    every = named((*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
     if not every:
         return
     st.subheader("Its figures, drawn again", anchor=False)
@@ -35,7 +37,9 @@ def show_figures(paper: Paper, link: str) -> None:
     name = choice_by_title("Figure", tuple(every), f"figure_{paper.id}", titled)
     chosen = every[name]
     export = Export(f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}", f"paper-{paper.id}-{name}", link)
-    if isinstance(chosen, Sweep):
+    if isinstance(chosen, Ladder):
+        _ladder(paper, chosen, export)
+    elif isinstance(chosen, Sweep):
         _sweep(paper, chosen, export)
     elif isinstance(chosen, Map):
         _map(chosen, export)
@@ -111,3 +115,14 @@ def _sweep(paper: Paper, sweep: Sweep, export: Export) -> None:
         drawing = Drawing(sweep.place, sweep.title, SETTINGS[sweep.setting].label, ACCURACY, lambda: lines)
         _drawing(drawing, lines, export)
     st.html(sweep_table(paper, sweep))
+
+
+def _ladder(paper: Paper, ladder: Ladder, export: Export) -> None:
+    """What has been recorded of each rung, as curves and as a table with a way to train each run."""
+    if lines := ladder_lines(paper, ladder):
+        drawing = Drawing(ladder.place, ladder.title, "epsilon", ACCURACY, lambda: lines, from_zero=False)
+        _drawing(drawing, lines, export)
+    st.html(ladder_table(paper, ladder))
+    if lines:
+        with st.expander("How each was trained"):
+            st.html(details_table(paper, ladder))

@@ -55,8 +55,9 @@ def trainings_of(paper: Paper) -> dict[str, Training]:
         for sweep in paper.sweeps
         for config in sweep.configs
     ]
+    climbed = [(f"{ladder.place}: {name}", run) for ladder in paper.ladders for name, run in ladder.runs]
     every = []
-    for title, config in (*quoted, *swept):
+    for title, config in (*quoted, *swept, *climbed):
         record = recorded(paper.id, config)
         every.append(Training(title, config, record and record.seconds))
     return dict(zip(names_of([each.title for each in every]), every, strict=True))
