@@ -75,7 +75,7 @@ def test_the_same_settings_can_be_run_again_once_the_run_is_shown(page: Page, ap
     for count in (1, 2):
         page.get_by_role("button", name=PRIVATE).click()
         expect(page.get_by_test_id("stProgress")).to_have_count(count)
-        page.wait_for_timeout(1000 * AGAIN + 500)
+        page.wait_for_timeout(2000 * AGAIN + 500)  # twice, for a page that took long to show it
     assert len(ids(app) - ready) == 2
     assert len(in_address(page)) == 2
 
