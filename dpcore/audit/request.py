@@ -43,7 +43,7 @@ class AuditRequest:
                 f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
                 "what, is made for Poisson batches."
             )
-        for name in ("features", "views"):
+        for name in ("features", "views", "mean_sigma"):
             value, plain = getattr(self.config, name), getattr(PLAIN, name)
             if value != plain:
                 raise ValueError(

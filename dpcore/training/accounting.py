@@ -1,7 +1,8 @@
 """What a run is charged for: exactly what its engine draws.
 
-A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`adppl`), and then one noisy sum of
-clipped gradients a step, proposals that are rejected (`sa`) included. What is done with a released value is free.
+A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`adppl`), the mean example (`mean_sigma`),
+and then one noisy sum of clipped gradients a step, proposals that are rejected (`sa`) included. What is done with a
+released value is free.
 """
 
 import math
@@ -80,6 +81,8 @@ def first_releases(config: RunConfig) -> tuple[Release, ...]:
         releases.append(Release(1.0, config.pca_sigma))
     if OPTIMIZERS[config.optimizer].by_relevance:
         releases.append(Release(1.0, config.relevance_sigma))
+    if config.mean_sigma:
+        releases.append(Release(1.0, config.mean_sigma))
     return tuple(releases)
 
 

@@ -37,6 +37,14 @@ def _of_method(run: Settings) -> list[tuple[bool, str]]:
             f"Expected no DP-PCA and no relevances with sampler={run.sampler!r}: nothing is proven of them together.",
         ),
         (
+            run.sampler != Poisson.name and run.mean_sigma > 0,
+            f"Expected no private mean with sampler={run.sampler!r}: nothing is proven of them together.",
+        ),
+        (
+            run.mean_sigma > 0 and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
+            f"Expected no DP-PCA and no relevances with mean_sigma={run.mean_sigma:g}: each is of all that is seen.",
+        ),
+        (
             run.features != "pixels" and run.pca > 0,
             f"Expected no pca={run.pca} with features={run.features!r}: it projects pixels.",
         ),

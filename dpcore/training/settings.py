@@ -83,6 +83,15 @@ NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
 # fmt: off
+def off_or_noise(**sigma: float) -> None:
+    """Raise ValueError unless it is 0, which is off, or what a release may have.
+
+    >>> off_or_noise(mean_sigma=0)
+    """
+    if any(value != 0 for value in sigma.values()):
+        check.in_range(LEAST_SIGMA, MOST_SIGMA, ends="[]", **sigma)
+
+
 @dataclass(frozen=True)
 class Settings:
     """The values of one run's settings, unchecked."""
@@ -242,6 +251,13 @@ class Settings:
         help="fixed affine views of each image, whose gradients are averaged before clipping; 1: the image alone",
         short=lambda value: f"{value} views", rank=11, needs=(IMAGES,), since="2",
         slider=Slider(1, MOST_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
+    mean_sigma: float = row(Number(
+        default=0.0, low=0, high=MOST_SIGMA, ends="[]", label="Sigma of the private mean (0: none is taken off)",
+        of_noise=True, unusual=True, shared=True, needs=(IMAGES,), since="2",
+        help="noise multiplier of the mean that is taken off every example, charged once; 0: off",
+        rule=off_or_noise,
+        short=lambda value: f"mean off at sigma {value:g}" if value else "no mean off", rank=11,
+        slider=Slider(1, 1000, "off", stops=(0, 2, 5, 10, 20, 50, 100))))
     pixel_scale: str = row(Choice(
         default="unit", choices=SCALES, label="Scale of grey pixels", shared=True, unusual=True,
         help="unit: from 0 to 1; centred: from -1 to 1", short=lambda value: f"{value} pixels", rank=17,

@@ -42,6 +42,7 @@ from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
 from dpcore.training.releases.dp_pca import private_projection
+from dpcore.training.releases.private_mean import private_mean, without_mean
 from dpcore.training.releases.relevance import neuron_count, relevance_of
 
 
@@ -65,6 +66,8 @@ class TrainingRun:
         self._take(inputs or inputs_of(config, self.device))
         if config.pca:
             self._project(streams.projection)
+        if config.mean_sigma:
+            self._take_mean_off(streams.mean)
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
         key = secret_of(streams.batches, machine_of(self.device, cores.count))
@@ -115,6 +118,14 @@ class TrainingRun:
         directions = private_projection(train, config.pca, config.pca_sigma, noise)
         parts = ((train, self.train[1]), self.public, self.test)
         self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
+
+    def _take_mean_off(self, seed: SeedSequence) -> None:
+        """Take the private mean of the training examples off every example."""
+        views, (x, y) = self.config.views, self.train
+        noise = self._once(x[:1].numel() // views, seed)
+        mean = private_mean(x, views, self.config.mean_sigma, noise)
+        self.train = without_mean(x, views, mean), y
+        self.public, self.test = ((without_mean(x, 1, mean), y) for x, y in (self.public, self.test))
 
     def _relevance(self, streams: Streams) -> Tensor:
         """The public relevance of each parameter (d,)."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import Dataset
-from dpcore.training.features.shapes import Shape, scattered_shape
+from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +43,14 @@ def scatter(images: Tensor) -> Tensor:
     return normalised(scattering(images))
 
 
-PIXELS, SCATTER = (
+def scatter_random(images: Tensor) -> Tensor:
+    """Random mixtures of those maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
+    from dpcore.training.features.mixtures import mixed
+
+    return mixed(scatter(images))
+
+
+PIXELS, SCATTER, SCATTER_RANDOM = (
     Kind(
         name="pixels",
         title="pixels",
@@ -62,8 +69,18 @@ PIXELS, SCATTER = (
         shape_of=scattered_shape,
         transform=scatter,
     ),
+    Kind(
+        name="scatter_random",
+        title="scattering, mixed",
+        note="192 random mixtures of the maps of the scattering transform, as far as they lie above 0. They look at no "
+        "data, and cost nothing; most of their length is their mean, so take a private one off.",
+        source="Rahimi and Recht 2007; Cho and Saul 2009",
+        version=1,
+        shape_of=mixed_shape,
+        transform=scatter_random,
+    ),
 )
-KINDS = {each.name: each for each in (PIXELS, SCATTER)}
+KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_RANDOM)}
 
 
 def kind_of(name: str) -> Kind:
@@ -81,6 +98,6 @@ def kinds_for(dataset: Dataset) -> tuple[str, ...]:
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
     >>> kinds_for(MNIST), kinds_for(ADULT)
-    (('pixels', 'scatter'), ('pixels',))
+    (('pixels', 'scatter', 'scatter_random'), ('pixels',))
     """
     return tuple(each.name for each in KINDS.values() if each.takes(dataset))

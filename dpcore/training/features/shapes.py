@@ -1,6 +1,7 @@
 """Shapes of examples and of their features; free of torch."""
 
 Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image, or (dimensions,)
+MIXTURES = 192  # of the maps, at each place
 MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: of no wavelet, of one, of two
 SCATTERED: dict[Shape, Shape] = {
     (1, 28, 28): (MAPS, 7, 7),
@@ -18,3 +19,12 @@ def scattered_shape(shape: Shape) -> Shape:
         taken = " or ".join(map(str, SCATTERED))
         raise ValueError(f"Expected shape={shape} of an image to be {taken}: channels, height and width.")
     return SCATTERED[shape]
+
+
+def mixed_shape(shape: Shape) -> Shape:
+    """The shape of random mixtures of those maps.
+
+    >>> mixed_shape((3, 32, 32))
+    (192, 8, 8)
+    """
+    return (MIXTURES, *scattered_shape(shape)[1:])

@@ -40,6 +40,7 @@ class Streams(NamedTuple):
     chances: SeedSequence  # of simulated annealing
     projection: SeedSequence  # noise of DP-PCA
     relevance: SeedSequence  # noise of ADPPL's relevances
+    mean: SeedSequence  # noise of the private mean
 
 
 def new_secret() -> int:

@@ -26,8 +26,10 @@ def features_control(dataset: str) -> dict[str, Any]:
 
 
 def views_control(dataset: str) -> dict[str, Any]:
-    """Draw how many views of each image there are, where the examples are images."""
-    return {"views": int(number(quantity_of("views")))} if dataset_of(dataset).images else {}
+    """Draw how many views of each image there are and whether a private mean is taken off, where there are images."""
+    if not dataset_of(dataset).images:
+        return {}
+    return {"views": int(number(quantity_of("views"))), "mean_sigma": number(quantity_of("mean_sigma"))}
 
 
 def activation_of(model: str) -> str:

@@ -45,6 +45,7 @@ OTHER = {  # setting -> another value, and what it needs beside it
     "features": {"features": "scatter", "model": "mlp"},
     "views": {"views": 4},
     "pixel_scale": {"pixel_scale": "centred"},
+    "mean_sigma": {"mean_sigma": 20.0},
     "level_steps": {"schedule": "step", "rate": 0.5, "level_steps": 9},
     "lr_end": {"lr_schedule": "linear", "lr_end": 0.1},
     "lr_epochs": {"lr_schedule": "linear", "lr_epochs": 2.0},

@@ -101,4 +101,4 @@ def test_weights_start_from_the_seed_alone():
 
 def test_the_streams_of_a_run_are_all_different():
     sequences = [stream for stream in streams_of(SMALL) if isinstance(stream, SeedSequence)]
-    assert len({tuple(sequence.generate_state(4, np.uint32)) for sequence in sequences}) == len(sequences) == 5
+    assert len({tuple(sequence.generate_state(4, np.uint32)) for sequence in sequences}) == len(sequences) == 6

@@ -1,0 +1,155 @@
+"""The mean that is taken off every example: what one example can change, its noise, its charge, and what it leaves."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from numpy.random import SeedSequence
+from scipy import stats
+
+from dpcore.audit.request import AuditRequest
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Release
+from dpcore.training.config import RunConfig
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.inputs import inputs_of
+from dpcore.training.plan import plan
+from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.releases import private_mean as module
+from dpcore.training.releases.private_mean import private_mean, without_mean
+from tests.training.small_runs import SMALL, run_of
+
+CPU = torch.device("cpu")
+CENTRED = replace(SMALL, mean_sigma=5.0)
+
+
+def examples(count: int, *shape: int, seed: int = 3) -> torch.Tensor:
+    return torch.rand(count, *shape, generator=torch.Generator().manual_seed(seed)) - 0.3
+
+
+def noise_of(size: int, seed: int = 5) -> GaussianNoise:
+    return GaussianNoise(size, SeedSequence(seed), CPU, Cores(1))
+
+
+def sum_of(x: torch.Tensor, views: int = 1) -> torch.Tensor:
+    """The sum that noise is added to."""
+    return torch.stack([module._rows(x[i : i + 1], views).mean(1).double()[0] for i in range(len(x))]).sum(0)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-6, 1.0, 1e6, 1e15])
+@pytest.mark.parametrize("views", [1, 3])
+def test_one_example_moves_the_sum_by_at_most_one(size: float, views: int) -> None:
+    x = size * examples(40, *((views,) if views > 1 else ()), 1, 9, 11)
+    for row in x:
+        assert 0 <= torch.linalg.vector_norm(sum_of(row[None], views)).item() <= 1.0
+    assert sum_of(torch.zeros_like(x[:1]), views).abs().max() == 0
+    alike = x[:1, :1].expand_as(x[:1]) if views > 1 else x[:1]
+    if size >= 1e-6:
+        assert torch.linalg.vector_norm(sum_of(alike, views)).item() > 0.999, "no budget is given away"
+
+
+def test_without_noise_it_is_the_mean_of_the_directions() -> None:
+    x = examples(5000, 2, 6)  # more than are taken at once
+    flat = x.flatten(1).double().numpy()
+    expected = (flat / np.linalg.norm(flat, axis=1, keepdims=True)).mean(0)
+    np.testing.assert_allclose(private_mean(x, 1, 3.0, None).numpy(), expected, rtol=1e-5, atol=1e-8)
+    seen = x.view(2500, 2, 2, 6)  # of two views each
+    np.testing.assert_allclose(private_mean(seen, 2, 3.0, None).numpy(), expected, rtol=1e-5, atol=1e-8)
+
+
+def drawn(sigma: float) -> np.ndarray:
+    """The noise that a release adds to the sum of 50 examples of 20,000 numbers."""
+    x = examples(50, 20_000)
+    return 50 * (private_mean(x, 1, sigma, noise_of(20_000)) - private_mean(x, 1, sigma, None)).numpy()
+
+
+def test_noise_of_the_sum_has_the_sigma_that_is_charged() -> None:
+    assert stats.kstest(drawn(7.0) / 7.0, "norm").pvalue > 1e-3
+    assert stats.kstest(drawn(7.0) / 6.5, "norm").pvalue < 1e-3, "the test tells 7 from 6.5"
+
+
+def test_what_is_released_is_rounded_once_to_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = (private_mean(examples(16, 300), 1, 2.0, noise_of(300)) * 16).numpy()  # a division by 16 is exact
+    assert np.array_equal(released, released.astype(np.float32).astype(np.float64))
+
+
+@pytest.mark.parametrize("views", [1, 2])
+@pytest.mark.parametrize("kind", [torch.float16, torch.float32])
+def test_what_is_left_of_an_example_is_of_its_own_alone_and_of_one_length(views: int, kind: torch.dtype) -> None:
+    x = examples(30, *((views,) if views > 1 else ()), 3, 5, 5).to(kind)
+    mean = private_mean(x, views, 2.0, noise_of(75))
+    left = without_mean(x, views, mean)
+    assert (left.shape, left.dtype) == (x.shape, kind)
+    rows = left.double().view(30 * views, 75)
+    torch.testing.assert_close(rows.norm(dim=1), torch.full((30 * views,), math.sqrt(75.0)).double(), rtol=1e-3, atol=0)
+    flat = x.double().view(30 * views, 75)
+    expected = flat / flat.norm(dim=1, keepdim=True) - mean
+    cosines = torch.nn.functional.cosine_similarity(rows, expected)
+    assert cosines.min() > 0.9999
+    for i in (0, 29):
+        assert torch.equal(without_mean(x[i : i + 1], views, mean)[0], left[i])
+    assert len(without_mean(x[:0], views, mean)) == 0
+
+
+def test_it_is_charged_once_before_the_steps() -> None:
+    mechanism, plainly = plan(CENTRED).mechanism, plan(SMALL).mechanism
+    assert mechanism
+    assert plainly
+    assert mechanism.releases == (Release(1.0, 5.0), *plainly.releases)
+    with_it, without = (ACCOUNTANTS[CERTIFIED].curve(each, each.steps, 1e-5).last for each in (mechanism, plainly))
+    assert with_it.lower
+    assert with_it.lower > without.value
+
+
+@pytest.mark.parametrize(("private", "views"), [(True, 1), (False, 1), (True, 2)])
+def test_a_run_trains_and_tests_on_what_is_left(private: bool, views: int) -> None:
+    config = replace(CENTRED, private=private, views=views)
+    run, inputs = run_of(config), inputs_of(config, CPU)
+    assert torch.equal(run.train[0], run_of(config).train[0])
+    exact = private_mean(inputs.train[0], views, 5.0, None)
+    mean = noisy_mean(inputs.train[0], run.train[0], views)
+    error = (mean - exact) * config.examples
+    if private:
+        assert 4.0 < error.std().item() < 6.0, "noise of sigma 5 on the sum"
+        assert not torch.equal(run.train[0], run_of(replace(config, seed=9)).train[0])
+    else:
+        assert error.abs().max().item() < 1.0
+    assert torch.equal(run.test[0], run_of(config).test[0])
+    lengths = run.test[0].flatten(1).norm(dim=1)
+    assert lengths.std() < 1e-3
+    assert lengths.mean().item() == pytest.approx(math.sqrt(784), rel=1e-4)
+
+
+def noisy_mean(before: torch.Tensor, after: torch.Tensor, views: int) -> torch.Tensor:
+    """The mean that was taken off, found from two examples: their directions less multiples of what is left of them.
+
+    r - m = s a for an example, with s unknown: two examples give s and m by least squares.
+    """
+    pairs = [part.double().flatten(0, int(views > 1)).flatten(1)[:2] for part in (before, after)]
+    rows, left = pairs[0] / pairs[0].norm(dim=1, keepdim=True) * (1 - 1e-6), pairs[1]
+    scales = torch.linalg.lstsq(torch.stack([left[0], -left[1]], 1), (rows[0] - rows[1])[:, None]).solution[:, 0]
+    return rows[0] - scales[0] * left[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"mean_sigma": -1.0}, r"mean_sigma=-1.0 in"),
+        ({"mean_sigma": 1e-9}, r"mean_sigma=1e-09 in"),
+        ({"mean_sigma": math.nan}, "mean_sigma=nan"),
+        ({"mean_sigma": 5.0, "pca": 20, "model": "mlp"}, "no DP-PCA and no relevances with mean_sigma=5"),
+        ({"mean_sigma": 5.0, "optimizer": "adppl"}, "no DP-PCA and no relevances with mean_sigma=5"),
+        ({"mean_sigma": 5.0, "sampler": "shuffle"}, "no private mean with sampler='shuffle'"),
+        ({"mean_sigma": 5.0, "dataset": "adult", "source": "full", "model": "adult"}, "no mean_sigma=5 without"),
+    ],
+)
+def test_what_it_does_not_go_with_is_named(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        plan(RunConfig(**changes))  # type: ignore[arg-type]
+
+
+def test_an_audit_does_not_watch_it() -> None:
+    with pytest.raises(ValueError, match="mean_sigma=5"):
+        AuditRequest(RunConfig(mean_sigma=5.0))
