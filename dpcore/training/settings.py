@@ -82,7 +82,6 @@ SCALES = ("unit", "centred")
 NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
-# fmt: off
 def off_or_noise(**sigma: float) -> None:
     """Raise ValueError unless it is 0, which is off, or what a release may have.
 
@@ -92,6 +91,7 @@ def off_or_noise(**sigma: float) -> None:
         check.in_range(LEAST_SIGMA, MOST_SIGMA, ends="[]", **sigma)
 
 
+# fmt: off
 @dataclass(frozen=True)
 class Settings:
     """The values of one run's settings, unchecked."""

@@ -12,13 +12,14 @@ from dataclasses import replace
 
 from dpcore.commands import Parser, number, whole
 from dpcore.commands.train import add_settings, config_of
-from dpcore.papers.recording import Job, record
-from dpcore.papers.records import Recorded, Seeded, recorded, records_of
+from dpcore.papers.recording import Job, certified, record
+from dpcore.papers.records import Recorded, Seeded, recorded
 from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.training.config import RunConfig
 
 HELD_OUT = 10_000
+STEP = 1.0005  # by which sigma is raised
 BOOK = "trials"  # the file of `recorded` that they are kept in
 
 
@@ -30,8 +31,10 @@ def trial_of(config: RunConfig, epsilon: float | None) -> RunConfig:
     held = replace(config, public=HELD_OUT)
     if epsilon is None:
         return held
-    answer = sigma_for(EpsilonTarget(epsilon, config.delta), held.q, held.steps_of_epochs)
-    return replace(held, sigma=answer.value)
+    sigma = sigma_for(EpsilonTarget(epsilon, config.delta), held.q, held.steps_of_epochs).value
+    while (certified(replace(held, sigma=sigma)) or 0.0) > epsilon:  # what is released before the steps costs a little
+        sigma *= STEP
+    return replace(held, sigma=round(sigma, 4))
 
 
 def tried(config: RunConfig, seed: int) -> Recorded:
@@ -54,11 +57,6 @@ def tried(config: RunConfig, seed: int) -> Recorded:
     done = recorded(BOOK, config)
     assert done
     return done
-
-
-def trials() -> tuple[Recorded, ...]:
-    """Every trial that was made, in the order of their settings."""
-    return tuple(records_of(BOOK).values())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
