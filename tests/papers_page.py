@@ -3,11 +3,14 @@
 from pathlib import Path
 
 from dpcore.papers import PAPERS, Paper
+from dpcore.papers.ladder import SEEDS, Ladder
 from dpcore.papers.paper import Finding
+from dpcore.papers.records import recorded
+from dpcore.training.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "papers.md", ROOT / "README.md"
-HEAD = """# What the five papers claim, and what holds
+HEAD = """# What the papers claim, and what holds
 
 Each answer is computed by the package; `python -m tests.papers_page` makes this page of them. Every number that the
 papers print, recomputed: `python -m dpcore papers [--paper 004] [--json]`, or the page Papers, which also draws their
@@ -31,7 +34,27 @@ def section(paper: Paper) -> str:
     """A paper's claims."""
     origin = ". ".join(filter(None, (paper.authors, paper.published)))
     rows = "".join(f"| {' | '.join(cells(each))} |\n" for each in paper.findings)
-    return f"\n## {paper.id}: {paper.title}\n\n{origin}.\n\n| it claims | what holds |\n| --- | --- |\n{rows}"
+    found = f"\n## {paper.id}: {paper.title}\n\n{origin}.\n\n| it claims | what holds |\n| --- | --- |\n{rows}"
+    return found + "".join(ladder_table(paper, ladder) for ladder in paper.ladders)
+
+
+def ladder_table(paper: Paper, ladder: Ladder) -> str:
+    """The accuracies of a ladder's rungs: mean and standard deviation of the seeds recorded, in percent."""
+    columns = [*(f"{epsilon:g}" for epsilon in ladder.epsilons), "no privacy"]
+    head = f"| {ladder.place}, at epsilon | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}\n"
+    rows = ""
+    for rung in ladder.rungs:
+        runs = [*(run for _, run in rung.configs), rung.plain]
+        rows += f"| {rung.name} | {' | '.join(_score(paper, run) for run in runs)} |\n"
+    return f"\n{head}{rows}\n{ladder.note} A dash: not recorded yet.\n"
+
+
+def _score(paper: Paper, config: RunConfig) -> str:
+    record = recorded(paper.id, config)
+    if record is None:
+        return "–"
+    told = "" if len(record.runs) == SEEDS or not config.private else f" ({record.seeds})"
+    return f"{record.mean:.2f}{'' if record.spread is None else f' ± {record.spread:.2f}'}{told}"
 
 
 def cells(finding: Finding) -> tuple[str, str]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.papers.entry import ROUNDING, Claim, Computed, Entry, Trained
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Reading
-from dpcore.privacy.report.numbers import nearest, outward, short
+from dpcore.privacy.report.numbers import nearest, outward
 from dpcore.training.plan import plan
 
 
@@ -87,12 +87,22 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
     record = recorded(paper, entry.config)
     if record is None:
         return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "No run of it has been recorded yet.")
-    off = record.mean - entry.theirs
-    free = _free(entry, record)
-    if abs(off) <= entry.tolerance:
-        return Comparison(paper, entry, record.mean, None, Outcome.REPRODUCED, f"{entry.note} {free}".strip(), record)
-    why = entry.because or f"Ours is {short(abs(off))} points {'higher' if off > 0 else 'lower'}."
-    return Comparison(paper, entry, record.mean, None, Outcome.DIFFERS, f"{why} {free}".strip(), record)
+    close = abs(record.mean - entry.theirs) <= entry.tolerance
+    outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
+    caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"
+    why = " ".join(filter(None, (_beside(entry, record), caveats, entry.note, _free(entry, record))))
+    return Comparison(paper, entry, record.mean, None, outcome, why, record)
+
+
+def _beside(entry: Trained, record: Recorded) -> str:
+    """By how much ours is off, and how many seeds are recorded where more are asked for; "" where neither is to say."""
+    off, seeds = record.mean - entry.theirs, len(record.runs)
+    unit = "" if record.runs[0].rmse is not None else " points"
+    size = nearest(abs(off), 2)
+    said = f"Ours is {size}{unit} {'higher' if off > 0 else 'lower'}" if abs(off) > ROUNDING * abs(entry.theirs) else ""
+    if seeds >= entry.seeds:
+        return f"{said}." if said else ""
+    return f"{said or 'Ours is the same'}, with {seeds} of {entry.seeds} seeds."
 
 
 def _free(entry: Trained, record: Recorded) -> str:

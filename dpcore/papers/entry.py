@@ -65,7 +65,7 @@ class Entry:
     place: str  # where: "Table 1, row 2"
     quantity: str  # what: "epsilon of the central limit theorem"
     printed: str  # as the paper prints it: "0.83"
-    because: str = ""  # why ours differs, a whole sentence; where it does not differ there is nothing to explain
+    because: str = ""  # why ours differs, a whole sentence; of a run: what in it is not the paper's, said in any case
     note: str = ""  # what a reader has to know to compare the two
     setting: Setting | None = None  # what to open on the other pages
     within: float | None = None  # how far ours may lie from the printed number; None: half a unit of its last digit
@@ -129,13 +129,35 @@ class Trained(Entry):
     config: RunConfig
     within: float | None = POINTS
     seeds: int = 1  # how many are recorded: several where a claim hangs on less than a point
+    watched: bool = False  # whether accuracies on the way are recorded, too, for a figure
 
 
-def accuracy(place: str, quantity: str, printed: str, config: RunConfig, because: str = "", seeds: int = 1) -> Trained:
-    """A printed test accuracy with the setting that opens its run on the other pages."""
-    setting = setting_of(config)
-    within = POINTS if seeds == 1 else FEWER_POINTS
-    return Trained(place, quantity, printed, because, setting=setting, within=within, config=config, seeds=seeds)
+def accuracy(
+    place: str,
+    quantity: str,
+    printed: str,
+    config: RunConfig,
+    because: str = "",
+    seeds: int = 1,
+    *,
+    within: float | None = None,
+    watched: bool = False,
+) -> Trained:
+    """A printed test accuracy with the setting that opens its run on the other pages.
+
+    `within` says how many points ours may differ by; None: one, or half a point where several seeds are recorded.
+    """
+    return Trained(
+        place,
+        quantity,
+        printed,
+        because,
+        setting=setting_of(config),
+        within=within or (POINTS if seeds == 1 else FEWER_POINTS),
+        config=config,
+        seeds=seeds,
+        watched=watched,
+    )
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:

@@ -101,13 +101,14 @@ class Calculator:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A figure of accuracies of runs that differ in one setting alone. The text prints none of its numbers."""
+    """A figure of accuracies of runs that differ in one setting and in what follows it; few of them are printed."""
 
     place: str  # "Figure 7(b)"
     title: str
     setting: str  # the row of `Settings` that changes
     configs: tuple[RunConfig, ...]  # in the order of its values
     note: str = ""  # what the paper says of it, and which values are ours
+    along: tuple[str, ...] = ()  # settings that follow the one that changes, as the paper has them
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,18 @@ python -m dpcore.papers.recording [--paper 004] [--seeds 3] [--only TEXT] [--min
 
 One run after another, the first seed of everything before the second of anything, short runs before long ones. What is
 recorded already is not trained again. A run that was stopped, by whatever, goes on from its last checkpoint when the
-command is given again; its record is written when it is done, the whole file or none.
+command is given again; its record is written when it is done, the whole file or none. Several commands may record
+beside one another where each has its own runs (`--only`).
 """
 
 import argparse
 import datetime
+import fcntl
 import hashlib
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from dpcore.data.catalogue import available
 from dpcore.papers import PAPERS
 from dpcore.papers.ladder import SEEDS
 from dpcore.papers.paper import Paper
-from dpcore.papers.records import Recorded, Seeded, kept, named, recorded, records_of, written
+from dpcore.papers.records import OnTheWay, Recorded, Seeded, kept, named, recorded, records_of, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.record import state_directory
 from dpcore.training.checkpoint_header import label_of
@@ -30,6 +33,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
 MOST_SEEDS = 3
+COURSE = 40  # tests of a run that a figure shows
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Job:
     paper: str
     label: str  # what it is for: "Table 1, row 1: test accuracy"
     config: RunConfig  # with its seed
+    watched: bool = False  # whether accuracies on the way are recorded, too
 
     @property
     def done(self) -> bool:
@@ -59,25 +64,35 @@ def jobs(papers: list[Paper], seeds: int = MOST_SEEDS, only: str = "") -> list[J
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
         wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
         wanted += [(f"{each.place}: {name}", run, SEEDS) for each in paper.ladders for name, run in each.runs]
+        watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
             if only.lower() in label.lower():
-                found += [Job(paper.id, label, replace(config, seed=seed)) for seed in range(min(count, seeds))]
+                every = [replace(config, seed=seed) for seed in range(min(count, seeds))]
+                found += [Job(paper.id, label, each, config in watched) for each in every]
     return sorted(found, key=lambda job: (job.config.seed, job.length))
 
 
 def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> bool:
     """Train the run and record it; False where the deadline ended it first."""
-    from dpcore.training.events import Finished
+    from dpcore.training.events import Evaluated, Finished, Stepped
     from dpcore.training.loop import train
 
     path = checkpoint_of(job)
     behind = label_of(path) if path.exists() else None
     events = train(job.config, file=path)
+    course: list[OnTheWay] = []
+    accepted = None
     for event in events:
-        if isinstance(event, Finished):
+        if isinstance(event, Stepped):
+            accepted = event.accepted
+        elif isinstance(event, Evaluated):
+            course.append(OnTheWay(event.step, event.accuracy, accepted))
+        elif isinstance(event, Finished):
             share = 1 - (behind.step if behind else 0) / event.step  # of the steps that were taken here
             figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
-            record(job, Seeded(_seed(job), *figures), event.seconds / share)
+            watched = job.watched and not behind  # what was said before a checkpoint is gone
+            run = Seeded(_seed(job), *figures, course=thinned(course) if watched else ())
+            record(job, run, event.seconds / share)
         elif clock() > deadline:
             events.close()
             return False
@@ -85,22 +100,40 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     return True
 
 
+def thinned(course: list[OnTheWay]) -> tuple[OnTheWay, ...]:
+    """At most `COURSE` tests of a run, evenly spaced, the last one among them."""
+    every = max(1, -(-len(course) // COURSE))
+    return tuple(course[::-1][::every][::-1])
+
+
 def record(job: Job, run: Seeded, seconds: float) -> None:
     """Add a run to its paper's records."""
-    records_of.cache_clear()  # another process may have written
-    records = dict(records_of(job.paper))
-    before = records.get(named(job.config))
-    runs = (*before.runs, run) if before else (run,)
-    seconds = (seconds + before.seconds * len(before.runs)) / len(runs) if before else seconds
-    records[named(job.config)] = Recorded(
-        settings=kept(job.config),
-        runs=tuple(sorted(runs, key=lambda each: each.seed)),
-        epsilon=certified(job.config),
-        date=datetime.date.today().isoformat(),
-        seconds=float(f"{seconds:.3g}"),
-        **_where(job.config),
-    )
-    written(job.paper, records)
+    epsilon = certified(job.config)  # before the records are read, as it takes a while
+    with _turn(job.paper):
+        records_of.cache_clear()  # another process may have written
+        records = dict(records_of(job.paper))
+        before = records.get(named(job.config))
+        runs = (*before.runs, run) if before else (run,)
+        seconds = (seconds + before.seconds * len(before.runs)) / len(runs) if before else seconds
+        records[named(job.config)] = Recorded(
+            settings=kept(job.config),
+            runs=tuple(sorted(runs, key=lambda each: each.seed)),
+            epsilon=epsilon,
+            date=datetime.date.today().isoformat(),
+            seconds=float(f"{seconds:.3g}"),
+            **_where(job.config),
+        )
+        written(job.paper, records)
+
+
+@contextmanager
+def _turn(paper: str) -> Iterator[None]:
+    """Keep other processes from reading the paper's records before this one has written them."""
+    path = state_directory() / "recordings" / f"{paper}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+        yield
 
 
 def certified(config: RunConfig) -> float | None:
@@ -123,9 +156,11 @@ def _where(config: RunConfig) -> dict[str, Any]:
     from dpcore.training.randomness.machine import machine_of
     from dpcore.training.training_run import device_of
 
-    machine = machine_of(device_of(config.device), torch.get_num_threads())
+    device = device_of(config.device)
+    machine = machine_of(device, torch.get_num_threads())
     versions = {"python": platform.python_version(), "torch": machine["torch"], "dpcore": dpcore.__version__}
-    return {"device": machine["device"], "versions": versions}
+    threads = ", 1 thread" if machine["threads"] == "1" else f", {machine['threads']} threads"
+    return {"device": machine["device"] + (threads if device.type == "cpu" else ""), "versions": versions}
 
 
 def _seed(job: Job) -> int:

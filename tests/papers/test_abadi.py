@@ -13,6 +13,7 @@ from dpcore.papers.abadi.numbers import (
     SETTING,
     certified_epochs,
     coded_epochs,
+    excess,
     logged_delta,
     printed_strong,
     with_pca,
@@ -20,6 +21,7 @@ from dpcore.papers.abadi.numbers import (
 from dpcore.papers.abadi.runs import LEVELS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.training.plan import plan
 from tests import golden, reference
 
 PAPER = PAPERS["002"]
@@ -82,9 +84,11 @@ def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
     assert [each.outcome for each in found].count(Outcome.DIFFERS) == 1
     (off,) = [each for each in found if each.outcome is Outcome.DIFFERS]
     assert off.entry.theirs == 8.2242e-24
-    assert "two millionths" in off.why
-    assert off.ours is not None
-    assert 1e-6 < (8.22415e-24 - off.ours) / off.ours < 2e-6  # the least that is printed so
+    assert "1.6 to 4.8 millionths" in off.why
+    total = 20 * integrated(0.01, 4.0) + integrated(1.0, 7.0)
+    ours = [math.exp(total[31] - 32 * epsilon) for epsilon in (2.0, 8.0)]
+    least, most = math.log(8.22415e-24 / ours[0]), math.log(3.39275e-107 / ours[1])
+    assert excess() == pytest.approx((least, most), rel=1e-3)
 
 
 @each_level
@@ -180,5 +184,17 @@ def test_the_findings_tell_what_the_reference_library_says():
     assert "at least 1.52" in calls
     assert joint == pytest.approx(1.529, abs=3e-3)
     assert "1.98 by the moments accountant" in calls
-    assert "for 29, 215 and 706 epochs" in levels
-    assert "for 14, 107 and 353" in levels
+    assert "affords 29, 215 and 706 if" in levels
+    assert "and 14, 107 and 353 as" in levels
+    assert "102, 355 and 948 are certified" in levels
+    assert "50, 171 and 412 where each layer" in levels
+    assert "if lots were drawn as they are charged" in calls
+
+
+def test_figure_4_has_a_curve_for_each_delta_and_the_rate_of_figure_5_falls_in_proportion():
+    curves = [sweep for sweep in PAPER.sweeps if sweep.place == "Figure 4"]
+    assert [{config.delta for config in sweep.configs} for sweep in curves] == [{1e-5}, {1e-4}, {1e-3}, {1e-2}]
+    (rates,) = [sweep for sweep in PAPER.sweeps if sweep.setting == "lr"]
+    assert [config.lr_end / config.lr for config in rates.configs] == pytest.approx([0.52] * 4)
+    ended = [plan(config).steps for sweep in curves for config in sweep.configs]
+    assert max(ended) < 100_000  # each is ended by its epsilon

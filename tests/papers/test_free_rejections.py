@@ -61,6 +61,29 @@ def test_delta_is_the_integral_of_the_density_and_never_above_it(case: Selection
     assert case.delta(epsilon) <= exact * (1 + 1e-14)
 
 
+@pytest.mark.parametrize("epsilon", [3.0, 4.0])
+def test_delta_stays_below_the_exact_one_where_good_proposals_are_rare(epsilon: float) -> None:
+    case = Selection(2.0, 14.0, 10)
+    assert case.good < 1e-10
+    with mpmath.workdps(50):
+        s, d, e = mpmath.mpf(case.sigma), mpmath.mpf(case.distance), mpmath.mpf(epsilon)
+        half = mpmath.mpf(1) / 2
+        good = mpmath.ncdf((-half - d) / s) + mpmath.ncdf((half - d) / s)
+        t = half + s**2 * e
+
+        def gap(u: mpmath.mpf) -> mpmath.mpf:
+            return mpmath.ncdf((1 - u) / s) - mpmath.exp(e) * mpmath.ncdf(-u / s)
+
+        forced = (1 - good) ** 10
+        exact = (1 - forced) / good * gap(max(t, half + d)) + forced * gap(t)
+        assert exact * (1 - mpmath.mpf("1e-8")) < case.delta(epsilon) <= exact
+
+
+def test_a_bound_of_many_steps_needs_no_exponential_beyond_the_largest_float() -> None:
+    case = Selection(2.0, 6.0)
+    assert case.accepted_only(1e-5, 1000) < case.epsilon_after(1000, 1e-5) < math.inf
+
+
 @pytest.mark.parametrize("case", [Selection(2.0, 3.0), Selection(2.0, 3.0, 10), Selection(2.0, 3.0, 1)], ids=str)
 def test_simulation_agrees_with_it_and_rejects_the_count_of_accepted_steps(case: Selection) -> None:
     epsilon, generator = 0.5, np.random.default_rng(7)

@@ -14,10 +14,12 @@ from dpcore.papers.comparison import Outcome, certified_lower, compared
 from dpcore.papers.entry import Computed
 from dpcore.papers.gaussian_dp.numbers import (
     BOTTOM,
+    BOTTOM_LESS,
     EXPERIMENTS,
     ORDERS,
     TABLE_1,
     TOP,
+    TOP_LESS,
     Experiment,
     central_epsilon,
     central_mu,
@@ -25,6 +27,7 @@ from dpcore.papers.gaussian_dp.numbers import (
     less_noise,
     moments_epsilon,
 )
+from dpcore.papers.gaussian_dp.runs import TOO_EARLY
 from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden, reference
 
@@ -183,7 +186,7 @@ def missed(alpha: float, mu: float) -> float:
 
 
 def test_the_findings_tell_what_the_reference_values_say():
-    limit, less, moments = (each.holds() for each in PAPER.findings)
+    limit, less, moments = (each.holds() for each in PAPER.findings[:3])
     gaps = [1 - central_epsilon(row) / anchor.epsilon for row, anchor in zip(TABLE_1, golden.EXACT[2:8], strict=True)]
     assert "in 8 of 9 rows" in limit
     assert max(gaps) < 0.17  # of Table 1 alone: MovieLens has the widest
@@ -201,3 +204,17 @@ def test_each_drawing_can_be_drawn_and_takes_its_colours_from_accountants():
             assert line.x.shape == line.y.shape
             assert np.isfinite(line.y).all()
             assert line.accountant in ("", *ACCOUNTANTS)
+
+
+def test_the_words_on_epsilon_4_are_counted():
+    told = {epochs: central_epsilon(replace(BOTTOM_LESS, epochs=float(epochs))) for epochs in (18, 19, 26)}
+    assert told[18] < 4 < told[19]
+    assert f"{told[26]:.2f}" in TOO_EARLY
+
+
+def test_less_noise_is_proven_to_cost_more_from_epoch_14_on():
+    (told,) = [each.holds() for each in PAPER.findings if "before epoch 20" in each.claim]
+    assert told.startswith("At most up to epoch 13. After epoch 14 ")
+    for epochs, more in ((13, False), (14, True), (20, True)):
+        least = certified_lower(claim_of(replace(TOP_LESS, epochs=float(epochs))))
+        assert (least > moments_epsilon(replace(TOP, epochs=float(epochs)))) == more

@@ -20,10 +20,10 @@ L, LOG = 0.25 + CONVEXITY, math.log(1e6)
 PRINTED = {  # method and place -> the noise and the risk of the table, its O(...) read as 1; variances, not their roots
     ("Chaudhuri et al. 2011", "output"): (
         N * CONVEXITY * EPS,
-        P**2 * math.log(P / DELTA) ** 2 * (L + CONVEXITY) / (CONVEXITY**2 * N**2 * EPS**2),
+        P**2 * math.log(P / DELTA) ** 2 * (0.25 + CONVEXITY) / (CONVEXITY**2 * N**2 * EPS**2),
     ),
     ("Chaudhuri et al. 2011", "objective"): (
-        EPS - math.log(1 + 2 * L / (N * CONVEXITY) + L**2 / (N**2 * CONVEXITY**2)),
+        EPS - math.log(1 + 2 * 0.25 / (N * CONVEXITY) + 0.25**2 / (N**2 * CONVEXITY**2)),  # L of the loss alone
         P**2 * math.log(P / DELTA) ** 2 / (CONVEXITY * N**2 * EPS**2),
     ),
     ("Kifer et al. 2012", "objective"): ((EPS + math.log(4 / DELTA**2)) / EPS**2, None),
@@ -168,10 +168,31 @@ def test_noise_that_keeps_a_promise_is_rounded_to_the_safe_side() -> None:
         assert shown == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("key", "inside", "outside", "why"),
+    [
+        (("Kifer et al. 2012", "objective"), {"n": 500, "convexity": 0.0101, "epsilon": 0.1},
+         {"n": 500, "convexity": 0.0099, "epsilon": 0.1}, "the sum's convexity is 4.95, below 5.00"),
+        (("Bassily et al. 2014", "gradient"), {"delta": 0.1, "epsilon": 3.03},
+         {"delta": 0.1, "epsilon": 3.04}, "epsilon is above 3.03"),
+    ],
+)  # fmt: skip
+def test_no_noise_keeps_epsilon_where_the_theorem_does_not_cover_it(
+    key: tuple[str, str], inside: dict[str, Any], outside: dict[str, Any], why: str
+) -> None:
+    column = COLUMNS.index("Noise that keeps epsilon")
+    assert float(ROW[key].cells(replace(GIVEN, **inside))[column].split(";")[0]) > 0
+    assert ROW[key].cells(replace(GIVEN, **outside))[column].startswith(f"none here, since {why}: constant ")
+
+
 def test_where_epsilon_is_too_small_for_objective_perturbation_the_table_says_so() -> None:
     few = replace(GIVEN, n=20)
     assert slack(few) < 0
-    assert ROW["Chaudhuri et al. 2011", "objective"].cells(few)[3].startswith("none: epsilon is too small for n; ")
+    printed, private = ROW["Chaudhuri et al. 2011", "objective"].cells(few)[2:4]
+    assert printed.startswith("none, since epsilon is too small for n: epsilon - ln(")
+    assert private.startswith(
+        "none, since epsilon is too small for n: constant 1/2 (their Algorithm 2, which has a str"
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.entry import Computed
 from dpcore.papers.pigdo.numbers import FIGURE_4, QUOTED
 from dpcore.papers.pigdo.theorem_3 import Lambda, counterexamples
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from tests import golden
 from tests.reference import theorem_3
 
@@ -53,6 +55,11 @@ def test_the_three_epsilons_of_section_5_2_are_those_of_sigma_2(row: tuple, quot
     at_2 = 0.02 * math.log(1e5) / (2 * math.sqrt(math.expm1(math.log(1e5) / (100 * epochs))))
     assert at_2 == pytest.approx(comparison.entry.theirs, abs=6e-3)
     assert comparison.outcome is (Outcome.REPRODUCED if sigma == 2 else Outcome.DIFFERS)
+    assert isinstance(comparison.entry, Computed)
+    assert comparison.entry.claim
+    mechanism = comparison.entry.claim.mechanism
+    certified = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, 1e-5).last.value
+    assert certified < min(right, comparison.entry.theirs)  # as its note says
 
 
 def test_the_moments_accountant_itself_lies_below_mma() -> None:
@@ -90,4 +97,42 @@ def test_the_findings_tell_computed_numbers() -> None:
     told = " ".join(each.holds() for each in PAPER.findings)
     for number in ("10.2", "6.79", "at most 5.75", "at most 5.12", "4.41", "0.0075", "0.00995", "0.464 at sigma = 8"):
         assert number in told, number
-    assert "q = 0.01, sigma = 1, T = 10: it promises 0.157, at least 0.379 is proven" in told
+    assert "q = 0.02, sigma = 1, T = 10: it promises 0.313, at least 0.761 is proven" in told
+    assert "q = 0.1, sigma = 1, T = 11,500: it promises 72.8, at least 142 is proven" in told
+
+
+def test_the_findings_on_mma_tell_what_other_formulas_say() -> None:
+    answers = {each.claim: each.holds() for each in PAPER.findings}
+    log = next(answer for claim, answer in answers.items() if "log(1 + gamma)" in claim)
+    linear = 0.01 * math.sqrt(40_000 * math.log(1e5))
+    assert f"gives epsilon {linear:.5f} instead of {theorem_3(0.01, 2.0, 40_000, 1e-5):.5f}" in log
+    assert "is 0.000288," in log
+    rivals = next(answer for claim, answer in answers.items() if "other popular" in claim)
+    assert "32 % above Rényi DP and 18 % above the moments accountant" in rivals
+    halved = next(answer for claim, answer in answers.items() if "sigma C protects" in claim)
+    assert "at least 2.16 then, against at most 0.949" in halved
+    first = next(iter(answers.values()))
+    ten = theorem_3(0.01, 2.0, 10, 1e-5) / (3 * 0.01 * math.sqrt(10 * math.log(1e5)) / 2)
+    assert f"{ten:.3f} after 10 steps" in first
+
+
+def test_the_steps_that_a_delta_affords_are_the_last_within_epsilon_by_other_accountants() -> None:
+    said = next(each.holds() for each in PAPER.findings if each.claim.startswith("Delta"))
+    for epsilon, delta, by_mma in ((0.5, 1e-5, 874), (0.5, 1e-2, 2173), (2.0, 1e-5, 13_903), (2.0, 1e-2, 34_745)):
+        assert f"{by_mma:,}" in said
+        assert theorem_3(0.01, 4.0, by_mma, delta) <= epsilon < theorem_3(0.01, 4.0, by_mma + 1, delta)
+    one = pld.from_gaussian_mechanism(
+        4.0, sampling_prob=0.01, value_discretization_interval=1e-4, use_connect_dots=True
+    )
+    for steps, delta in ((3080, 1e-5), (15_584, 1e-2)):
+        assert f"{steps:,}" in said
+        assert one.self_compose(steps).get_epsilon_for_delta(delta) == pytest.approx(0.5, rel=2e-3)
+
+
+def test_the_remarks_tell_computed_numbers() -> None:
+    told = " ".join(each.text for each in PAPER.remarks)
+    for number in ("0.276 times", "13.2 times, and then 6.55", "2,391 times", "55.2 times", "39.2 times", "step 1,158",
+                   "from 116 epochs on", "asks for 2.50", "5 of 16", "by 9.5 %", "from 0.0910 to 0.1"):  # fmt: skip
+        assert number in told, number
+    last = math.floor(1000 * math.log(1e5) / 100)  # the condition on epsilon holds below 1000 ln(1/delta) steps
+    assert f"from {last + 1} epochs on" in told

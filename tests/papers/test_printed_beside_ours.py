@@ -2,8 +2,10 @@
 
 import pytest
 
+from dpcore.papers import comparison
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.papers.records import Recorded, Seeded
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
 
@@ -57,3 +59,38 @@ def test_what_prints_no_number_is_refused():
 def test_an_accuracy_without_a_recorded_run_is_untrained():
     entry = Trained("Table 1", "test accuracy", "95.0 %", config=RunConfig(sigma=1.2345))
     assert compared("004", entry).outcome is Outcome.UNTRAINED
+
+
+RUN = RunConfig(sigma=1.2345)
+CAVEAT = "Ours shuffles."
+
+
+def of_runs(monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False):
+    """What is said of a printed 95 beside runs of these accuracies, in per cent."""
+    runs = tuple(Seeded(seed, each / 100, rmse=each if rmse else None) for seed, each in enumerate(accuracies))
+    record = Recorded({}, runs, None, "2026-11-25", "a machine", {}, 1.0)
+    monkeypatch.setattr(comparison, "recorded", lambda paper, config: record)
+    return compared("004", Trained("Table 1", "accuracy", "95", because=CAVEAT, note="So.", config=RUN, seeds=seeds))
+
+
+@pytest.mark.parametrize(
+    ("ours", "outcome", "said"),
+    [
+        (95.38, Outcome.REPRODUCED, "Ours is 0.38 points higher. Ours shuffles. So."),
+        (95.0, Outcome.REPRODUCED, "Ours shuffles. So."),
+        (92.5, Outcome.DIFFERS, "Ours is 2.5 points lower. Possible reasons, untested: Ours shuffles. So."),
+    ],
+)
+def test_a_run_says_by_how_much_it_is_off_and_what_is_not_the_papers_in_any_case(monkeypatch, ours, outcome, said):
+    found = of_runs(monkeypatch, ours)
+    assert (found.outcome, found.why) == (outcome, said)
+
+
+def test_a_run_with_fewer_seeds_than_asked_for_says_so(monkeypatch):
+    assert of_runs(monkeypatch, 95.38, seeds=3).why.startswith("Ours is 0.38 points higher, with 1 of 3 seeds. ")
+    assert of_runs(monkeypatch, 95.0, seeds=2).why.startswith("Ours is the same, with 1 of 2 seeds. ")
+    assert "seeds" not in of_runs(monkeypatch, 95.5, 95.1, seeds=2).why
+
+
+def test_an_error_is_off_by_no_points(monkeypatch):
+    assert of_runs(monkeypatch, 95.5, rmse=True).why.startswith("Ours is 0.5 higher. ")

@@ -43,8 +43,11 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say(paper: str, en
 
 
 def test_where_a_claim_hangs_on_less_than_a_point_there_are_several_seeds_and_half_the_tolerance() -> None:
-    accuracies = [entry for _, entry in TRAINED if entry.config.dataset != "movielens"]
-    assert {(entry.seeds, entry.tolerance) for entry in accuracies} == {(1, 1.0), (3, 0.5)}
+    accuracies = [
+        entry for _, entry in TRAINED if entry.config.dataset != "movielens" and "within" not in entry.printed
+    ]
+    assert {(entry.seeds, entry.tolerance) for entry in accuracies} == {(1, 1.0), (1, 0.5), (3, 0.5)}
+    assert {entry.tolerance for entry in SA_DPSGD if "without privacy" not in entry.quantity} == {0.5}
     printed = [entry for entry in SA_DPSGD if entry.place == "Table 1" and entry.config.dataset == "mnist"]
     assert [entry.seeds for entry in printed if entry.config.epochs == 40] == [3, 3, 3, 3, 1]
 
@@ -92,7 +95,7 @@ def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
 
 def test_the_levels_of_paper_002_release_a_projection_and_two_layers_a_step() -> None:
     """Two layers clipped to C each are one release of sigma / sqrt(2)."""
-    levels = [entry.config for entry in ABADI if entry.place.startswith("Figure 3")]
+    levels = [entry.config for entry in ABADI if "Figure 3" in entry.place]
     assert [(each.sigma, each.q, each.clip_norm) for each in levels] == [(8, 0.01, 4), (4, 0.01, 4), (2, 0.01, 4)]
     assert [[(release.q, release.sigma) for release in plan(each).first] for each in levels] == [
         [(1, 16)],
@@ -123,19 +126,35 @@ def test_the_noise_levels_of_paper_000_are_trained_as_long_as_it_says() -> None:
     assert {(each.q, each.clip_norm) for each in figure} == {(0.01, 4.0)}
 
 
+def test_a_rival_that_is_said_to_be_within_a_percent_may_be_so_far_below_piadam() -> None:
+    within = [entry for entry in PIGDO if "within" in entry.printed]
+    assert len(within) == 6
+    for entry in within:
+        printed, share = (98.21, 0.01) if entry.config.dataset == "mnist" else (76.07, 0.02)
+        assert entry.theirs == printed
+        assert printed / (entry.theirs - entry.tolerance) == pytest.approx(1 + share)
+
+
+def test_a_sweep_that_spends_a_budget_is_ended_by_it() -> None:
+    for sweep in PAPERS["000"].sweeps:
+        for config in sweep.configs:
+            assert not config.stop_epsilon or plan(config).steps < config.steps_of_epochs, sweep.title
+
+
 @pytest.mark.parametrize("entry", [each for each in PIGDO if each.config.schedule == "exponential"])
 def test_exponential_decay_spends_what_the_constant_noise_level_spends(entry: Trained) -> None:
     """By zCDP a step costs in proportion to 1 / sigma^2 (arXiv 1904.02200)."""
     level = entry.config.sigma / 1.25
-    whole = replace(entry.config, epochs={8.0: 30.0, 4.0: 100.0}[level], stop_epsilon=0.0)
+    whole = replace(entry.config, epochs={8.0: 30.0, 4.0: 100.0, 2.0: 260.0}[level], stop_epsilon=0.0)
     spent = sum(release.count / release.sigma**2 for release in plan(whole).charged)
     assert spent == pytest.approx(plan(whole).steps / level**2, rel=0.01)
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
-def test_a_sweep_changes_one_setting_alone(paper) -> None:
+def test_a_sweep_changes_one_setting_and_what_follows_it_alone(paper) -> None:
     for sweep in paper.sweeps:
         values = [getattr(config, sweep.setting) for config in sweep.configs]
         assert values == sorted(set(values)), sweep.place
-        assert len({replace(config, **{sweep.setting: values[0]}) for config in sweep.configs}) == 1, sweep.place
+        first = {name: getattr(sweep.configs[0], name) for name in (sweep.setting, *sweep.along)}
+        assert len({replace(config, **first) for config in sweep.configs}) == 1, sweep.place
         assert min(plan(config).steps for config in sweep.configs) > 100

@@ -22,6 +22,7 @@ RECORDS = [(paper, record) for paper in PAPERS for record in records_of(paper).v
 def test_every_record_is_of_a_run_that_the_paper_asks_for(paper) -> None:
     asked = {named(entry.config) for entry in paper.trained}
     asked |= {named(config) for sweep in paper.sweeps for config in sweep.configs}
+    asked |= {named(config) for ladder in paper.ladders for _, config in ladder.runs}
     assert records_of(paper.id).keys() <= asked
 
 

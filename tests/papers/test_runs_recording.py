@@ -4,6 +4,8 @@ import itertools
 import json
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +14,12 @@ import pytest
 from dpcore.papers import recording, records
 from dpcore.papers.entry import Trained
 from dpcore.papers.paper import Paper, Sweep
-from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
-from dpcore.papers.records import recorded, records_of
+from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform, thinned
+from dpcore.papers.records import OnTheWay, Seeded, recorded, records_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
+from dpcore.training.plan import plan
 from dpcore.training.progress import report_times
 
 SMALL = RunConfig(model="mlp", batch=64, epochs=0.05, sigma=2.0, device="cpu")  # 8 steps
@@ -83,6 +86,36 @@ def test_a_record_is_how_the_run_ended_and_what_it_costs(config: RunConfig) -> N
     assert found.seconds > 0
 
 
+def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_times, "FIRST", 0.0)
+    monkeypatch.setattr(report_times, "EVALUATE", 0.0)
+    monkeypatch.setattr(report_times, "SHARE", 1.0)
+    assert perform(replace(job_of(ANNEALED), watched=True))
+    assert perform(job_of(SMALL))
+    records_of.cache_clear()
+    watched, other = recorded("999", ANNEALED), recorded("999", SMALL)
+    assert watched
+    assert other
+    (run,) = watched.runs
+    assert [each.step for each in run.course] == sorted({each.step for each in run.course})
+    assert len(run.course) > 1
+    last = run.course[-1]
+    assert (last.step, last.accuracy, last.accepted) == (plan(ANNEALED).steps, run.accuracy, run.accepted)
+    assert other.runs[0].course == ()
+    runs = [each for record in json.loads(records.path_of("999").read_text()) for each in record["runs"]]
+    assert sorted("course" in each for each in runs) == [False, True]  # a file names none where there is none
+
+
+def test_a_course_is_thinned_to_what_a_figure_needs_with_its_last_test() -> None:
+    course = [OnTheWay(step, step / 1000) for step in range(1, 102)]
+    found = thinned(course)
+    assert len(found) <= recording.COURSE
+    assert found[-1] == course[-1]
+    assert {after.step - before.step for before, after in itertools.pairwise(found)} == {3}
+    assert thinned(course[:5]) == tuple(course[:5])
+    assert thinned([]) == ()
+
+
 @pytest.mark.slow
 def test_seeds_of_one_configuration_share_a_record() -> None:
     assert perform(job_of(SMALL, seed=1))
@@ -92,6 +125,20 @@ def test_seeds_of_one_configuration_share_a_record() -> None:
     accuracies = [accuracy_of(replace(SMALL, seed=seed)) for seed in (0, 1)]
     assert [run.accuracy for run in found.runs] == accuracies
     assert found.mean == pytest.approx(50 * sum(accuracies))
+
+
+def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(paper: str, found: dict[str, records.Recorded]) -> None:
+        time.sleep(0.02)  # so that others read before this one has written, if they may
+        records.written(paper, found)
+
+    monkeypatch.setattr(recording, "written", slowly)
+    with ThreadPoolExecutor(6) as pool:
+        ended = [pool.submit(recording.record, job_of(SMALL, seed), Seeded(seed, 0.5), 1.0) for seed in range(6)]
+    assert [each.result() for each in ended] == [None] * 6
+    found = recorded("999", SMALL)
+    assert found
+    assert [run.seed for run in found.runs] == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.fixture

@@ -7,12 +7,23 @@ import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy.integrate import quad
 
-from dpcore.papers.pigdo import theorem_3
+from dpcore.papers.pigdo import proof, theorem_3
 from dpcore.papers.pigdo.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
 from tests import golden
 from tests.reference import log_moment, one_step_delta
 from tests.reference import theorem_3 as printed_formula
+
+
+def npdf(z: float, sigma: float) -> float:
+    return math.exp(-z * z / 2 / sigma**2) / (sigma * math.sqrt(2 * math.pi))
+
+
+def dropped(z: float, q: float, sigma: float, t: int) -> float:
+    """What the proof integrates: u |(u0 - u) / u|^t, of the laws without the example and of the mixture."""
+    ratio = 1 - q + q * math.exp((2 * z - 1) / 2 / sigma**2)  # u / u0
+    return npdf(z, sigma) * ratio * abs(1 / ratio - 1) ** t
 
 
 def peer_bounds(q: float, sigma: float, steps: int, mesh: float = 1e-3) -> tuple[float, float]:
@@ -34,11 +45,22 @@ def peer_bounds(q: float, sigma: float, steps: int, mesh: float = 1e-3) -> tuple
 def test_each_counterexample_meets_the_conditions_as_they_are_printed(which: Lambda) -> None:
     for each in counterexamples(which):
         own = -2 * math.log(DELTA) / each.claimed
-        orders = [own] if which is Lambda.OWN else np.linspace(1, 0.1 / each.q**2, 50)
+        orders = np.linspace(1, 0.1 / each.q**2, 50) if which is Lambda.ANY else [own]
         assert each.sigma >= 1
         assert each.q < 1 / each.sigma
         assert any(order <= 0.1 / each.q**2 and each.claimed > 0.002 * each.steps / order for order in orders)
         assert each.claimed == pytest.approx(printed_formula(each.q, each.sigma, each.steps, DELTA), rel=1e-9)
+        if which is Lambda.PROOF:
+            assert each.sigma / (each.q * own) > 10
+
+
+def test_the_proofs_own_condition_holds_from_1158_steps_on_and_is_refuted_up_to_the_last_epsilon() -> None:
+    """1157.04 = ln(1e5) / ln(1.01); the condition on epsilon holds below 1000 ln(1e5) = 11,513 steps."""
+    for steps, holds in ((1157, False), (1158, True), (11_512, True), (11_513, False)):
+        assert theorem_3.conditions_hold(0.05, 1.0, steps, Lambda.PROOF) == holds
+    found = {(each.q, each.sigma, each.steps) for each in counterexamples(Lambda.PROOF)}
+    assert {(0.1, 1.0, 11_500), (0.05, 1.0, 1500), (0.05, 1.0, 11_500), (0.02, 1.0, 11_500)} <= found
+    assert all(each.steps > 1157 for each in counterexamples(Lambda.PROOF))
 
 
 def test_the_known_counterexamples_are_among_those_found() -> None:
@@ -63,7 +85,8 @@ def test_the_worst_come_first_and_each_promises_less_than_is_proven() -> None:
 
 @pytest.mark.parametrize(
     "each",
-    [theorem_3.worst(which) for which in Lambda]
+    [theorem_3.worst(which) for which in (Lambda.ANY, Lambda.OWN)]
+    + [each for each in counterexamples(Lambda.PROOF) if (each.q, each.sigma, each.steps) == (0.05, 1.0, 1500)]
     + [each for each in counterexamples(Lambda.OWN) if (each.sigma, each.steps) == (1.0, 100)],
     ids=str,
 )
@@ -103,9 +126,9 @@ def test_the_moments_of_both_directions_agree_with_quadrature(q: float, sigma: f
 
         points = [-20 * sigma, -8 * sigma, 0, 8 * sigma, 20 * sigma]
         absent = mpmath.quad(lambda z: mpmath.npdf(z, 0, sigma_) * ratio(z) ** -order, points)
-    assert theorem_3.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
-    assert theorem_3.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
-    assert theorem_3.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
+    assert proof.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
+    assert proof.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
+    assert proof.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
 
 
 @pytest.mark.parametrize("q", [1e-4, 0.01, 0.1, 0.14])
@@ -113,7 +136,7 @@ def test_inequality_8_holds_from_the_least_order_on_and_not_before(q: float) -> 
     def left_side(order: float) -> float:
         return (math.e - 1) * (order + 1) / (2 * (1 - q) * order)
 
-    least = theorem_3.least_order(q)
+    least = proof.least_order(q)
     assert left_side(1.001 * least) < 1 < left_side(0.999 * least)
 
 
@@ -147,3 +170,28 @@ def test_the_map_refutes_the_theorem_at_sigma_1_and_never_below() -> None:
 
 def test_what_is_drawn_as_moments_accountant_ends_at_the_printed_number() -> None:
     assert theorem_3.drawn_as_moments(0.01, 2.0, np.array([40_000.0]))[0] == pytest.approx(10.2, abs=0.05)
+
+
+def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_shrink_as_it_says() -> None:
+    """(27) is at least the integral (17) that it bounds, and at sigma 1 it grows from t = 3 to t = 4."""
+    for q, sigma, t in ((0.01, 1.0, 3), (0.01, 2.0, 4), (0.05, 1.5, 3)):
+        ends = ((-12 * sigma, 0), (0, 1), (1, 12 * sigma + t))
+        parts = [quad(dropped, *each, args=(q, sigma, t))[0] for each in ends]
+        bounds = proof.dropped_bounds(q, sigma, t)
+        assert all(part <= bound for part, bound in zip(parts, bounds, strict=True))
+    grows = [proof.dropped_bounds(0.01, sigma, 3)[2] / proof.dropped_bounds(0.01, sigma, 4)[2] for sigma in (1.0, 2.0)]
+    assert grows == pytest.approx([0.2759, 13.229], rel=1e-3)
+
+
+def test_keeping_the_logarithm_changes_the_epsilon_of_remark_4_in_its_fifth_digit() -> None:
+    linear = 2 * 0.01 * math.sqrt(40_000 * math.log(1e5)) / 2
+    assert proof.closed_form(0.01, 2.0, 40_000, DELTA) == pytest.approx(linear, rel=1e-12)
+    assert linear / printed_formula(0.01, 2.0, 40_000, DELTA) - 1 == pytest.approx(7.2e-5, rel=0.01)
+
+
+def test_the_proofs_condition_and_the_one_it_should_have_had_on_epsilon_exclude_each_other() -> None:
+    last = proof.dominant_from(DELTA)
+    for steps in (1000, 1157, 1158, 5000):
+        epsilon, order = theorem_3.claimed(0.01, 2.0, steps), theorem_3.own_order(0.01, 2.0, steps)
+        assert (epsilon > 2 * math.log(1.01) * steps / order) == (steps < last)
+        assert (2.0 / (0.01 * order) > 10) == (steps > last)

@@ -94,8 +94,8 @@ def _drawn_4(place: str, usual: Setting, less: Setting) -> Drawing:
         x="epoch",
         y="epsilon",
         lines=lambda: _figure_4(usual, less),
-        note="The right half of the figure; its left half is trained. The paper stops where the two counts meet, at "
-        "an epsilon that the smaller sigma does not keep.",
+        note="The right half of the figure; of its left half those accuracies are trained that the text speaks of. The "
+        "paper stops where the two counts meet, at an epsilon that the smaller sigma does not keep.",
     )
 
 

@@ -144,7 +144,7 @@ def of_figure_4() -> Iterator[Computed]:
     place = "Figure 4, below"
     yield _moments(place, BOTTOM, "8.68")
     yield _less_noise(place, BOTTOM, "0.638")
-    because = "It belongs to the unrounded sigma, at which both counts give 8.68."
+    because = "The printed 8.68 belongs to the unrounded sigma, at which both counts give it."
     yield replace(_central(place, BOTTOM_LESS, "8.68"), because=because)
     yield _mu(place, BOTTOM_LESS, "1.78")
 

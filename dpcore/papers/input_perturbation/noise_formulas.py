@@ -41,6 +41,11 @@ class Learning:
         return 0.25 + self.convexity
 
     @property
+    def loss_smoothness(self) -> float:
+        """L of the loss without its regulariser, for which some of the theorems ask."""
+        return self.smoothness - self.convexity
+
+    @property
     def log(self) -> float:
         """ln(1/delta)."""
         return -math.log(self.delta)
@@ -56,8 +61,11 @@ class Learning:
 
 
 def slack(given: Learning) -> float:
-    """What objective perturbation leaves of epsilon: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2)."""
-    ratio = given.smoothness / (given.n * given.convexity)
+    """What objective perturbation leaves of epsilon: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
+
+    L is the smoothness of the loss without its regulariser: 1/4.
+    """
+    ratio = given.loss_smoothness / (given.n * given.convexity)
     return given.epsilon - 2 * math.log1p(ratio)
 
 
@@ -85,6 +93,12 @@ def bassily_noise(given: Learning) -> float:
     return rooted(given.n**2 * math.log(given.n / given.delta) * given.log, given)
 
 
+def bassily_risk(given: Learning) -> float:
+    """Bassily et al. 2014: G^2 p ln^2(n/delta) ln(1/delta) / (n Delta epsilon^2)."""
+    logs = math.log(given.n / given.delta) ** 2 * given.log
+    return LIPSCHITZ**2 * given.p * logs / (given.n * given.convexity * given.epsilon**2)
+
+
 def zhang_noise(given: Learning) -> float:
     """Zhang et al. 2017: G (1 + L/Delta) sqrt(ln(2/delta)) / (n L epsilon)."""
     inverse = (1 + given.smoothness / given.convexity) / (given.n * given.smoothness)
@@ -94,6 +108,22 @@ def zhang_noise(given: Learning) -> float:
 def gradient_noise(given: Learning) -> float:
     """Wang et al. 2017, gradient descent: G sqrt(T ln(1/delta)) / (n epsilon)."""
     return rooted(given.steps * given.log / given.n**2, given)
+
+
+def reduced_noise(given: Learning) -> float:
+    """Wang et al. 2017, DP-SVRG: G sqrt(T m ln(1/delta)) / (n epsilon)."""
+    return math.sqrt(given.inner) * gradient_noise(given)
+
+
+def fukuchi_noise(given: Learning) -> float:
+    """Fukuchi et al. 2017: G sqrt(ln(16/delta) + epsilon) / (sqrt(n) epsilon)."""
+    return rooted((math.log(16 / given.delta) + given.epsilon) / given.n, given)
+
+
+def fukuchi_risk(given: Learning) -> float:
+    """Fukuchi et al. 2017: p G^2 (ln(16/delta^2) + epsilon) / (L n epsilon)."""
+    above = given.p * LIPSCHITZ**2 * (math.log(16 / given.delta**2) + given.epsilon)
+    return above / (given.smoothness * given.n * given.epsilon)
 
 
 def own_risk(given: Learning) -> float:

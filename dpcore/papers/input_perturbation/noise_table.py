@@ -14,14 +14,17 @@ from dpcore.papers.input_perturbation.noise_formulas import (
     NORM,
     Learning,
     bassily_noise,
+    bassily_risk,
     chaudhuri_risk,
+    fukuchi_noise,
+    fukuchi_risk,
     gradient_noise,
     gradient_risk,
     kifer_noise,
     local_noise,
     own_noise,
     own_risk,
-    rooted,
+    reduced_noise,
     slack,
     zhang_noise,
 )
@@ -29,8 +32,11 @@ from dpcore.papers.paper import Calculator, Quantity
 from dpcore.privacy.report.numbers import outward, short
 
 UNKNOWN = "constant not given"
-TOO_SMALL = "none: epsilon is too small for n"
+TOO_SMALL = "none, since epsilon is too small for n"
 Formula = Callable[[Learning], float]
+Condition = Callable[
+    [Learning], str
+]  # why a theorem does not cover what is given, as part of a sentence; "" if it does
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Row:
     private_noise: Formula | None  # with that constant
     risk_formula: str
     risk: Formula | None  # excess empirical risk, with constant 1
+    uncovered: Condition = lambda given: ""  # of the theorem that the constant is from
 
     def cells(self, given: Learning) -> tuple[str, ...]:
         """The row as it is read, in the order of COLUMNS; noise that keeps a promise is rounded to the safe side."""
@@ -53,22 +60,38 @@ class Row:
         return (
             self.method,
             f"{self.place}: {self.unit}",
-            _filled_in(self.noise, given, short, f" = {self.noise_formula}", self.noise_formula),
-            _filled_in(
-                self.private_noise, given, lambda value: outward(value, towards), f"; {self.constant}", self.constant
-            ),
-            _filled_in(self.risk, given, short, f" = {self.risk_formula}", self.risk_formula),
+            _filled_in(self.noise, given, short, " = ", self.noise_formula),
+            self._private(given, towards),
+            _filled_in(self.risk, given, short, " = ", self.risk_formula),
         )
+
+    def _private(self, given: Learning, towards: Callable[[float], int]) -> str:
+        """The noise that keeps epsilon, or why none does."""
+        if why := self.uncovered(given):
+            return f"none here, since {why}: {self.constant}"
+        return _filled_in(self.private_noise, given, lambda value: outward(value, towards), "; ", self.constant)
 
 
 def _filled_in(
-    formula: Formula | None, given: Learning, said: Callable[[float], str], behind: str, otherwise: str
+    formula: Formula | None, given: Learning, said: Callable[[float], str], between: str, behind: str
 ) -> str:
-    """The number with what stands behind it; what stands there otherwise, if there is no formula."""
+    """The number with what stands behind it; that alone, if there is no formula."""
     if formula is None:
-        return otherwise
+        return behind
     value = formula(given)
-    return (said(value) if value > 0 else TOO_SMALL) + behind
+    return f"{said(value)}{between}{behind}" if value > 0 else f"{TOO_SMALL}: {behind}"
+
+
+def _too_flat(given: Learning) -> str:
+    """Kifer et al. ask the summed objective for convexity that pays for the change of its curvature."""
+    convexity, least = given.n * given.convexity, 2 * given.loss_smoothness / given.epsilon
+    return "" if convexity >= least else f"the sum's convexity is {short(convexity)}, below {short(least)}"
+
+
+def _too_much(given: Learning) -> str:
+    """Bassily et al. prove small epsilons alone."""
+    most = 2 * math.sqrt(given.log)
+    return "" if given.epsilon <= most else f"epsilon is above {short(most)}"
 
 
 OUTPUT, OBJECTIVE, GRADIENT, INPUT, LOCAL = "output", "objective", "gradient", "input", "local"
@@ -83,7 +106,7 @@ ROWS = (
         "constant 1/2 (their Algorithm 1; delta = 0, exact minimiser)",
         lambda given: given.n * given.convexity * given.epsilon / 2,
         "p^2 ln^2(p/delta) (L + lambda) / (lambda^2 n^2 epsilon^2)",
-        lambda given: chaudhuri_risk(given) * (given.smoothness + given.convexity) / given.convexity,
+        lambda given: chaudhuri_risk(given) * given.smoothness / given.convexity,
     ),
     Row(
         "Chaudhuri et al. 2011",
@@ -91,7 +114,8 @@ ROWS = (
         VECTOR,
         "epsilon - ln(1 + 2 L/(n lambda) + L^2/(n lambda)^2)",
         slack,
-        "constant 1/2 (their Algorithm 2; delta = 0, exact minimiser)",
+        "constant 1/2 (their Algorithm 2, which has a stronger regulariser where epsilon is too small for n; "
+        "delta = 0, exact minimiser)",
         lambda given: slack(given) / 2,
         "p^2 ln^2(p/delta) / (lambda n^2 epsilon^2)",
         chaudhuri_risk,
@@ -107,6 +131,7 @@ ROWS = (
         lambda given: 2 * kifer_noise(given),
         "|b|^2 / (n^2 Delta) + Delta |theta|^2",
         lambda given: given.p * (kifer_noise(given) / given.n) ** 2 / given.convexity + given.convexity * NORM**2,
+        uncovered=_too_flat,
     ),
     Row(
         "Bassily et al. 2014",
@@ -117,13 +142,8 @@ ROWS = (
         "constant sqrt(32) (their Algorithm 1, n^2 steps, epsilon of at most 2 sqrt(ln(1/delta)))",
         lambda given: math.sqrt(32) * bassily_noise(given),
         "G^2 p ln^2(n/delta) ln(1/delta) / (n Delta epsilon^2)",
-        lambda given: (
-            LIPSCHITZ**2
-            * given.p
-            * math.log(given.n / given.delta) ** 2
-            * given.log
-            / (given.n * given.convexity * given.epsilon**2)
-        ),
+        bassily_risk,
+        uncovered=_too_much,
     ),
     Row(
         "Zhang et al. 2017",
@@ -131,7 +151,8 @@ ROWS = (
         "standard deviation on each parameter",
         "G (1 + L/Delta) sqrt(ln(2/delta)) / (n L epsilon)",
         zhang_noise,
-        "2 G/(n Delta) times the exact Gaussian mechanism (derived: gradient descent contracts)",
+        "2 G/(n Delta) times the exact Gaussian mechanism (derived: gradient descent contracts, if its step is at "
+        "most 2/(L + Delta), fixed beforehand)",
         lambda given: 2 * LIPSCHITZ / (given.n * given.convexity) * given.unit_noise,
         "L G^2 p ln(1/delta) / (n^2 epsilon^2 Delta^2)",
         lambda given: (
@@ -143,7 +164,7 @@ ROWS = (
         GRADIENT,
         "standard deviation on each coordinate of a gradient, in every inner step",
         "G sqrt(T m ln(1/delta)) / (n epsilon)",
-        lambda given: math.sqrt(given.inner) * gradient_noise(given),
+        reduced_noise,
         UNKNOWN,
         None,
         "G^2 p ln(n) ln(1/delta) / (n^2 Delta epsilon^2)",
@@ -187,16 +208,11 @@ ROWS = (
         INPUT,
         "standard deviation of what each person adds",
         "G sqrt(ln(16/delta) + epsilon) / (sqrt(n) epsilon)",
-        lambda given: rooted((math.log(16 / given.delta) + given.epsilon) / given.n, given),
+        fukuchi_noise,
         UNKNOWN,
         None,
         "p G^2 (ln(16/delta^2) + epsilon) / (L n epsilon)",
-        lambda given: (
-            given.p
-            * LIPSCHITZ**2
-            * (math.log(16 / given.delta**2) + given.epsilon)
-            / (given.smoothness * given.n * given.epsilon)
-        ),
+        fukuchi_risk,
     ),
     Row(
         "The paper's method",
@@ -254,5 +270,8 @@ CALCULATOR = Calculator(
     columns=COLUMNS,
     rows=_filled,
     note="For regularised logistic regression on rows of norm at most 1: G = zeta = 1, L = 1/4 + Delta, "
-    "lambda = Delta; alpha = D = 1. The table gives orders of magnitude; with constant 1 they promise nothing.",
+    "lambda = Delta; alpha = D = 1. The first two rows take L of the loss alone, 1/4. The table prints variances of "
+    "Gaussian and Laplace noise: here stand their roots. Noise keeps epsilon where one row is replaced, in Kifer's row "
+    "where one is added or removed. The table gives orders of magnitude; with constant 1 they promise "
+    "nothing.",
 )

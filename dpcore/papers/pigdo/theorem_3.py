@@ -1,4 +1,4 @@
-"""Theorem 3 of paper 000: what MMA claims, under which conditions, where it is refuted, and what its proof leaves out.
+"""Theorem 3 of paper 000: what MMA claims, under which conditions, and where it is refuted.
 
     sigma >= 1, q < 1/sigma, lambda <= 1/(10 q^2), epsilon > 0.002 T / lambda
     and sigma >= 2 q ln(1/delta) / (epsilon sqrt(delta^(-1/T) - 1))   imply (epsilon, delta)-DP
@@ -20,12 +20,13 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
 from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.renyi import binomial_log_moments
 from dpcore.privacy.report.numbers import nearest, outward, short
 from dpcore.privacy.types import FloatArray
 
 DELTA = 1e-5
-RATES, SIGMAS, STEPS = (0.1, 0.05, 0.01), (1.0, 1.2, 1.5, 2.0), (1, 10, 100, 1000)  # where to look
+RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
+STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
+DOMINANT = 10  # the proof wants sigma / (q lambda) above it, so that each term is that many times the next
 MOST_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
@@ -37,6 +38,7 @@ class Lambda(StrEnum):
 
     ANY = "some order"  # any that meets them will do
     OWN = "its own order"  # the one that the proof eliminates: 2 ln(1/delta) / epsilon
+    PROOF = "its own order, and sigma / (q lambda) > 10"  # from which the proof takes two of the conditions
 
 
 @dataclass(frozen=True)
@@ -96,21 +98,31 @@ def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = D
     return 3 * q * np.sqrt(steps * -math.log(delta)) / sigma
 
 
+def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
+    """The lambda that the proof eliminates: 2 ln(1/delta) / epsilon.
+
+    >>> round(own_order(0.01, 2.0, 40_000), 2)
+    3.39
+    """
+    return -2 * math.log(delta) / claimed(q, sigma, steps, delta)
+
+
 def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
     """Whether the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
     [True, False]
     """
-    if which is Lambda.OWN:
-        return not failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta)
-    largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
-    return sigma >= 1 and q * sigma < 1 <= largest and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+    if which is Lambda.ANY:
+        largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
+        return sigma >= 1 and q * sigma < 1 <= largest and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+    stated = not failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta)
+    return stated and (which is Lambda.OWN or sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT)
 
 
 @cache
-def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
-    """All on the grid, the worst first."""
+def _below() -> tuple[Counterexample, ...]:
+    """All of the grid where the claim lies below the proven lower bound, the worst first."""
     found = []
     for q, sigma in itertools.product(RATES, SIGMAS):
         whole = Mechanism.constant(q, sigma, STEPS[-1])
@@ -118,60 +130,19 @@ def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
         promises = ACCOUNTANTS["mma"].curve(whole, STEPS, DELTA).epsilon
         assert band.lower is not None
         for steps, promise, lower in zip(STEPS, promises.tolist(), band.lower.tolist(), strict=True):
-            if lower > promise and conditions_hold(q, sigma, steps, which):
-                found.append(Counterexample(q, sigma, steps, promise, lower))
+            found += [Counterexample(q, sigma, steps, promise, lower)] if lower > promise else []
     return tuple(sorted(found, key=lambda each: -each.excess))
+
+
+@cache
+def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
+    """All on the grid, the worst first."""
+    return tuple(each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which))
 
 
 def worst(which: Lambda) -> Counterexample:
     """The setting on the grid where most times the promise is proven."""
     return counterexamples(which)[0]
-
-
-def least_order(q: float) -> float:
-    """The order below which inequality (8) of the proof fails, whatever sigma.
-
-    It needs (e - 1) (lambda + 1) / (2 (1 - q) lambda) <= 1, so lambda >= 1 / (2 (1 - q) / (e - 1) - 1); never where
-    q > (3 - e)/2 = 0.14.
-
-    >>> round(least_order(0.01), 2), least_order(0.2)
-    (6.57, inf)
-    """
-    room = 2 * (1 - q) / (math.e - 1) - 1
-    return 1 / room if room > 0 else math.inf
-
-
-def bounded_moment(q: float, sigma: float, order: int) -> float:
-    """The log-moment that the proof bounds, by numerical integration: ln E_{z ~ u0} [(u0(z)/u(z))^lambda].
-
-    u0 = N(0, sigma^2) and u = (1 - q) u0 + q N(1, sigma^2) are the laws without and with the example.
-
-    >>> round(bounded_moment(0.01, 1.0, 10), 5)
-    0.0075
-    """
-    z = np.arange(-40.0, 40.0, 1 / 64)  # in standard deviations of the noise
-    loss = -np.logaddexp(math.log1p(-q), math.log(q) + z / sigma - 0.5 / sigma**2)
-    return float(np.log(np.sum(np.exp(order * loss - z * z / 2)) / 64 / math.sqrt(2 * math.pi)))
-
-
-def omitted_moment(q: float, sigma: float, order: int) -> float:
-    """The log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the proof leaves out.
-
-    It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to 127.
-
-    >>> round(omitted_moment(0.01, 1.0, 10), 2)
-    4.41
-    """
-    return float(binomial_log_moments(q, sigma)[order - 1])
-
-
-def assumed_moment(q: float, sigma: float, order: int) -> float:
-    """What the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
-
-    >>> round(assumed_moment(0.01, 1.0, 10), 5)
-    0.00995
-    """
-    return math.log1p((q * order / sigma) ** 2)
 
 
 AREAS = (

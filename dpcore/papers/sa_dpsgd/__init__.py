@@ -1,6 +1,7 @@
 """Paper 001: SA-DPSGD, which keeps or drops each noisy step by simulated annealing."""
 
 from dpcore.papers.paper import Paper
+from dpcore.papers.sa_dpsgd.accuracy_figures import DRAWINGS as ACCURACIES
 from dpcore.papers.sa_dpsgd.findings import FINDINGS, REMARKS
 from dpcore.papers.sa_dpsgd.numbers import DRAWINGS, ENTRIES, SETTINGS
 from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS
@@ -15,7 +16,7 @@ PAPER = Paper(
     settings=SETTINGS,
     entries=(*ENTRIES, *RUNS),
     sweeps=SWEEPS,
-    drawings=DRAWINGS,
+    drawings=(*DRAWINGS, *ACCURACIES),
     findings=FINDINGS,
     remarks=REMARKS,
 )

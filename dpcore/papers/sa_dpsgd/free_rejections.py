@@ -34,6 +34,7 @@ from dpcore import check
 from dpcore.privacy import gaussian
 
 MARGIN = 1e-10  # relative, of each probability: many times what rounding can change, for arguments of Phi below 40
+LARGEST = 700.0  # an epsilon whose exponential is still a float
 HALVINGS = 100
 
 
@@ -69,9 +70,9 @@ class Selection:
         """
         check.in_range(0, math.inf, ends="[)", epsilon=epsilon)
         threshold = 0.5 + self.sigma**2 * epsilon
-        forced = 0.0 if self.limit is None else (1 - self.good) ** self.limit
+        reached, forced = self._ends
         beyond = self._gap(max(threshold, 0.5 + self.distance), epsilon)
-        return max(0.0, (1 - forced) / self.good * beyond + forced * self._gap(threshold, epsilon))
+        return reached / self.good * beyond + forced * self._gap(threshold, epsilon)
 
     def epsilon(self, delta: float) -> float:
         """Lower bound of epsilon: the delta that goes with it is proven to be larger than this one.
@@ -97,9 +98,19 @@ class Selection:
     @property
     def right_side(self) -> float:
         """Lower bound of the chance p that what is released lies on the side of 1/2 on which x lies."""
-        forced = 0.0 if self.limit is None else (1 - self.good) ** self.limit
-        near = (1 - forced) / self.good * ndtr((0.5 - self.distance) / self.sigma)
+        reached, forced = self._ends
+        near = reached / self.good * ndtr((0.5 - self.distance) / self.sigma)
         return float((near + forced * ndtr(0.5 / self.sigma)) * (1 - MARGIN))
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The chances that a good proposal ends it, and that the limit does; each is exact where it is small, too."""
+        if self.limit == 0:
+            return 0.0, 1.0
+        if self.limit is None or self.good >= 1:
+            return 1.0, 0.0
+        misses = self.limit * math.log1p(-self.good)  # the logarithm of the chance that all of them are bad
+        return -math.expm1(misses), math.exp(misses)
 
     def accepted_only(self, delta: float, steps: int = 1) -> float:
         """What the accepted steps alone are charged: a Gaussian each."""
@@ -113,16 +124,22 @@ class Selection:
 
     def _gap(self, u: float, epsilon: float) -> float:
         """D(u), rounded down."""
-        with_it, without = ndtr((1 - u) / self.sigma), ndtr(-u / self.sigma)
-        return float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN))
+        return _excess(ndtr((1 - u) / self.sigma), ndtr(-u / self.sigma), epsilon)
 
     def _delta_of_sides(self, steps: int, epsilon: float, odds: float) -> float:
         """The delta of so many coins, rounded down."""
         most = math.floor((steps - epsilon / odds) / 2)  # coins for the wrong side with a loss of epsilon or more
         if most < 0:
             return 0.0
-        with_it, without = bdtr(most, steps, 1 - self.right_side), bdtr(most, steps, self.right_side)
-        return float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN))
+        wrong = 1 - self.right_side
+        return _excess(bdtr(most, steps, wrong), bdtr(most, steps, self.right_side), epsilon)
+
+
+def _excess(with_it: float, without: float, epsilon: float) -> float:
+    """with_it - e^epsilon without, where that is not negative, rounded down; 0 beyond the largest float's epsilon."""
+    if epsilon > LARGEST:
+        return 0.0
+    return max(0.0, float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)))
 
 
 def _largest(holds: Callable[[float], bool], end: float) -> float:

@@ -145,8 +145,8 @@ def _entries(name: str) -> tuple[Computed, ...]:
             quantity=f"epsilon of SA-DPSGD on {name}, every proposal charged",
             printed="3",
             because=f"3 counts accepted steps alone. Up to {limit} rejections in a row are free in the paper, so "
-            f"{tau:,} accepted steps may stand for {(limit + 1) * tau:,} proposals. How many there were is not told; "
-            "all of them may cost this.",
+            f"{tau:,} accepted steps may stand for {(limit + 1) * tau:,} proposals. Judged on public data alone, all "
+            "of them cost at most this; judged on private data, nothing is proven.",
             setting=replace(setting(name), epochs=(limit + 1) * setting(name).epochs),
             ours=lambda: proven_epsilon(name, (limit + 1) * tau),
             bound=True,
@@ -160,7 +160,7 @@ def _figure_3() -> tuple[Line, ...]:
     steps = np.arange(1, 41) * (tau // 40)
     x = steps.astype(np.float64)
     lines = [Line("Accepted steps, by Theorem 1", x, np.array([theorem_1(q, sigma, each) for each in x.tolist()]))]
-    for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):
+    for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):  # fixed beforehand
         every = Mechanism.constant(q, sigma, proposals * tau)
         curve = ACCOUNTANTS[CERTIFIED].curve(every, proposals * steps, DELTA)
         lines.append(Line(f"Certified, {rejected} rejected", x, curve.epsilon, CERTIFIED))
@@ -186,8 +186,8 @@ DRAWINGS = (
         x="accepted steps",
         y="epsilon",
         lines=_figure_3,
-        note="The figure's horizontal axis is the first curve. What is sound depends on how many proposals were "
-        "rejected, which the paper does not tell.",
+        note="The figure's horizontal axis is the first curve. The others hold for so many proposals, fixed "
+        "beforehand and judged on public data alone. How many the paper made it does not tell.",
     ),
     Drawing(
         place="Equation (3)",

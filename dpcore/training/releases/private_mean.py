@@ -19,7 +19,10 @@ from dpcore.training.gradients.rounding import longest_norms
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 ROWS = 2048  # at once
-SAFETY = 1 - 1e-6  # for a root, a division and the mean of views in float32
+# In float32, with u = 2^-24, rounding can lengthen a row by 4 u (2 u for the length that it is divided by, u for the
+# division, u for the product with SAFETY), and the mean over its views by 15 u more: 14 additions and a division, or 15
+# and one by 16, which is exact. That is 19 u, and SAFETY takes off 33 u.
+SAFETY = 1 - 2e-6
 LEAST = 1e-12  # length below which a row counts as that long: one of zeros stays zero
 
 

@@ -86,7 +86,7 @@ def recording(found: Comparison) -> str:
         return ""
     seeds = f"{len(record.runs)} seeds" if len(record.runs) > 1 else "one seed"
     spent = "" if record.epsilon is None else f", epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)"
-    return f"Recorded on {record.date}: {seeds} on {record.device}{spent}."
+    return f"Recorded on {record.date}: {seeds} on {record.where}{spent}."
 
 
 def _row(found: Comparison, ways: str, opened: bool) -> str:

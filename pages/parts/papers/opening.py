@@ -26,6 +26,7 @@ from pages.parts.train.method import plain_method
 
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
+TRAINS = ("", "train")  # addresses of the pages that train what their controls say
 
 
 def links(comparison: Comparison) -> str:
@@ -39,7 +40,7 @@ def links(comparison: Comparison) -> str:
         return link_of_run(run, what) if run else ""
     setting = fields_of(entry.setting)
     return " ".join(
-        link_of_run(run, what) if run and page == menu.page_at("train") else _link(page, setting, what)
+        _link(page, fields_of_run(run) if run and page.address in TRAINS else setting, what)
         for page in menu.PAGES
         if page.has_controls
     )
@@ -58,7 +59,8 @@ def fields_of(setting: Setting) -> dict[str, str]:
     numbers = {"n": setting.n, "batch": setting.batch, "sigma": setting.sigma, "epochs": setting.epochs}
     numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
     if dataset != OTHER:
-        usual = defaults(dataset, models_for(dataset)[-1], setting.optimizer, source)
+        fields["model"] = models_for(dataset)[-1]
+        usual = defaults(dataset, fields["model"], setting.optimizer, source)
         numbers[clip_norm_of(usual).key] = setting.clip_norm
     if setting.schedule != "constant":
         numbers[f"rate_{setting.schedule}"] = setting.rate
@@ -71,7 +73,8 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     values = config.to_json()
     fields = {name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)}
     fields |= {name: show(value) for name, value in values.items() if name not in fields and value is not None}
-    usual = defaults(config.dataset, config.model, config.optimizer, config.source, reading=config.reading)
+    trained = (config.dataset, config.model, config.optimizer, config.source)
+    usual = defaults(*trained, reading=config.reading, features=config.features)
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")

@@ -48,7 +48,7 @@ def said(record: Recorded | None) -> str:
         return "not recorded yet"
     spread = "" if record.spread is None else f" ± {record.spread:.2f}"
     seeds = f"{len(record.runs)} seeds" if len(record.runs) > 1 else "one seed"
-    return f"{record.mean:.2f} %{spread} ({seeds}, {escape(record.device)}, {escape(record.date)})"
+    return f"{record.mean:.2f} %{spread} ({seeds}, {escape(record.where)}, {escape(record.date)})"
 
 
 def _way(sweep: Sweep, config: RunConfig) -> str:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.papers import PAPERS
 from dpcore.papers.entry import Claim, Computed, Setting, Trained
+from dpcore.papers.ladder import Ladder, Rung
 from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark, Sweep
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
@@ -47,6 +48,11 @@ TABLE_3 = Calculator(
     "Table 3", "Noise of each row", (ROWS,), ("Row", "noise"), lambda values: (("Output", f"{2 / values['rows']:g}"),)
 )
 LOTS = tuple(replace(CONFIG, batch=batch) for batch in (100, 2000))
+STAIRS = tuple((epsilon, replace(CONFIG, sigma=4.0 / epsilon, lr=0.25)) for epsilon in (1.0, 2.0))
+PLAINLY = replace(CONFIG, private=False, lr=0.25)
+LADDER = Ladder(
+    "Record", "recipes", (Rung("plain", ((1.0, OTHER), (2.0, FULL)), OTHER), Rung("best", STAIRS, PLAINLY)), "By us."
+)
 SWEEP = Sweep("Figure 7", "lot size", "batch", LOTS, note="The values are ours.")
 
 PAPER = Paper(
@@ -61,6 +67,7 @@ PAPER = Paper(
     maps=(PLANE,),
     calculators=(TABLE_3,),
     sweeps=(SWEEP,),
+    ladders=(LADDER,),
     findings=(Finding("It is better than all.", lambda: "It is proven to be at least 0.5."),),
     remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
 )
@@ -70,8 +77,9 @@ PAPER = Paper(
 def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """The paper among the others, with the runs of one of its accuracies on record."""
     monkeypatch.setitem(PAPERS, PAPER.id, PAPER)
-    found = {CONFIG: RECORD, LOTS[0]: RECORD}
-    for module in ("dpcore.papers.comparison", "pages.parts.papers.sweeps", "pages.parts.papers.trainings"):
+    found = {CONFIG: RECORD, LOTS[0]: RECORD, STAIRS[1][1]: RECORD, PLAINLY: replace(RECORD, runs=SEEDS[:1])}
+    modules = ("dpcore.papers.comparison", "pages.parts.papers.sweeps", "pages.parts.papers.trainings")
+    for module in (*modules, "pages.parts.papers.ladders"):
         monkeypatch.setattr(f"{module}.recorded", lambda paper, config: found.get(config))
     return PAPER
 

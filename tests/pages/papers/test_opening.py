@@ -15,7 +15,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components import setting_links
 from pages.parts.papers import opening
-from pages.parts.papers.opening import fields_of, fields_of_run
+from pages.parts.papers.opening import TRAINS, fields_of, fields_of_run
 from pages.parts.shell.menu import PAGES
 from tests.pages.papers.dummy import (
     CONFIG,
@@ -44,6 +44,8 @@ RARE = RunConfig(
     delta=1e-6, stop_epsilon=2.0, stop_accountant="rdp",
 )  # fmt: skip
 
+ON_FEATURES = RunConfig(features="scatter", views=2, model="map_cnn", lr=0.5)
+
 
 def page_at(file: str, query: dict[str, str]) -> AppTest:
     page = AppTest.from_file(ROOT / file, default_timeout=60)
@@ -70,11 +72,13 @@ def test_a_setting_opens_on_every_page_that_has_controls(store: Store, target, s
         assert typed(page, f"rate_{setting.schedule}") == setting.rate
 
 
-@pytest.mark.parametrize("config", [CONFIG, OTHER, RARE], ids=["sgd", "adam", "rare"])
-def test_a_run_opens_on_the_training_page_as_it_is_declared(store: Store, config: RunConfig):
-    page = page_at("pages/train.py", fields_of_run(config))
-    next(each for each in page.button if each.label == "Start private run").click().run()
-    (run,) = store.runs()
+@pytest.mark.parametrize("config", [CONFIG, OTHER, RARE, ON_FEATURES], ids=["sgd", "adam", "rare", "features"])
+@pytest.mark.parametrize("file", [page.file for page in PAGES if page.address in TRAINS])
+def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store, config: RunConfig, file: str):
+    page = page_at(file, fields_of_run(config))
+    button = (each for each in page.button if each.label == "Start private run" or each.key == "train")
+    next(button).click().run()
+    (run,) = [run for run in store.runs() if run.config.private]
     assert run.config == config
 
 

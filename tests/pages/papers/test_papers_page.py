@@ -89,7 +89,7 @@ def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_
     shown = rows(opened(**OPENED))
     row = shown[name_of(TRAINED)]
     assert ">95.4 ± 0.36<" in row
-    assert "Recorded on 2026-11-22: 3 seeds on cpu, epsilon ≤ 1.24 (certified)." in row
+    assert "Recorded on 2026-11-22: 3 seeds on cpu, torch 2.9, epsilon ≤ 1.24 (certified)." in row
     assert "<b>untrained</b>" in shown[name_of(UNTRAINED)]
 
 
@@ -143,10 +143,31 @@ def test_a_sweep_shows_what_has_been_recorded_and_opens_each_of_its_runs(store: 
     assert "Recorded here ends at 95.4, at Expected batch 100" in page.get("plotly_chart")[0].proto.alt
     table = next(each.proto.body for each in page.get("html") if 'aria-label="Figure 7"' in each.proto.body)
     first, second = table.split("<tr>")[2:]
-    assert "95.40 % ± 0.36 (3 seeds, cpu, 2026-11-22)" in first
+    assert "95.40 % ± 0.36 (3 seeds, cpu, torch 2.9, 2026-11-22)" in first
     assert "not recorded yet" in second
     assert "batch=2000" in second
     assert "train?" in second
+
+
+def test_a_ladder_shows_what_has_been_recorded_of_each_rung_and_opens_its_runs(store: Store, dummy: Paper):
+    page = opened_in_the_app(paper=PAPER.id, figure_999="record")
+    assert page.get("plotly_chart")[0].proto.alt == (
+        "Line chart of test accuracy, % against epsilon. best ends at 95.4, at epsilon 2."
+    )
+    tables = [each.proto.body for each in page.get("html")]
+    accuracies = next(each for each in tables if 'aria-label="Record: accuracies"' in each)
+    plain, best = accuracies.split("<tr>")[2:]
+    assert plain.count("–") == 3
+    assert [cell.split("<")[0] for cell in best.split("<b>")[1:]] == ["95.40", "95.10"]
+    assert "± 0.36" in best
+    assert best.count("train?") == 2, "the run without privacy has no link: the controls have no such setting"
+    assert "sigma=2" in best
+    trained = next(each for each in tables if 'aria-label="Record: runs"' in each).split("<tr>")[2:]
+    assert [row.split("<br>")[0].removeprefix("<th scope=row>") for row in trained] == [
+        "best, epsilon 2", "best, without privacy",
+    ]  # fmt: skip
+    assert "95.10, 95.30, 95.80" in trained[0]
+    assert "(3 seeds, cpu, torch 2.9, 2026-11-22)" in trained[0]
 
 
 def test_figures_that_share_a_place_have_names_of_their_own():

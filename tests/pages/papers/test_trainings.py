@@ -61,14 +61,16 @@ def test_another_accuracy_is_chosen_by_its_place(store: Store, dummy: Paper):
     assert {each.config for each in store.runs()} == {OTHER}
 
 
-def test_all_that_a_paper_trains_can_be_chosen_the_points_of_its_sweeps_too(store: Store, dummy: Paper):
+def test_all_that_a_paper_trains_can_be_chosen_the_points_of_its_sweeps_and_ladders_too(store: Store, dummy: Paper):
     offered = opened(paper=PAPER.id, verdict="refuted").selectbox(key="training_999").options
     quoted = [f"{each.place}: {each.quantity}" for each in PAPER.trained]
-    assert offered == [*quoted, "Figure 7: lot size, 100", "Figure 7: lot size, 2,000"]
+    swept = ["Figure 7: lot size, 100", "Figure 7: lot size, 2,000"]
+    rungs = [f"Record: {rung}, {at}" for rung in ("plain", "best") for at in ("epsilon 1", "epsilon 2")]
+    assert offered == [*quoted, *swept, *rungs, "Record: plain, without privacy", "Record: best, without privacy"]
 
 
 def test_a_paper_that_trains_nothing_offers_nothing(store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(PAPERS, PAPER.id, replace(PAPER, entries=PAPER.computed, sweeps=()))
+    monkeypatch.setitem(PAPERS, PAPER.id, replace(PAPER, entries=PAPER.computed, sweeps=(), ladders=()))
     assert not any(each.key == RUN for each in opened(paper=PAPER.id).button)
 
 

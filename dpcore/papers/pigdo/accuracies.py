@@ -1,0 +1,128 @@
+"""What paper 000 claims of accuracies, and what the runs that are recorded say of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dpcore.papers.entry import FEWER_POINTS
+from dpcore.papers.paper import Finding, Sweep
+from dpcore.papers.pigdo.methods import run
+from dpcore.papers.pigdo.printed import FIGURE_3
+from dpcore.papers.pigdo.runs import DEFAULT, LEVELS, THREE, name_of
+from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
+from dpcore.papers.records import Recorded, recorded
+
+ID = "000"
+UNKNOWN = "Not recorded yet; the page Papers can train it."
+WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
+CHANGE = 3.0  # percentage points that Figure 7(a) allows
+
+
+@dataclass(frozen=True)
+class Race:
+    """Runs at one setting: that of PIAdam, and those that it is compared with."""
+
+    where: str  # "MNIST at sigma 8, the code's network"
+    own: Recorded
+    rivals: dict[str, Recorded]  # by their names; one at least
+    printed: Mapping[str, str]  # the accuracies of Figure 5 or 8 at this setting, by their names
+
+    @property
+    def best(self) -> str:
+        """The most accurate rival."""
+        return max(self.rivals, key=lambda name: self.rivals[name].mean)
+
+    @property
+    def lead(self) -> float:
+        """Percentage points by which PIAdam is ahead of the best rival."""
+        return self.own.mean - self.rivals[self.best].mean
+
+    def told(self) -> str:
+        """Both accuracies with their seeds, and as they are printed, where both are."""
+        best = self.best.split(",")[0]
+        theirs = [self.printed.get(name) for name in (FIVE[0], best)]
+        printed = f" (printed: {theirs[0]} and {theirs[1]})" if all(theirs) else ""
+        return f"{self.where}: PIAdam {_said(self.own)}, {best} {_said(self.rivals[self.best])}{printed}"
+
+
+def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Race]:
+    """The race of the first method against the others; empty where nothing of it is recorded."""
+    found = {method: recorded(ID, run(data, method, sigma)) for method in methods}
+    own, *rivals = found.items()
+    known = {name: record for name, record in rivals if record}
+    printed = LEVELS.get(data, {}).get(sigma, {})
+    return [Race(f"{data} at sigma {sigma:g}, {where}", own[1], known, printed)] if own[1] and known else []
+
+
+def levels() -> list[Race]:
+    """Those of Figures 5 and 8, on both networks for MNIST."""
+    found = []
+    for data, rows in LEVELS.items():
+        for sigma in rows:
+            found += race("the code's network", data, sigma, FIVE)
+            found += race("the text's network", data, sigma, WRITTEN) if data == "MNIST" else []
+    return found
+
+
+def kinds() -> list[Race]:
+    """Those of Figure 3, between the three methods of the paper."""
+    found = []
+    for data in FIGURE_3:
+        for reading in ("as coded", "as written"):
+            network = f"the {'code' if reading == 'as coded' else 'text'}'s network"
+            found += race(network, data, DEFAULT[data], [name_of(method, reading) for method in THREE])
+    return found
+
+
+def judged(races: list[Race], roughly: float) -> str:
+    """The verdict: how often PIAdam is ahead, or behind by no more than `roughly` points, and where it is not."""
+    if not races:
+        return UNKNOWN
+    behind = [each for each in races if each.lead < -roughly]
+    even = [each for each in races if -roughly <= each.lead < 0]
+    verdict = "Not everywhere" if behind else "Yes, where it is recorded"
+    parts = [f"of {len(races)} comparisons that are recorded, PIAdam is ahead in {len(races) - len(behind + even)}"]
+    if roughly:
+        parts.append(f"roughly equal (behind by {roughly:g} points at most) in {len(even)}")
+    parts.append(f"behind in {len(behind)}")
+    listed = "; ".join(each.told() for each in (*behind, *even))
+    return f"{verdict}: {', '.join(parts)}." + (f" Accuracies in % where a rival is ahead: {listed}." if listed else "")
+
+
+def _said(record: Recorded) -> str:
+    return f"{record.mean:.2f} ({record.seeds})"
+
+
+def _against_rivals() -> str:
+    return judged(levels(), FEWER_POINTS)
+
+
+def _among_its_own() -> str:
+    return judged(kinds(), 0.0)
+
+
+def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
+    """By how many points accuracy changes over each sweep of which two values are recorded at least."""
+    found = {}
+    for sweep in sweeps:
+        means = [record.mean for record in (recorded(ID, config) for config in sweep.configs) if record]
+        if len(means) > 1:
+            found[sweep.title] = max(means) - min(means)
+    return found
+
+
+def _hidden_units() -> str:
+    found = changes(panels[0] for panels in FIGURE_7)
+    if not found:
+        return UNKNOWN
+    verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"
+    return f"{verdict}: by {'; '.join(f'{change:.2f} points ({title})' for title, change in found.items())}."
+
+
+ACCURACIES = (
+    Finding(
+        "PIAdam “surpasses or roughly equals” ADADP, ADPPL, EXP and DP-SGD at all noise levels (Figures 5 and 8).",
+        _against_rivals,
+    ),
+    Finding("PIAdam “always performs better than PIRMSprop and PIAdagrad” (Figure 3).", _among_its_own),
+    Finding("The number of hidden units changes accuracy “within 3%” (Figure 7(a)).", _hidden_units),
+)

@@ -1,0 +1,68 @@
+"""Figure 3 (d) and (e) again, from recorded runs: accuracy against epsilon, counted as the paper does and soundly."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpcore.papers.paper import Drawing, Line
+from dpcore.papers.records import OnTheWay, recorded
+from dpcore.papers.sa_dpsgd.numbers import DELTA
+from dpcore.papers.sa_dpsgd.runs import METHODS, run
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.plan import plan
+
+ID = "001"
+PANELS = {"Figure 3 (d)": "MNIST", "Figure 3 (e)": "Fashion-MNIST"}
+ANNEALED = "SA-DPSGD"
+NOTE = (
+    "One recorded run of each method, at the tests that were made on the way. Epsilon is certified and charges every "
+    "proposal; the last curve charges the accepted steps of the same run alone, for which there is no proof. The text "
+    "prints none of the figure's numbers; losses, Figure 3 (a) to (c), are not recorded."
+)
+
+
+def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
+    """The tests on the way of the first recorded run that has them."""
+    record = recorded(ID, run(title, method))
+    return next((each.course for each in record.runs if each.course), ()) if record else ()
+
+
+def accuracy_lines(title: str) -> tuple[Line, ...]:
+    """Accuracy in per cent against epsilon of every method that is recorded so, and of the accepted steps alone."""
+    lines = []
+    for method in METHODS:
+        course, charged = course_of(title, method), plan(run(title, method)).mechanism
+        if not course or charged is None:
+            continue
+        lines.append(_line(method, course, [each.step for each in course], charged))
+        if method == ANNEALED:
+            counted = [each for each in course if each.accepted]
+            lines.append(
+                _line(f"{method}, accepted steps alone", counted, [each.accepted or 0 for each in counted], charged)
+            )
+    return tuple(lines)
+
+
+def _line(name: str, course: Sequence[OnTheWay], steps: Sequence[int], charged: Mechanism) -> Line:
+    """The tests of a run against what so many of its steps cost; tests at one number of steps lie above one another."""
+    counts, places = np.unique(steps, return_inverse=True)
+    epsilon = ACCOUNTANTS[CERTIFIED].curve(charged, counts.tolist(), DELTA).epsilon[places]
+    return Line(name, epsilon, np.array([100 * each.accuracy for each in course]))
+
+
+def _drawing(place: str, title: str) -> Drawing:
+    return Drawing(
+        place=place,
+        title=f"Accuracy against epsilon on {title}, delta = 1e-5",
+        x="epsilon",
+        y="test accuracy, %",
+        lines=lambda: accuracy_lines(title),
+        from_zero=False,
+        note=NOTE,
+    )
+
+
+DRAWINGS = tuple(
+    _drawing(place, title) for place, title in PANELS.items() if all(course_of(title, each) for each in METHODS)
+)
