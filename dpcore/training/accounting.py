@@ -87,7 +87,7 @@ def first_releases(config: RunConfig) -> tuple[Release, ...]:
 
 
 def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
-    """The steps of all epochs, with the sigma that is drawn in each: the noise's std over the clip norm.
+    """The steps of all epochs, with the sigma that is drawn in each: the noise's std over the clipping norm.
 
     Errors: ValueError for a noise schedule that does not fit them.
     """

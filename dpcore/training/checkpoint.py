@@ -2,9 +2,10 @@
 
 **Guarantees:** a resumed run draws the batches and the noise that the run would have drawn, and its parameters are bit
 for bit the same, so nothing is charged twice. What is released before the first step is drawn again from the same seed.
-All of this holds on the same device, with as many threads and the same torch, and a file is refused anywhere else: the
-same noise on sums rounded otherwise would not hide their difference. What is not checked: the version of this program,
-and on a GPU that its memory is never shorter than it was, and that a recorded step is trusted again if it was.
+All of this holds on the same device, with as many threads, the same torch, and the same data and features. A file is
+refused anywhere else: the same noise on other sums, were it on sums rounded otherwise, would not hide their difference.
+What is not checked: the version of this program, and on a GPU that its memory is never shorter than it was, and that a
+recorded step is trusted again if it was.
 """
 
 import io
@@ -25,6 +26,8 @@ from dpcore.training.randomness.streams import fingerprint
 from dpcore.training.training_run import TrainingRun
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
+DATA = f"train it on those, or {INSTEAD}"
+SHOWN = 16  # letters of a fingerprint, which tell one from another
 WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way to have it so
     "device": lambda was: "set CUDA_VISIBLE_DEVICES=-1." if was.startswith("cpu") else "resume it on that device.",
     "threads": lambda was: f"set OMP_NUM_THREADS={was}.",
@@ -40,7 +43,7 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
         with open(aside, "wb", opener=private) as file:
             state = io.BytesIO()  # torch counts from the start of a file
             torch.save(snapshot(run), state)
-            label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret))
+            label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret), run.fingerprint)
             write_label(file, label.sealed(state.getbuffer()))
             file.write(state.getbuffer())
             file.flush()
@@ -55,8 +58,8 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
 def resume(run: TrainingRun, path: Path) -> int:
     """Take on the state in the file; the steps it has done.
 
-    Errors: ValueError, and the run is as before, for another run's file, one that was written elsewhere, by an older
-    version, or is damaged.
+    Errors: ValueError, and the run is as before, for another run's file, one that was written elsewhere, of other data,
+    by an older version, or is damaged.
     """
     with open(path, "rb") as file:
         label, state = read_label(file), io.BytesIO(file.read())
@@ -65,6 +68,11 @@ def resume(run: TrainingRun, path: Path) -> int:
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")
     _check_where(where(run), label.where, path)
+    if label.data != run.fingerprint:
+        now, was = run.fingerprint[:SHOWN], label.data[:SHOWN]
+        raise ValueError(
+            f"Expected data={now}... to be {was}..., as where {path} was written: images and features; {DATA}"
+        )
     before = snapshot(run)
     try:
         values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say

@@ -14,6 +14,7 @@ class Label(NamedTuple):
     settings: dict[str, Any]  # of the run, where they are not at their defaults
     where: dict[str, str]  # "device", "threads", "torch": each has a say in the last bit of a weight
     secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
+    data: str  # the fingerprint of what it was trained on: on other data the same noise would give away a difference
     digest: str = ""  # of all this and the state; empty in a file of an older version, which has none
 
     def sealed(self, state: memoryview | bytes) -> "Label":

@@ -6,8 +6,8 @@ differs between steps goes into the same buffer: how many positions are drawn, s
 the optimizer has done. So no number of a step is part of the recording.
 
 **Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
-ordinary step: none is cut. What fills the buffer up adds exactly 0 to the sum. Before it is trusted, `rehearsal` holds
-it against the ordinary step.
+ordinary step, and so does an empty one: none is cut. What fills the buffer up adds exactly 0 to the sum. Before it is
+trusted, `rehearsal` holds it against the ordinary step.
 Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
 """
 
@@ -44,15 +44,19 @@ class StaticStep:
         self._play: Callable[[], None] = self._run
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
-        """Whether the step can be played for these positions: they fit, and the optimizer has its scale."""
-        return len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
+        """Whether the step can be played for these positions: they fit, and the optimizer has its scale.
+
+        An empty batch is not played: an example outside of it would have to fill it up, and 0 times a gradient of that
+        one which is not finite would put into the sum what the ordinary step does not.
+        """
+        return 0 < len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
 
     def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
-        """Take one step: losses, norms and whether clipped, as 0 or 1; (B,) each."""
+        """Take one step for at least one position: losses, norms and whether clipped, as 0 or 1; (B,) each."""
         descent, done = self._descent, self._descent.state.count + 1
         inputs = np.zeros(self.room + 4)
         # a drawn position fills up: what is not finite there is not finite in the batch itself
-        inputs[: self.room] = drawn[0] if len(drawn) else 0
+        inputs[: self.room] = drawn[0]
         inputs[: len(drawn)] = drawn
         inputs[self.room :] = len(drawn), sigma, lr, done
         self._inputs.copy_(moved(inputs, self._inputs.device))

@@ -43,7 +43,7 @@ class Descent:
         self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
         self._engine, self._noise, self._cores = engine, noise, cores
         self._batch = config.batch  # q n: the realised batch is not public
-        self._noisy = config.private and config.sigma > 0
+        self.noisy = config.private and config.sigma > 0  # whether a step draws noise
         self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
         self._parameters = noise.pieces(engine.parameters)
         self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
@@ -68,12 +68,12 @@ class Descent:
         optimizer, cores = self.optimizer, self._cores
         (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
         self.state = self.state._replace(count=self.state.count + 1)
-        variance = (std / self._batch) ** 2 if self._noisy else 0.0
+        variance = (std / self._batch) ** 2 if self.noisy else 0.0
 
         def absorb(i: int) -> Tensor | None:
             for other in others:
                 gradients[i].add_(other[i])
-            if self._noisy:
+            if self.noisy:
                 self._noise.add(i, gradients[i], std, inverses[i].rsqrt() if scaled else None)
             own = self._piece(i, variance)
             optimizer.absorb(gradients[i].mul_(1 / self._batch), own)

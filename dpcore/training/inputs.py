@@ -25,7 +25,7 @@ class Inputs:
     """The parts of a data set as a run sees them: rows (n, ...), of several views (n, K, ...), and labels (n,)."""
 
     train: tuple[Rows, Tensor]
-    public: tuple[Tensor, Tensor]  # one view each: what is held out is not trained on
+    public: tuple[Tensor, Tensor]  # of as many views, over which answers are averaged
     test: tuple[Tensor, Tensor]
     fingerprint: str  # of the data set and, where they are not its pixels, of what is made of it
     note: str = ""  # a sentence on what did not go well; empty otherwise
@@ -57,17 +57,16 @@ def reading(config: RunConfig, device: torch.device) -> Steps[Inputs]:
 def _featured(config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str) -> Steps[Inputs]:
     """The same for features, which are kept as float16: what a step takes of them it turns into float32."""
     n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
-    for part, views in ((train, config.views), (test, 1)):
-        found = yield from finding(part, config.features, views)
-        values = found.values if views > 1 else found.values[:, 0]
+    for part in (train, test):
+        found = yield from finding(part, config.features, config.views)
+        values = found.values if config.views > 1 else found.values[:, 0]
         if config.pixel_scale == "centred":
             values = centred(values)
         parts.append((values.to(device), torch.tensor(part.labels, device=device).long()))
         notes.append(found.note)
         made.update(found.digest.encode())
     (x, y), tested = parts
-    held_out = x[n:] if config.views == 1 else x[n:, 0]
-    return Inputs((x[:n], y[:n]), (held_out, y[n:]), tested, made.hexdigest(), next(filter(None, notes), ""))
+    return Inputs((x[:n], y[:n]), (x[n:], y[n:]), tested, made.hexdigest(), next(filter(None, notes), ""))
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:

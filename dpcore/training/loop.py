@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
+
+from torch import Tensor
 
 from dpcore.training import checkpoint
 from dpcore.training.begun import Begun
@@ -11,12 +14,17 @@ from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.inputs import Inputs, reading
+from dpcore.training.moment import Moment, go_back, moment_of
 from dpcore.training.origin import check_origin, origin_of
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.rehearsal import disagreement
 from dpcore.training.training_run import TrainingRun, device_of
 
 TOLD = 20  # times, at most, that it is said how far the features are
+LOST = (
+    "A recorded step was tried, and the device failed so that nothing could be put back. Start the run again, in "
+    "another process: it goes on from its last checkpoint, or begins at its first step where there is none."
+)
 
 
 def train(
@@ -49,15 +57,16 @@ def train(
 
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
     """Read what the network is given, and say how far that is where features have to be computed."""
-    steps, told = reading(config, device_of(config.device)), 0
-    while True:
-        try:
-            done, total = next(steps)
-        except StopIteration as end:
-            return end.value
-        if not silent and done < total and TOLD * done // total > told:
-            told = TOLD * done // total
-            yield Preparing(done, total)
+    told = 0
+    with closing(reading(config, device_of(config.device))) as steps:
+        while True:
+            try:
+                done, total = next(steps)
+            except StopIteration as end:
+                return end.value
+            if not silent and done < total and TOLD * done // total > told:
+                told = TOLD * done // total
+                yield Preparing(done, total)
 
 
 def events_of(run: TrainingRun, file: Path | None, begun: Begun | None = None) -> Iterator[Event]:
@@ -118,11 +127,14 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
     That stands behind the engine's name.
 
     Edge cases: on the CPU, where there is nothing to record, nothing is said.
+    Errors: RuntimeError where trying failed so that the device cannot put back what it changed. The run's checkpoint is
+    as it was, and nothing of what was tried has been said.
     """
     if run.device.type == "cpu":
         return None, ""
     why = obstacle(run)
     if not why:
+        before, batches = moment_of(run), run.batches.state()
         try:
             step = StaticStep(run.engine, run.descent, run.train, run.config.q)
             step.record(run.noise)
@@ -131,15 +143,21 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
                 return step, ", captured"
         except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
             why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
-        leave(run)
+        leave(run, before, batches)
     return None, f"; not captured: {why}"
 
 
-def leave(run: TrainingRun) -> None:
-    """Go on without a recording: where the noise is, but with generators that it does not hold."""
-    stream = run.noise.states()
-    run.noise.renew()
-    run.noise.restore(stream)
+def leave(run: TrainingRun, before: Moment, batches: Tensor) -> None:
+    """Go on from a moment without a recording, with generators that it does not hold.
+
+    Errors: RuntimeError where the device does nothing more, after an error that no later call of this process survives.
+    """
+    try:
+        run.noise.renew()
+        run.batches.restore(batches)
+        go_back(run, before)
+    except Exception as error:  # whatever a driver may raise: a run that stands anywhere else must not go on
+        raise RuntimeError(f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}") from error
 
 
 def obstacle(run: TrainingRun) -> str:

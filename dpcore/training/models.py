@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
-from dpcore.training.features.kinds import KINDS, kinds_for
+from dpcore.training.features.kinds import KINDS, PIXELS, kinds_for
 from dpcore.training.features.shapes import SCATTERED, Shape
 
 if TYPE_CHECKING:
@@ -28,18 +28,18 @@ class Model:
     source: str
     groups: int  # layers with parameters; `per_layer` clips each on its own
     layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width where it is wide -> the network
-    only: Shape | None = None  # the one shape of example that it is cut to; None: it takes any vector
+    only: tuple[Shape, ...] = ()  # the shapes of examples that it is cut to; none: it takes any vector
     wide: bool = False  # whether a run chooses how many units its hidden layer has
     hidden: bool = True  # whether there is a hidden layer, and so an activation behind it
 
     @property
     def dense(self) -> bool:
         """Whether it takes vectors, so also projected ones."""
-        return self.only is None
+        return not self.only
 
     def takes(self, dataset: Dataset, features: str = "pixels") -> bool:
         """Whether it takes these features of the examples; ids are no quantities, so that no vector is made of them."""
-        return self.only == KINDS[features].shape_of(dataset.shape) or (self.dense and not dataset.ids)
+        return KINDS[features].shape_of(dataset.shape) in self.only or (self.dense and not dataset.ids)
 
 
 def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
@@ -92,7 +92,9 @@ def map_cnn(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Seque
     """A convolution and a dense layer."""
     from torch import nn
 
-    return nn.Sequential(nn.Conv2d(shape[0], 48, 3), activation(), nn.Flatten(), nn.Linear(48 * 5 * 5, classes))
+    maps, height, width = shape
+    places = (height - 2) * (width - 2)
+    return nn.Sequential(nn.Conv2d(maps, 48, 3), activation(), nn.Flatten(), nn.Linear(48 * places, classes))
 
 
 def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
@@ -152,7 +154,7 @@ MODELS = {
             source=PAPERNOT,
             groups=8,
             layers=cnn9,
-            only=(3, 32, 32),
+            only=((3, 32, 32),),
         ),
         Model(
             name="abadi",
@@ -164,7 +166,8 @@ MODELS = {
         ),
         Model(
             name="linear",
-            note="No hidden layer: 7,850 parameters for pixels, 39,700 for the scattering transform of a grey image.",
+            note="No hidden layer: 7,850 parameters for grey pixels, 39,700 for their scattering transform, 155,530 "
+            "for that of CIFAR-10.",
             source="Tramer and Boneh 2021, arXiv 2011.11660",
             groups=1,
             layers=linear,
@@ -184,15 +187,16 @@ MODELS = {
             source=PAPERNOT,
             groups=4,
             layers=cnn,
-            only=(1, 28, 28),
+            only=((1, 28, 28),),
         ),
         Model(
             name="map_cnn",
-            note="A convolution and a dense layer for the scattering transform of a grey image, 47,050 parameters.",
+            note="A convolution and a dense layer for the scattering transform, 47,050 parameters for grey images and "
+            "122,314 for CIFAR-10's.",
             source="after Tramer and Boneh 2021, arXiv 2011.11660",
             groups=2,
             layers=map_cnn,
-            only=SCATTERED[1, 28, 28],
+            only=tuple(SCATTERED.values()),
         ),
         Model(
             name="adult",
@@ -200,7 +204,7 @@ MODELS = {
             source=BU,
             groups=2,
             layers=adult,
-            only=ADULT.shape,
+            only=(ADULT.shape,),
         ),
         Model(
             name="imdb",
@@ -208,7 +212,7 @@ MODELS = {
             source=BU,
             groups=3,
             layers=imdb,
-            only=IMDB.shape,
+            only=(IMDB.shape,),
         ),
         Model(
             name="movielens",
@@ -216,7 +220,7 @@ MODELS = {
             source=BU,
             groups=2,
             layers=movielens,
-            only=MOVIELENS.shape,
+            only=(MOVIELENS.shape,),
         ),
     )
 }
@@ -225,12 +229,15 @@ MODELS = {
 def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     """The models that take these features of the data set's examples, the one to start from last.
 
+    What is made for such examples comes last; where they are good features already, what has the least to learn.
+
     >>> models_for("mnist"), models_for("mnist", "scatter")
-    (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'linear', 'mlp', 'map_cnn'))
+    (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'mlp', 'map_cnn', 'linear'))
     """
     check.one_of(kinds_for(dataset_of(dataset)), **{f"{dataset}'s features": features})
     suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset), features)]
-    return tuple(model.name for model in sorted(suited, key=lambda model: not model.dense))  # made for it: last
+    made, least = (lambda model: not model.dense), (lambda model: not model.hidden)
+    return tuple(model.name for model in sorted(suited, key=made if features == PIXELS.name else least))
 
 
 def build(

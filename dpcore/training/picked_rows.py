@@ -2,17 +2,18 @@
 
 from torch import Size, Tensor
 
-from dpcore.training.byte_rows import Rows
+from dpcore.training.byte_rows import ByteRows, Rows
 
 
 class PickedRows:
     """Rows of a set of examples at the positions of a batch.
 
-    A batch of wide rows is copied twice where it is taken as a whole: to memory, and part by part back to a core. So
-    each core takes the rows of its own part, which stay in its cache: of 8,192 rows of 3,969 features 12 ms, not 45.
+    On a processor a batch of wide rows is copied twice where it is taken as a whole: to memory, and part by part back
+    to a core. So each core takes the rows of its own part, which stay in its cache: of 8,192 rows of 3,969 features 12
+    ms, not 45. On a GPU the batch with all its views may not fit: where parts become smaller, so does what is taken.
     """
 
-    def __init__(self, held: Tensor, at: Tensor) -> None:
+    def __init__(self, held: Rows, at: Tensor) -> None:
         self._held, self._at = held, at
 
     def __len__(self) -> int:
@@ -20,16 +21,20 @@ class PickedRows:
 
     def __getitem__(self, part: slice) -> Tensor:
         """The rows of a part of the batch."""
-        return self._held.index_select(0, self._at[part])
+        at = self._at[part]
+        return self._held.index_select(0, at) if isinstance(self._held, Tensor) else self._held[at]
 
     @property
     def shape(self) -> Size:
         """What the batch's shape would be as one tensor."""
-        return Size((len(self), *self._held.shape[1:]))
+        return Size((len(self), *self._held[:0].shape[1:]))
 
 
 def picked(rows: Rows, at: Tensor) -> Tensor | PickedRows:
-    """The rows at these positions: on a processor those of features stay where they are."""
-    if isinstance(rows, Tensor) and rows.is_cpu and rows.itemsize == 2:
-        return PickedRows(rows, at)
-    return rows[at]
+    """The rows at these positions; they stay where they are on a GPU, and on a processor if they are halves.
+
+    On a processor all others fit into memory, and a part of them is a stretch of it. Rows of any other kind, such as
+    those that an audit watches, are taken at once: whoever made them looks at whole batches.
+    """
+    stay = isinstance(rows, ByteRows) or (isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2))
+    return PickedRows(rows, at) if stay else rows[at]

@@ -46,7 +46,7 @@ class Plan:
 
     @cached_property
     def sigmas(self) -> FloatArray:
-        """Noise std over clip norm of each step: (T,), read-only; zeros for a run without noise."""
+        """Noise std over clipping norm of each step: (T,), read-only; zeros for a run without noise."""
         if not self.drawn:
             return read_only(np.zeros(self.steps))
         counts = [release.count for release in self.drawn]

@@ -4,9 +4,12 @@ A few steps are taken both ways from the same moment: the same batch, the same n
 leave behind agrees, the recording is trusted. Both results are thrown away, and the run stands where it stood.
 
 **Guarantees:** nothing that is computed here is kept or shown, for two results with the same noise would give away the
-difference of their sums: what comes of it is one word, which depends on the data as far as rounding does. Afterwards
-parameters, optimizer, noise and batches are as before, also after an exception, so that the run draws its noise and
-its batches once, and releases each step once.
+difference of their sums. What is said of it is whether they agreed, or else which part did not or the beginning of an
+exception's text. That depends on the data, as far as rounding does and where a number is not finite, and no epsilon
+covers it: `NOT_COVERED` says so. Afterwards parameters, optimizer, noise and batches are as before, also after an
+exception, so that the run draws its noise and its batches once, and releases each step once.
+**Edge cases:** after an error that leaves a device without use, as an illegal access of its memory does, nothing can be
+put back. The run ends then (`prepared` of the training loop).
 """
 
 from collections.abc import Iterator
@@ -22,12 +25,15 @@ from dpcore.training.moment import Moment, go_back, moment_of
 from dpcore.training.training_run import TrainingRun
 
 # Both ways add up the same numbers in another order, as a recorded batch has another size: float32 makes of that a
-# millionth of a vector's length, and more where rounding chooses another pixel of a pooling window. One coordinate of a
-# million without its noise, a batch or noise of another step, a rate of another level, all make more.
+# millionth of a vector's length, and more where rounding chooses another pixel of a pooling window. A batch or noise of
+# another step and a rate of another level make more. Noise that a few coordinates lack need not: LOUD shows it.
 CLOSE = 1e-3
+LOUD = 1e9  # a sigma beside which the gradient of one example is less than rounding in nearly every coordinate
+EACH = 1e-2  # of a loud coordinate: further apart, its noise is not the ordinary step's
 # A step of Adam's first ones has the sign of each coordinate, which rounding can turn where there is next to nothing.
 TURNED = 2e-2
 STORED = 1e-6  # of their length, which parameters in float32 lose to rounding whatever the step is
+ONE = np.arange(1)  # the batch of the first example alone
 
 
 class Trial(NamedTuple):
@@ -50,12 +56,12 @@ class Outcome(NamedTuple):
 def disagreement(run: TrainingRun, static: StaticStep) -> str:
     """What a played step does otherwise than the ordinary one, as a phrase without any number; empty for nothing.
 
-    Errors: whatever playing raises; the run is as before then, too.
+    Errors: whatever playing raises; the run is as before then, too, unless the device lets nothing be put back.
     """
     before, batches = moment_of(run), run.batches.state()
     try:
-        differing = (_disagreement(run, static, trial) for trial in trials(run, static.room))
-        return next(filter(None, differing), "")
+        differing = (difference(*_both_ways(run, static, trial)) for trial in trials(run, static.room))
+        return next(filter(None, differing), "") or _difference_of_noise(run, static)
     finally:
         run.batches.restore(batches)
         go_back(run, before)
@@ -65,25 +71,43 @@ def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
     """The run's next two batches, the second with the last step's numbers; then one example alone without noise.
 
     Sigma and the learning rate can change so slowly that two steps in a row do not show a number that the recording
-    has kept. Alone, one example shows what else is in the sum, which noise would hide.
+    has kept. Alone, one example shows what else is in the sum, which noise would hide. An empty batch is never played:
+    one example is tried in its place.
     """
     steps = run.plan.steps
     first = min(run.descent.state.count + 1, steps)
     (sigma, lr), last = run.numbers(first), run.numbers(steps)
-    yield Trial(run.drawn(first)[:room], sigma, lr)
-    yield Trial(run.drawn(min(first + 1, steps))[:room], *last)
-    yield Trial(np.arange(1), 0.0, lr)
+    yield Trial(_some(run.drawn(first)[:room]), sigma, lr)
+    yield Trial(_some(run.drawn(min(first + 1, steps))[:room]), *last)
+    yield Trial(ONE, 0.0, lr)
 
 
-def _disagreement(run: TrainingRun, static: StaticStep, trial: Trial) -> str:
-    """The same for one step. The run goes on from the played one."""
+def _some(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
+    return drawn if len(drawn) else ONE
+
+
+def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
+    """The same of the noise alone, coordinate by coordinate; empty for a run without any.
+
+    At a run's own sigma the length of a whole release hides a coordinate without noise as often as the noise of that
+    coordinate is small; at sigma 0 every coordinate is without. Sigma is an input of the recorded step, so that it may
+    be so large here that a release is noise and nothing else.
+    """
+    if not run.descent.noisy:
+        return ""
+    _, ordinary, played = _both_ways(run, static, Trial(ONE, LOUD, 0.0))
+    return "" if close_everywhere(ordinary.released, played.released) else "its noise is not the ordinary step's"
+
+
+def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Moment, Outcome, Outcome]:
+    """Where a step began, what the ordinary one leaves and what the played one does. The run goes on from that."""
     state = run.descent.snapshot()
     start = moment_of(run)._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
     go_back(run, start)
     ordinary = _ordinary(run, trial)
     go_back(run, start)
     losses, norms, _ = static.step(*trial)
-    return difference(start, ordinary, Outcome(static.released.clone(), losses, norms, moment_of(run)))
+    return start, ordinary, Outcome(static.released.clone(), losses, norms, moment_of(run))
 
 
 def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
@@ -123,6 +147,16 @@ def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 
     (True, False)
     """
     return length(twin - vector) <= tolerance * length(vector) + lost
+
+
+def close_everywhere(vector: Tensor, twin: Tensor) -> bool:
+    """Whether each coordinate is where its twin is but for a small part of itself; never where one is not finite.
+
+    >>> one = torch.tensor([1e9, -2.0])
+    >>> close_everywhere(one, one * 1.001), close_everywhere(one, torch.tensor([1e9, 0.0]))
+    (True, False)
+    """
+    return bool((twin - vector).abs().le(EACH * vector.abs()).all())
 
 
 def length(vector: Tensor) -> float:

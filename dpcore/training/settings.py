@@ -116,7 +116,7 @@ class Settings:
     private: bool = row(Choice(
         default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
     sigma: float = row(Number(
-        default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clip norm",
+        default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clipping norm",
         short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=(PRIVACY,),
         slider=Slider(0.3, 100, "more accurate", "more private",
                       help=help_on("sigma"))))
@@ -127,7 +127,7 @@ class Settings:
                       help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
         default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
-        help="of epochs that hold each example once: then no accountant of Poisson batches speaks of the run",
+        help="where epochs hold each example once, no accountant of Poisson batches speaks of the run",
         short=lambda value: SAMPLERS[value].title, since="2"))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=(PRIVACY,),
@@ -244,11 +244,11 @@ class Settings:
         slider=Slider(10, MOST_WIDTH, "faster", "larger", coarse=True)))
     features: str = row(Choice(
         default="pixels", choices=KINDS, among="features of `dpcore/training/features/kinds.py`",
-        label="Features", help="what the network is given of an image; scatter looks at no data, and costs nothing",
+        label="Features", help="what the network is given of an image: a fixed function of it, which costs nothing",
         short=lambda value: KINDS[value].title, rank=10, unusual=True, shared=True, since="2"))
     views: int = row(Count(
         default=1, unit="views", low=1, high=MOST_VIEWS, label="Views of each image", shared=True, unusual=True,
-        help="fixed affine views of each image, whose gradients are averaged before clipping; 1: the image alone",
+        help="fixed affine views of each image, over which gradients, before clipping, and answers are averaged",
         short=lambda value: f"{value} views", rank=11, needs=(IMAGES,), since="2",
         slider=Slider(1, MOST_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
     mean_sigma: float = row(Number(

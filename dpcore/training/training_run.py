@@ -125,7 +125,7 @@ class TrainingRun:
         noise = self._once(x[:1].numel() // views, seed)
         mean = private_mean(x, views, self.config.mean_sigma, noise)
         self.train = without_mean(x, views, mean), y
-        self.public, self.test = ((without_mean(x, 1, mean), y) for x, y in (self.public, self.test))
+        self.public, self.test = ((without_mean(x, views, mean), y) for x, y in (self.public, self.test))
 
     def _relevance(self, streams: Streams) -> Tensor:
         """The public relevance of each parameter (d,)."""

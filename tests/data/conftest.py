@@ -1,4 +1,4 @@
-"""Two tiny data sets in place of the real ones, and a data root of its own for each test."""
+"""Tiny data sets in place of the real ones, and a data root of its own for each test."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS, Dataset
+from tests.data.cifar_files import TinyCifar, tiny_cifar
 from tests.data.idx_folders import tiny
 
 
@@ -40,3 +41,11 @@ def fashion(monkeypatch: pytest.MonkeyPatch) -> Tiny:
     dataset, contents = tiny("fashion_mnist", seed=2)
     monkeypatch.setitem(DATASETS, "fashion_mnist", dataset)
     return Tiny(dataset, contents)
+
+
+@pytest.fixture
+def cifar10(monkeypatch: pytest.MonkeyPatch) -> TinyCifar:
+    """A tiny CIFAR-10, in place of the real one."""
+    made = tiny_cifar()
+    monkeypatch.setitem(DATASETS, "cifar10", made.dataset)
+    return made

@@ -1,11 +1,8 @@
 """CIFAR-10 in its own file format: tiny batches written as the originals were, imported, loaded and trained on."""
 
-import dataclasses
-import hashlib
 import io
 import os
 import pickle
-import struct
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +12,7 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.data import cifar
-from dpcore.data.catalogue import CIFAR10, DATASETS, CifarFile, Dataset, available, missing, raw_folder
+from dpcore.data.catalogue import CIFAR10, CifarFile, available, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
 from dpcore.papers import PAPERS
@@ -26,95 +23,42 @@ from dpcore.training.defaults import BATCH
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
 from dpcore.training.training_run import TrainingRun
+from tests.data.cifar_files import EACH, archived
 from tests.data.idx_folders import write
 from tests.pages.train_page import opened, press
 
 assert PAPERS  # loaded here, while CIFAR-10 has its own size: their runs are of that
 
-EACH = 20  # images in a batch
-
-
-def batch(pixels: np.ndarray, labels: list[int]) -> bytes:
-    """A batch as Python 2 pickled the originals: byte strings throughout, an array of numpy.core.multiarray."""
-
-    def text(value: bytes) -> bytes:
-        return b"U" + bytes([len(value)]) + value
-
-    shape = b"M" + struct.pack("<H", len(pixels)) + b"M" + struct.pack("<H", 3072) + b"\x86"
-    kind = b"cnumpy\ndtype\n" + text(b"u1") + b"K\x00K\x01\x87R(K\x03" + text(b"|") + b"NNNJ\xff\xff\xff\xff"
-    kind += b"J\xff\xff\xff\xffK\x00tb"
-    raw = pixels.tobytes()
-    array = b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85" + text(b"b") + b"\x87R"
-    array += b"(K\x01" + shape + kind + b"\x89T" + struct.pack("<I", len(raw)) + raw + b"tb"
-    numbers = b"](" + b"".join(b"K" + bytes([label]) for label in labels) + b"e"
-    return b"\x80\x02}(" + text(b"data") + array + text(b"labels") + numbers + b"u."
-
-
-@dataclasses.dataclass
-class Tiny:
-    dataset: Dataset
-    contents: dict[str, bytes]
-    pixels: np.ndarray  # (6 EACH, 3072)
-    labels: np.ndarray
-
-
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> Tiny:
-    """CIFAR-10 of six batches of 20 images, in place of the real one; the labels can be seen in the images."""
-    generator = np.random.default_rng(3)
-    labels = generator.integers(0, 10, 6 * EACH)
-    pixels = generator.integers(0, 64, (6 * EACH, 3072)).astype(np.uint8)
-    pixels[np.arange(6 * EACH), labels * 300] += 190
-    contents, files = {}, []
-    for i, file in enumerate(CIFAR10.batches):
-        part = slice(EACH * i, EACH * (i + 1))
-        contents[file.name] = batch(pixels[part], labels[part].tolist())
-        files.append(CifarFile(file.name, EACH, hashlib.md5(contents[file.name], usedforsecurity=False).hexdigest()))
-    dataset = dataclasses.replace(CIFAR10, batches=tuple(files))
-    monkeypatch.setitem(DATASETS, "cifar10", dataset)
-    return Tiny(dataset, contents, pixels, labels)
-
 
 @pytest.mark.parametrize("gzipped", [False, True])
 @pytest.mark.parametrize("layout", ["", "cifar-10-batches-py"])
-def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, tiny, tmp_path, layout, gzipped):
-    write(tmp_path / "given" / layout, tiny.contents, gzipped=gzipped)
+def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, cifar10, tmp_path, layout, gzipped):
+    write(tmp_path / "given" / layout, cifar10.contents, gzipped=gzipped)
     assert available("cifar10") == ()
-    assert import_folder(tmp_path / "given") == [tiny.dataset]
+    assert import_folder(tmp_path / "given") == [cifar10.dataset]
     assert available("cifar10") == ("full",)
     split = load("cifar10", "full")
     assert split.train.images.shape == (5 * EACH, 3, 32, 32)
-    assert np.array_equal(split.train.images.reshape(-1, 3072), tiny.pixels[: 5 * EACH])
-    assert np.array_equal(split.train.labels, tiny.labels[: 5 * EACH])
-    assert np.array_equal(split.test.images.reshape(-1, 3072), tiny.pixels[5 * EACH :])
-
-
-def archived(path: Path, contents: dict[str, bytes]) -> Path:
-    """The archive as it is published: the batches in their folder, among other files."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
-        for name, raw in {**contents, "batches.meta": b"labels", "readme.html": b"<p>"}.items():
-            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
-            member.size = len(raw)
-            archive.addfile(member, io.BytesIO(raw))
-    return path
+    assert np.array_equal(split.train.images.reshape(-1, 3072), cifar10.pixels[: 5 * EACH])
+    assert np.array_equal(split.train.labels, cifar10.labels[: 5 * EACH])
+    assert np.array_equal(split.test.images.reshape(-1, 3072), cifar10.pixels[5 * EACH :])
 
 
 @pytest.mark.parametrize("beside", [False, True])
-def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, tiny, tmp_path, beside):
-    path = archived(tmp_path / "given" / "cifar-10-python.tar.gz", tiny.contents)
+def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, cifar10, tmp_path, beside):
+    path = archived(tmp_path / "given" / "cifar-10-python.tar.gz", cifar10.contents)
     assert main(["data", "import", str(path.parent if beside else path)]) == 0
-    assert np.array_equal(load("cifar10", "full").train.labels, tiny.labels[: 5 * EACH])
-    assert sorted(each.name for each in raw_folder(tiny.dataset).iterdir()) == sorted(tiny.contents)
+    assert np.array_equal(load("cifar10", "full").train.labels, cifar10.labels[: 5 * EACH])
+    assert sorted(each.name for each in raw_folder(cifar10.dataset).iterdir()) == sorted(cifar10.contents)
 
 
 def test_an_archive_that_is_cut_short_or_none_or_lacks_a_batch_is_refused_and_nothing_installed(
-    root, tiny, tmp_path, capsys
+    root, cifar10, tmp_path, capsys
 ):
-    path = archived(tmp_path / "given.tar.gz", tiny.contents)
+    path = archived(tmp_path / "given.tar.gz", cifar10.contents)
     (tmp_path / "short.tar.gz").write_bytes(path.read_bytes()[:-4000])
     (tmp_path / "none.tar.gz").write_bytes(b"nonsense")
-    fewer = {name: raw for name, raw in tiny.contents.items() if name != "data_batch_4"}
+    fewer = {name: raw for name, raw in cifar10.contents.items() if name != "data_batch_4"}
     archived(tmp_path / "fewer.tar.gz", fewer)
     words = {"short": "to be a folder or a whole tar archive", "none": "whole tar archive", "fewer": "data_batch_4"}
     for name, said in {**words, "absent": "to be a folder or CIFAR-10's archive"}.items():
@@ -124,7 +68,7 @@ def test_an_archive_that_is_cut_short_or_none_or_lacks_a_batch_is_refused_and_no
     assert not root.exists()
 
 
-def test_an_archive_leads_nowhere_else(root, tiny, tmp_path):
+def test_an_archive_leads_nowhere_else(root, cifar10, tmp_path):
     path = tmp_path / "given.tar"
     with tarfile.open(path, "w") as archive:
         link = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
@@ -138,7 +82,7 @@ def test_an_archive_leads_nowhere_else(root, tiny, tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["given.tar"]
 
 
-def test_without_a_network_the_download_ends_with_a_plain_sentence(root, tiny, capsys, monkeypatch):
+def test_without_a_network_the_download_ends_with_a_plain_sentence(root, cifar10, capsys, monkeypatch):
     def unreachable(*_: object, **__: object) -> None:
         raise OSError("<urlopen error [Errno -2] Name or service not known>")
 
@@ -148,25 +92,28 @@ def test_without_a_network_the_download_ends_with_a_plain_sentence(root, tiny, c
     assert last == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from files."
 
 
-def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(root, tiny, tmp_path, capsys, monkeypatch):
+def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(root, cifar10, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(BATCH, "full", 20)
-    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", tiny.contents))
+    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
     assert main(["train", "--dataset", "cifar10", "--epochs", "1", "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters, book-keeping on cpu")
+    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters on cpu, book-keeping")
     assert lines[-2].endswith("certified (pld)")
 
 
-def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(root, tiny, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("features", "model"), [("pixels", "cnn9"), ("scatter", "linear")])
+def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(
+    root, cifar10, tmp_path, monkeypatch, features, model
+):
     monkeypatch.setitem(BATCH, "full", 20)
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", tiny.contents))
+    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        press(opened(dataset="cifar10", batch="20", epochs="1"), "Start private run")
+        press(opened(dataset="cifar10", features=features, batch="20", epochs="1"), "Start private run")
         config = store.runs()[0].config
-    assert (config.dataset, config.source, config.model) == ("cifar10", "full", "cnn9")
+    assert (config.dataset, config.source, config.features, config.model) == ("cifar10", "full", features, model)
     *_, last = train(config)
     assert isinstance(last, Finished)
     assert last.step == 5
@@ -179,8 +126,8 @@ def test_the_catalog_names_the_files_that_torchvision_checks():
     assert raw_folder(CIFAR10, Path("root")) == Path("root") / peer.base_folder
 
 
-def test_what_is_not_a_batch_is_refused(root, tiny, tmp_path):
-    spoiled = tiny.contents | {"test_batch": tiny.contents["test_batch"][:-1] + b"x"}
+def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
+    spoiled = cifar10.contents | {"test_batch": cifar10.contents["test_batch"][:-1] + b"x"}
     with pytest.raises(ValueError, match="test_batch to have MD5"):
         import_folder(write(tmp_path / "given", spoiled))
     assert not root.exists()
@@ -209,28 +156,28 @@ def test_a_pickle_runs_nothing(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_missing_batch_is_named_and_the_way_out(root, tiny, tmp_path, capsys):
+def test_a_missing_batch_is_named_and_the_way_out(root, cifar10, tmp_path, capsys):
     with pytest.raises(ValueError, match=r"full CIFAR-10 under .*data_batch_1 is missing.*data import DIR"):
         load("cifar10", "full")
     with pytest.raises(ValueError, match="no sample of it is bundled"):
         load("cifar10", "sample")
     assert main(["data", "status"]) == 0
     assert "CIFAR-10: no sample is bundled; full set missing" in capsys.readouterr().out
-    import_folder(write(tmp_path / "given", tiny.contents))
-    (raw_folder(tiny.dataset) / "data_batch_3").write_bytes(b"short")
-    assert missing(tiny.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
+    import_folder(write(tmp_path / "given", cifar10.contents))
+    (raw_folder(cifar10.dataset) / "data_batch_3").write_bytes(b"short")
+    assert missing(cifar10.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
 
 
-def test_the_network_of_the_papers_trains_on_it(root, tiny, tmp_path):
-    import_folder(write(tmp_path / "given", tiny.contents))
+def test_the_network_of_the_papers_trains_on_it(root, cifar10, tmp_path):
+    import_folder(write(tmp_path / "given", cifar10.contents))
     config = RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, epochs=1.0, device="cpu")
     run = TrainingRun(config, lambda: 0.0)
     assert len(run.engine.parameters) == 550_570
     assert run.engine.name == "book-keeping"
     x, y = run.train
     assert x.shape == (5 * EACH, 3, 32, 32)
-    assert np.allclose(x.flatten(1).numpy(), tiny.pixels[: 5 * EACH] / 127.5 - 1, atol=1e-6)
-    assert np.array_equal(y.numpy(), tiny.labels[: 5 * EACH])
+    assert np.allclose(x.flatten(1).numpy(), cifar10.pixels[: 5 * EACH] / 127.5 - 1, atol=1e-6)
+    assert np.array_equal(y.numpy(), cifar10.labels[: 5 * EACH])
     *_, last = train(config)
     assert isinstance(last, Finished)
     assert last.step == 5

@@ -248,7 +248,7 @@ def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(
     lines = capsys.readouterr().out.splitlines()
     parameters = {"adult": 2_018, "imdb": 160_306, "movielens": 150_010}[name]
     assert f"{COUNTS[name][0]} examples" in lines[0]
-    assert f"{parameters} parameters, book-keeping on cpu" in lines[0]
+    assert f"{parameters} parameters on cpu, book-keeping" in lines[0]
     done = next(line for line in lines if line.startswith("done"))
     assert "test accuracy" in done
     assert ("RMSE" in done) == (name == "movielens")

@@ -18,7 +18,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from dpcore.training.settings import NOISE_GENERATORS
 from pages.parts.train.run_figures import INVALID
-from tests.pages.train_page import CLASSES, CONFIG, charts, metrics, opened, press, recorded
+from tests.pages.train_page import CLASSES, CONFIG, FIRST, charts, metrics, opened, press, recorded
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -26,7 +26,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
     page = opened(optimizer=optimizer)
     assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption]
     press(page, "Start private run")
-    assert store.runs()[0].config == defaults("mnist", "cnn", optimizer)
+    assert store.runs()[0].config == defaults("mnist", "linear", optimizer, features="scatter_upright")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
         {"optimizer": "adppl", "relevance_sigma": 5.0},
         {"ema": 0.99},
         {"acceptance": "sa", "public": 500, "sa_q0": 3.0, "sa_mu0": 4},
-        {"model": "abadi", "pca": 60, "pca_sigma": 8.0},
+        {"features": "pixels", "model": "abadi", "pca": 60, "pca_sigma": 8.0},
         {"model": "mlp", "width": 200},
         {"lr_schedule": "linear", "lr_end": 0.1, "lr_epochs": 2.0},
         {"schedule": "exponential", "rate": 0.05, "level_steps": 20},
@@ -72,7 +72,7 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store,
     page = opened(**query)
     assert not page.error
     press(page, "Start private run")
-    assert store.runs()[0].config == defaults("mnist", "cnn", "sgd")
+    assert store.runs()[0].config == FIRST
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
+from dpcore.training.events import Started
 from pages.parts.train.form import MORE
 from pages.parts.train.run_choices import choices
 from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
@@ -149,7 +150,7 @@ def test_a_lost_run_says_why(store: Store):
 def test_the_time_is_estimated_from_runs_that_finished(store: Store):
     assert any("known once" in each.value for each in opened().caption)
     recorded(store, CONFIG, 70, Status.FINISHED)
-    assert any("about 16 s" in each.value for each in opened(epochs="8").caption)
+    assert any("about 16 s" in each.value for each in opened(epochs="8", features="pixels").caption)
 
 
 def test_six_runs_are_overlaid_each_in_its_own_colour(store: Store):
@@ -171,7 +172,7 @@ def test_an_unknown_run_in_the_address_is_a_sentence(store: Store, name: str):
         ({"batch": "20000"}, "Expected batch=20000 to be at most n=10000; lower the batch or raise n."),
         ({"sigma": "abc"}, "Expected sigma=`abc` to be a number. Showing 1.23."),
         ({"epochs": "1e9"}, "Expected epochs="),
-        ({"lr_mnist_cnn_sgd": "-1"}, "Expected lr=-1 in (0, 1e+38]."),
+        ({"lr_mnist_linear_sgd": "-1"}, "Expected lr=-1 in (0, 1e+38]."),
         ({"clip_norm": "0"}, "Expected clip_norm=0"),
     ],
 )
@@ -223,6 +224,14 @@ def test_the_numbers_of_the_charts_can_be_opened_as_a_table(store: Store):
     assert table[f"epsilon, {ACCOUNTANTS['pld'].title}"].is_monotonic_increasing
 
 
+def test_what_a_run_says_of_its_features_is_shown_as_it_is(store: Store):
+    run = store.submit(CONFIG, worker="test:1")
+    note = "The features could not be kept in [a](//b), so the next run computes them again; No space left on device."
+    store.append(run, Started(10_000, 80, CONFIG.q, "cpu", 26010, f"book-keeping; {note}"))
+    assert f"The run says: `{note}`" in [each.value for each in opened(run).caption]
+    assert not any("The run says" in each.value for each in opened(recorded(store, CONFIG, 10)).caption)
+
+
 def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
     page = opened(dataset="fashion_mnist", optimizer="adam", model="mlp")
     press(page, "Start private run")
@@ -232,6 +241,18 @@ def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
     assert store.runs()[0].config.lr == defaults("fashion_mnist", "mlp", "adam", private=False).lr
 
 
+@pytest.mark.parametrize(
+    ("query", "model"), [({}, "linear"), ({"model": "map_cnn", "views": "4"}, "map_cnn"), ({"model": "cnn"}, "linear")]
+)
+def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_baseline(store: Store, query, model):
+    page = opened(features="scatter", **query)
+    for button in ("Start private run", "Start non-private baseline"):
+        press(page, button)
+        assert not page.exception
+        assert (store.runs()[0].config.features, store.runs()[0].config.model) == ("scatter", model)
+
+
 def test_the_learning_rate_follows_the_reading(store: Store):
     press(opened(optimizer="pi_adam", reading="literal"), "Start private run")
-    assert store.runs()[0].config == defaults("mnist", "cnn", "pi_adam", reading="literal")
+    expected = defaults("mnist", "linear", "pi_adam", reading="literal", features="scatter_upright")
+    assert store.runs()[0].config == expected

@@ -10,11 +10,13 @@ from streamlit.testing.v1 import AppTest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
 PAGE = Path(__file__).parents[2] / "pages" / "train.py"
 CONFIG = RunConfig(batch=256, epochs=2.0)
+FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")  # what the pages that train open on
 CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 
 

@@ -23,6 +23,7 @@ class Ids(tuple[int, ...]):
 SHAPES = {  # name -> (module, shape of one input)
     "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),
     "dense without bias": (lambda: nn.Sequential(nn.Linear(7, 6, bias=False), nn.ReLU(), nn.Linear(6, 5)), (7,)),
+    "maps laid flat": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(24, 6), nn.Tanh(), nn.Linear(6, 5)), (4, 2, 3)),
     "convolution": (lambda: nn.Sequential(nn.Conv2d(2, 5, 6), nn.Flatten()), (2, 6, 6)),
     "convolution without bias": (
         lambda: nn.Sequential(nn.Conv2d(3, 4, 3, bias=False), nn.Tanh(), nn.Flatten(), nn.Linear(16, 5)),

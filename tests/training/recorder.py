@@ -2,9 +2,10 @@
 
 import copy
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
@@ -12,6 +13,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from dpcore.training import cuda_graph
 from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.loop import prepared
+from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import device_words
 from dpcore.training.randomness.random_words import DeviceWords
 from dpcore.training.training_run import TrainingRun
@@ -76,6 +78,16 @@ def as_if_on(device: str, run: TrainingRun) -> Any:
 def as_on_cuda(secret: bytes, device: torch.device, secure: bool) -> DeviceWords:
     """The words that a vector on CUDA is drawn from, wherever it is."""
     return device_words(secret, device)
+
+
+def on_one_core_as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """For a fixture: noise comes from a generator that a recording can hold, and one thread does the work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
+    monkeypatch.setattr(cuda_graph, "recording", recording)
+    yield
+    torch.set_num_threads(before)
 
 
 def prepared_as_if_on_cuda(run: TrainingRun) -> tuple[StaticStep | None, str]:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from dpcore.data.loading import Images
+from dpcore.data.loading import Images, load
 from dpcore.training import cuda_graph, inputs
 from dpcore.training.byte_rows import ByteRows
 from dpcore.training.inputs import rows_of, tensors
+from dpcore.training.picked_rows import PickedRows, picked
 from dpcore.training.randomness import gaussian_noise
 from tests.training.recorder import as_on_cuda, ended, prepared_as_if_on_cuda, recording
 from tests.training.small_runs import CNN, run_of
@@ -54,6 +55,29 @@ def test_a_run_on_bytes_ends_bit_for_bit_as_one_on_floats(name, monkeypatch):
     assert isinstance(run.train[0], torch.Tensor) == (name == "pca")
     assert torch.equal(ended(run, 3), ended(ordinary, 3))
     assert run.evaluated(3) == ordinary.evaluated(3)
+
+
+def test_a_batch_that_memory_does_not_hold_is_gathered_in_the_smaller_parts_that_it_is_summed_in(monkeypatch):
+    def short(values: torch.Tensor) -> torch.Tensor:
+        if len(values) > 16:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return inputs.numbers(values)
+
+    ordinary, run = run_of(CNN), run_of(CNN)
+    run.train = ByteRows(torch.tensor(load("mnist", "sample").train.images), short), run.train[1]
+    before = run.engine.parameters.clone()
+    moved = ended(ordinary, 3) - before
+    assert (ended(run, 3) - before - moved).norm() < 1e-3 * moved.norm()
+    assert run.engine.chunk <= 16
+
+
+def test_rows_on_another_device_than_a_processor_stay_there_until_a_part_is_taken():
+    at = torch.tensor([1, 2, 2])
+    for kind in (torch.float16, torch.float32):
+        rows = picked(torch.empty(5, 4, 7, dtype=kind, device="meta"), at.to("meta"))
+        assert isinstance(rows, PickedRows)
+        assert (len(rows), rows.shape, rows[1:].shape) == (3, (3, 4, 7), (2, 4, 7))
+    assert isinstance(picked(torch.zeros(5, 7), at), torch.Tensor)
 
 
 @pytest.mark.slow

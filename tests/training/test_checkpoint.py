@@ -91,6 +91,26 @@ def test_a_file_of_other_settings_is_refused_by_name(tmp_path):
         next(train(dataclasses.replace(SMALL, sigma=2.0), ticking(), tmp_path / "state.pt"))
 
 
+def test_a_file_of_other_data_is_refused_by_name_and_nothing_of_it_is_taken_on(tmp_path):
+    path = tmp_path / "state.pt"
+    run = run_of(SMALL)
+    weights(run, range(1, 3))
+    checkpoint.save(run, 2, path)
+    other = run_of(SMALL)
+    other.fingerprint = "f" * 64
+    before = checkpoint.snapshot(other)
+    with pytest.raises(ValueError, match=rf"data=ffffffffffffffff\.\.\. to be {run.fingerprint[:16]}\.\.\., as where"):
+        checkpoint.resume(other, path)
+    assert same(checkpoint.snapshot(other), before)
+
+
+def of_unknown_data(path):
+    line, _, state = path.read_bytes().partition(b"\n")
+    label = json.loads(line)
+    del label["data"]
+    path.write_bytes(json.dumps(label).encode() + b"\n" + state)
+
+
 def without_label(path):
     path.write_bytes(path.read_bytes().partition(b"\n")[2])
 
@@ -122,7 +142,7 @@ def _change(path, place):
 
 
 @pytest.mark.parametrize(
-    "damage", [without_label, cut_short, nonsense, labelled_nonsense, another_weight, another_step]
+    "damage", [of_unknown_data, without_label, cut_short, nonsense, labelled_nonsense, another_weight, another_step]
 )
 def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(damage, tmp_path):
     path = tmp_path / "state.pt"

@@ -3,15 +3,21 @@
 import doctest
 import json
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from dpcore.data.loading import Images, load
+from dpcore.papers.better_features.recipes import LADDERS, LINEAR, run
 from dpcore.training import inputs
 from dpcore.training.config import RunConfig
-from tests.benchmarks import gpu, gpu_data, gpu_phases
+from dpcore.training.events import Preparing
+from dpcore.training.features.pieces import drained
+from tests.benchmarks import gpu, gpu_data, gpu_phases, gpu_recipes
 from tests.benchmarks.gpu import PHASES, bounded, measured
 from tests.benchmarks.gpu_phases import PRIVATE, SMALL, WORK, Size
 
@@ -56,7 +62,15 @@ def test_a_phase_that_runs_past_its_limit_is_ended_with_all_it_started_and_keeps
     found = bounded(python(child), 10.0)
     assert found["figures"] == {"a": {"ms": 1}}
     assert found["failed"] == "it ran past 10 s"
-    assert not running(int(mark.read_text()))
+    assert ended(int(mark.read_text()))
+
+
+def ended(pid: int, seconds: float = 10.0) -> bool:
+    """Whether a process that was killed ends in time: its files are closed a moment before it counts as ended."""
+    end = time.monotonic() + seconds
+    while running(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not running(pid)
 
 
 def running(pid: int) -> bool:
@@ -75,7 +89,7 @@ def test_a_phase_that_fails_says_its_last_line_and_the_rest_goes_on(monkeypatch,
         "tests": "raise SystemExit(3)",
     }
     monkeypatch.setattr(gpu, "PHASES", {name: PHASES[name] for name in codes})
-    found = measured(lambda name: python(codes[name]))
+    found = measured(lambda name, limit: python(codes[name]))
     assert found["steps"]["failed"] == "RuntimeError: CUDA error: out of it"
     assert found["steps"]["figures"] == {"a": {"ms": 0.25}}
     assert found["epochs"].keys() == {"seconds", "figures"}
@@ -88,9 +102,17 @@ def test_a_phase_that_fails_says_its_last_line_and_the_rest_goes_on(monkeypatch,
 
 def test_phases_end_within_the_time_for_all_of_them(monkeypatch):
     monkeypatch.setattr(gpu, "PHASES", {name: PHASES[name] for name in ("steps", "epochs")})
-    found = measured(lambda name: python("import time; time.sleep(60)"), seconds=0.5)
+    found = measured(lambda name, limit: python("import time; time.sleep(60)"), seconds=0.5)
     assert found["steps"]["failed"].startswith("it ran past ")
     assert found["epochs"] == {"failed": "no time was left"}
+
+
+def test_a_phase_has_the_time_that_those_before_it_left_over(monkeypatch):
+    limits = {}
+    monkeypatch.setattr(gpu, "PHASES", {"one": gpu.Phase(print, 20.0), "two": gpu.Phase(print, 30.0)})
+    monkeypatch.setattr(gpu, "bounded", lambda command, limit: limits.setdefault(command[0], limit) and {})
+    measured(lambda name, limit: [name], seconds=50.0)
+    assert limits == pytest.approx({"one": 20.0, "two": 50.0}, abs=1.0)
 
 
 def test_all_limits_together_are_less_than_eight_minutes():
@@ -107,6 +129,24 @@ def test_each_phase_runs_on_the_cpu(name):
         assert all(value > 0 for value in row.values() if isinstance(value, float))
 
 
+def test_scattering_is_among_what_is_measured_on_made_up_features():
+    assert "scatter-8192" in Size().work
+    size = SMALL._replace(work=("scatter-8192",))
+    steps = dict(gpu_phases.steps(size))
+    assert steps["scatter-8192 private"]["of plain"] > 0
+    ((name, row),) = gpu_phases.epochs(size)
+    assert (name, row["data"]) == ("scatter-8192", "made-up features of 10,000 examples")
+    assert 0 < row["seconds"] < 10
+
+
+def test_every_wanted_figure_is_one_that_a_phase_can_find():
+    for wanted in gpu.WANTED.values():
+        name, _, contender = wanted.row.partition(" ")
+        assert wanted.phase in PHASES
+        assert name in Size().work
+        assert contender in ("", *Size().contenders)
+
+
 @pytest.mark.slow
 def test_the_command_runs_its_phases_on_the_cpu_and_writes_what_it_prints(tmp_path, monkeypatch, capsys):
     patient = {name: PHASES[name]._replace(limit=120.0) for name in ("generator", "sharing", "tests")}
@@ -118,6 +158,7 @@ def test_the_command_runs_its_phases_on_the_cpu_and_writes_what_it_prints(tmp_pa
     assert found["phases"]["tests"]["figures"]["marked cuda"]["status"] == 0
     assert found["phases"]["sharing"]["figures"]["1 runs"]["steps a second"] > 0
     assert {"device", "date", "torch", "dpcore", "seconds"} < found.keys()
+    assert all(not row["reached"] and row["found"] is None for row in found["wanted"].values())
     assert "26,010 numbers, secure" in capsys.readouterr().out
 
 
@@ -150,26 +191,67 @@ def test_a_sample_stands_in_for_full_data_and_says_so(monkeypatch):
     gpu_data.full.cache_clear()
     with gpu_data.data_for("full") as named:
         data = inputs.load("mnist", "full")
-        assert named("mnist") == "sample, repeated to 60,000"
+        assert named(RunConfig(dataset="mnist")) == "sample, repeated to 60,000"
         assert len(inputs.load("mnist", "sample").train) == 10_000
     with gpu_data.data_for("sample") as named:
-        assert named("mnist") == "sample"
+        assert named(RunConfig(dataset="mnist")) == "sample"
     gpu_data.full.cache_clear()
     assert len(data.train) == gpu_data.FULL
     assert np.array_equal(data.train.images[10_000:10_003], data.train.images[:3])
     assert inputs.load is gpu_data.load
 
 
+def test_features_of_a_sample_that_stands_in_are_computed_once_for_each_example(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPCORE_DATA", str(tmp_path))
+    sample = load("mnist", "sample").train
+    few = Images(sample.images[:40], sample.labels[:40])
+    again = drained(gpu_data.repeating(gpu_data.repeated(few, 100), "scatter", 1), lambda done, total: None)
+    once = drained(gpu_data.repeating(few, "scatter", 1), lambda done, total: None)
+    assert again.values.shape == (100, 1, 81, 7, 7)
+    assert torch.equal(again.values[:40], once.values)
+    assert torch.equal(again.values[80:], once.values[:20])
+    assert len(list((tmp_path / "features").iterdir())) == 1
+
+
+def test_the_ladders_have_each_recipe_at_epsilon_3_those_with_many_views_last():
+    found = {name: RunConfig(**recipe) for name, recipe in gpu_recipes.rungs().items()}
+    assert len(found) == sum(len(ladder.rungs) for ladder in LADDERS) == 8
+    assert all(f"{ladder.place}, {rung.name}" in found for ladder in LADDERS for rung in ladder.rungs)
+    assert found["MNIST, Scattering, linear"] == replace(run("mnist", LINEAR, 3.0), seed=0)
+    views = [config.views if config.features != "pixels" else 0 for config in found.values()]
+    assert views == sorted(views)
+    assert views[-1] == 4
+
+
 @pytest.mark.slow
-def test_a_recipe_that_takes_more_than_its_share_is_cut_and_is_not_done():
+def test_a_recipe_that_takes_more_than_its_share_is_cut_and_named_as_left_out():
     quick = {"model": "mlp", "epochs": 0.02, "seed": 0, "batch": 64}
-    size = SMALL._replace(recipes=("quick", "long"), time=8.0)
-    figures = dict(gpu_phases.recipes(size, {"quick": quick, "long": quick | {"epochs": 500.0}}))
+    size = SMALL._replace(time=8.0)
+    figures = dict(gpu_recipes.recipes(size, {"quick": quick, "long": quick | {"epochs": 500.0}}))
     assert figures["quick"]["done"]
     assert figures["quick"]["steps"] == 4
+    assert "left out" not in figures["quick"]
     assert not figures["long"]["done"]
+    assert figures["long"]["left out"].startswith("it was not done in its share of the time, ")
 
 
-@pytest.mark.parametrize("module", [gpu, gpu_phases, gpu_data])
+def test_a_recipe_for_which_no_time_is_left_is_named_and_one_that_fails_stops_no_other(monkeypatch):
+    brief = {"model": "mlp", "epochs": 0.02, "batch": 64}
+    size = SMALL._replace(time=0.0)
+    row = dict(gpu_recipes.recipes(size, {"late": brief}))["late"]
+    assert row == {"done": False, "left out": "no time was left"}
+
+    def failing(config):
+        yield Preparing(3, 10)
+        raise RuntimeError("CUDA error:\n out of it")
+
+    monkeypatch.setattr(gpu_recipes, "train", failing)
+    rows = dict(gpu_recipes.recipes(SMALL._replace(time=60.0), {"one": brief, "two": brief}))
+    for row in rows.values():
+        assert row["failed"] == "RuntimeError: CUDA error: out of it"
+        assert (row["done"], row["features"]) == (False, "3 of 10 examples")
+
+
+@pytest.mark.parametrize("module", [gpu, gpu_phases, gpu_data, gpu_recipes])
 def test_what_its_docstrings_show_is_so(module):
     assert doctest.testmod(module).failed == 0

@@ -1,5 +1,7 @@
 """What a network is given: features and views that are what they are said to be, and runs that train on them."""
 
+import errno
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +14,17 @@ from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.kinds import IdxFile
 from dpcore.data.loading import Images, load
-from dpcore.training import inputs
+from dpcore.training import checkpoint, inputs
 from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.events import Finished, Preparing, Started
-from dpcore.training.features import pieces
+from dpcore.training.features import feature_file, pieces
 from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
+from dpcore.training.gradients import book_keeping
 from dpcore.training.loop import TOLD, train
 from tests.training.small_runs import run_of, ticking
 
@@ -67,15 +70,15 @@ def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:
     assert found.test[0].shape == (40, 81, 7, 7)
 
 
-def test_views_stand_beside_the_image_and_only_where_is_trained() -> None:
+def test_views_stand_beside_the_image() -> None:
     config = small(views=3, acceptance="sa", public=20)
     found, plain = inputs.inputs_of(config, CPU), inputs.inputs_of(small(), CPU)
     assert found.train[0][:].shape == (100, 3, 1, 28, 28)
-    assert found.public[0].shape == (20, 1, 28, 28)
-    assert found.test[0].shape == (40, 1, 28, 28)
+    assert found.public[0].shape == (20, 3, 1, 28, 28)
+    assert found.test[0].shape == (40, 3, 1, 28, 28)
     pixels = plain.train[0][:]
     torch.testing.assert_close(found.train[0][:, 0].float(), pixels[:100], atol=5e-4, rtol=0)
-    torch.testing.assert_close(found.public[0].float(), pixels[100:], atol=5e-4, rtol=0)
+    torch.testing.assert_close(found.public[0][:, 0].float(), pixels[100:], atol=5e-4, rtol=0)
     assert not torch.allclose(found.train[0][:, 1].float(), pixels[:100], atol=0.1)
 
 
@@ -90,8 +93,18 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     assert torch.equal(again.train[0][:], unit.train[0][:])
 
 
-def test_one_view_of_pixels_is_no_views_bit_for_bit() -> None:
-    assert torch.equal(ended(small(views=1)), ended(small()))
+def test_one_view_of_pixels_goes_by_no_way_of_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    def reached(*_: object) -> None:
+        raise AssertionError("a way of views")
+
+    monkeypatch.setattr(inputs, "finding", reached)
+    monkeypatch.setattr(pieces, "views_of", reached)
+    monkeypatch.setattr(book_keeping, "AVERAGED", {})
+    x = inputs.inputs_of(small(views=1), CPU).train[0]
+    assert (x[:].shape, x[:].dtype) == ((120, 1, 28, 28), torch.float32)
+    ended(small(views=1))
+    with pytest.raises(AssertionError, match="a way of views"):
+        ended(small(views=2))
 
 
 @pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
@@ -134,6 +147,59 @@ def test_other_features_have_another_fingerprint_and_a_full_disk_is_told(monkeyp
     assert "could not be kept" in started.engine
 
 
+def test_a_run_is_not_taken_up_again_on_features_that_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`train` alone asks for that, without what a store knows of where the run began."""
+    config, file = small(features="scatter"), tmp_path / "state.pt"
+    checkpoint.save(run_of(config), 0, file)
+    kind = KINDS["scatter"]
+    altered = replace(kind, version=kind.version + 1, transform=lambda images: kind.transform(images) * 1.001)
+    monkeypatch.setitem(KINDS, "scatter", altered)
+    with pytest.raises(ValueError, match=r"Expected data=.* as where .*state\.pt was written: images and features"):
+        list(train(config, ticking(), file))
+
+
+def test_on_a_full_disk_a_run_goes_on_says_so_and_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = small(features="scatter")
+    expected = ended(config)
+    folder = catalogue.data_root() / "features"
+    for file in folder.iterdir():
+        file.unlink()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(feature_file.os, "fsync", full)
+    events = list(train(config, ticking()))
+    (started,) = (event for event in events if isinstance(event, Started))
+    assert re.search(r"; The features could not be kept in .*; \[Errno 28\] No space left on device\.$", started.engine)
+    assert isinstance(events[-1], Finished)
+    assert torch.equal(ended(config), expected)
+    assert list(folder.iterdir()) == []
+
+
+def test_views_that_memory_does_not_hold_are_trained_on_in_parts_by_the_same_mechanism() -> None:
+    config = small(features="scatter", views=3, epochs=2.0)
+    whole, short = run_of(config), run_of(config)
+    add, rows = short.engine._add, []
+
+    def limited(x: torch.Tensor, *others: Any) -> Any:
+        if len(x) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        rows.append(len(x))
+        return add(x, *others)
+
+    short.engine._add = limited  # type: ignore[method-assign]
+    for step in range(1, whole.plan.steps + 1):
+        before = whole.engine.parameters.clone()
+        for run in (whole, short):
+            run.step(step)
+        moved = (whole.engine.parameters - before).norm()
+        assert (short.engine.parameters - whole.engine.parameters).norm() < 1e-4 * moved  # nothing was drawn twice
+    assert max(rows) == 2
+
+
 def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -161,6 +227,20 @@ def test_a_run_that_is_closed_while_features_are_computed_leaves_torch_its_threa
     assert isinstance(next(events), Preparing)
     events.close()
     assert torch.get_num_threads() == before
+
+
+def test_a_run_that_waits_for_another_s_features_says_how_far_these_are_and_can_be_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    first, second = (train(small(features="scatter", seed=seed), ticking()) for seed in (0, 1))
+    said = [next(first), next(second)]
+    assert said[0] == said[1]
+    assert isinstance(said[0], Preparing)
+    second.close()
+    *_, last = first
+    assert isinstance(last, Finished)
+    assert len(list((catalogue.data_root() / "features").iterdir())) == 2  # of both parts, and no lock file
 
 
 def test_what_progress_raises_ends_the_work() -> None:

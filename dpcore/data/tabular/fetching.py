@@ -40,7 +40,7 @@ def download_table(original: Original, say: Callable[[str], None]) -> bool:
         say(f"{original.title}: already here.")
         return True
     if original.openml is None:
-        say(f"{original.title}: not at openml.org; {IMPORT} takes {original.files[0]}.")
+        say(f"{original.title}: no number at openml.org is known here; {IMPORT} takes {original.files[0]}.")
         return False
     say(f"{original.title}: trying openml.org by scikit-learn ...")
     try:

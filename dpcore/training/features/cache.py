@@ -19,12 +19,13 @@ from dpcore.data.fingerprint import fingerprint_of_part
 from dpcore.data.loading import Images
 from dpcore.training.features.feature_file import HEADER, Key, digest_of, read, write
 from dpcore.training.features.kinds import kind_of
-from dpcore.training.features.pieces import Progress, Steps, computing, drained, image_shape
+from dpcore.training.features.pieces import Progress, Steps, computing, drained, image_shape, overheard
+from dpcore.training.features.turn import Turn
 from dpcore.training.features.views import MOST as MOST_VIEWS
 from dpcore.training.randomness.machine import machine_of
 
 MOST = 4 * 10**9  # bytes of all files together
-UNFINISHED_FOR = 3600.0  # seconds without a word after which a file that was never finished is removed
+UNFINISHED_FOR = 3600.0  # seconds without a word after which what was never finished, or its lock file, is removed
 
 
 class Features(NamedTuple):
@@ -47,7 +48,8 @@ def finding(
 ) -> Steps[Features]:
     """The features of all examples of a part, in their order, each of `views` views of it, some at a time.
 
-    They are read from the features' folder below the root (None: the data root), or computed and kept there.
+    They are read from the features' folder below the root (None: the data root), or computed and kept there. Whoever
+    computes the same ones is waited for, and says how far that is; where that comes to nothing they are computed here.
     **Guarantees:** the same bits whether read or computed, on any number of `cores`.
     Errors: ValueError for an unknown kind, a number of views that is not from 1 to 16, and examples that the kind does
     not take.
@@ -55,10 +57,23 @@ def finding(
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
     found = read(folder / key.name, key)
-    if found:
-        yield len(part), len(part)
-        return Features(*found)
-    values = yield from computing(part.images, kind_of(kind), views, cores)
+    if found is None and key.size > MOST:  # nobody will keep them, so that it is no use to wait for anybody
+        return (yield from made(part, key, folder, cores))
+    if found is None:
+        with Turn(folder / f".{key.name}.lock") as turn:
+            yield from turn.awaited(len(part))
+            found = read(folder / key.name, key)  # by now somebody else may have kept them
+            if found is None:
+                return (yield from made(part, key, folder, cores, turn.tell))
+    yield len(part), len(part)
+    return Features(*found)
+
+
+def made(
+    part: Images, key: Key, folder: Path, cores: int | None, tell: Progress = lambda done, total: None
+) -> Steps[Features]:
+    """Features that are computed and, where that can be, kept; `tell` hears how far they are, too."""
+    values = yield from overheard(computing(part.images, kind_of(key.kind), key.views, cores), tell)
     digest = digest_of(values.numpy())
     return Features(values, digest, keep(folder, key, values, digest))
 
@@ -87,7 +102,7 @@ def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:
 
 def make_room(folder: Path, size: int) -> None:
     """Remove what was never finished, and of the features those used the longest ago, until so many bytes are free."""
-    for file in folder.glob(".*.part"):
+    for file in (*folder.glob(".*.part"), *folder.glob(".*.lock")):
         if time.time() - used_at(file) > UNFINISHED_FOR:
             file.unlink(missing_ok=True)
     files = sorted(folder.glob("*.features"), key=used_at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import Dataset
-from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape
+from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape, upright_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +43,13 @@ def scatter(images: Tensor) -> Tensor:
     return normalised(scattering(images))
 
 
+def scatter_upright(images: Tensor) -> Tensor:
+    """The same of each image set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
+    from dpcore.training.features.upright import upright
+
+    return scatter(upright(images))
+
+
 def scatter_random(images: Tensor) -> Tensor:
     """Random mixtures of those maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
     from dpcore.training.features.mixtures import mixed
@@ -50,7 +57,7 @@ def scatter_random(images: Tensor) -> Tensor:
     return mixed(scatter(images))
 
 
-PIXELS, SCATTER, SCATTER_RANDOM = (
+PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
     Kind(
         name="pixels",
         title="pixels",
@@ -70,6 +77,15 @@ PIXELS, SCATTER, SCATTER_RANDOM = (
         transform=scatter,
     ),
     Kind(
+        name="scatter_upright",
+        title="upright scattering",
+        note="The same of each image with its slant taken off, by itself: for digits, whose slant means nothing.",
+        source="LeCun et al. 1998, section III, and those of scatter",
+        version=1,
+        shape_of=upright_shape,
+        transform=scatter_upright,
+    ),
+    Kind(
         name="scatter_random",
         title="scattering, mixed",
         note="192 random mixtures of the maps of the scattering transform, as far as they lie above 0. They look at no "
@@ -80,7 +96,7 @@ PIXELS, SCATTER, SCATTER_RANDOM = (
         transform=scatter_random,
     ),
 )
-KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_RANDOM)}
+KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM)}
 
 
 def kind_of(name: str) -> Kind:
@@ -98,6 +114,6 @@ def kinds_for(dataset: Dataset) -> tuple[str, ...]:
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
     >>> kinds_for(MNIST), kinds_for(ADULT)
-    (('pixels', 'scatter', 'scatter_random'), ('pixels',))
+    (('pixels', 'scatter', 'scatter_upright', 'scatter_random'), ('pixels',))
     """
     return tuple(each.name for each in KINDS.values() if each.takes(dataset))

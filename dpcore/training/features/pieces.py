@@ -7,7 +7,7 @@ zeros, and cores share pieces, never the work on one.
 """
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -59,15 +59,33 @@ def computing(images: NDArray[np.uint8], kind: Kind, views: int, cores: int | No
 
 def drained(steps: Steps[Result], progress: Progress) -> Result:
     """What the work comes to in the end; on the way `progress` hears how far it is."""
-    while True:
-        try:
-            progress(*next(steps))
-        except StopIteration as end:
-            return end.value
+    with closing(steps):  # else a traceback that is kept would keep it, too
+        while True:
+            try:
+                progress(*next(steps))
+            except StopIteration as end:
+                return end.value
+
+
+def overheard(steps: Steps[Result], tell: Progress) -> Steps[Result]:
+    """The same work, but `tell` hears how far it is, too."""
+    with closing(steps):
+        while True:
+            try:
+                said = next(steps)
+            except StopIteration as end:
+                return end.value
+            tell(*said)
+            yield said
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
-    """Channels, height and width; of examples that are no images the shape that they have."""
+    """Channels, height and width; of examples that are no images the shape that they have.
+
+    Errors: ValueError for grey images (n, 1, H, W): with an axis of channels their bytes would be scaled as colours.
+    """
+    if images.ndim == 4 and images.shape[1] == 1:
+        raise ValueError(f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone.")
     return (1, *images.shape[1:]) if images.ndim == 3 else images.shape[1:]
 
 

@@ -21,6 +21,17 @@ def scattered_shape(shape: Shape) -> Shape:
     return SCATTERED[shape]
 
 
+def upright_shape(shape: Shape) -> Shape:
+    """The shape of the scattering transform of images set upright, which are grey; ValueError for others.
+
+    >>> upright_shape((1, 28, 28))
+    (81, 7, 7)
+    """
+    if shape[0] != 1:
+        raise ValueError(f"Expected shape={shape} of an image to have one channel: grey is what is set upright.")
+    return scattered_shape(shape)
+
+
 def mixed_shape(shape: Shape) -> Shape:
     """The shape of random mixtures of those maps.
 

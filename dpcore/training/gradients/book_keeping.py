@@ -33,9 +33,10 @@ class BookKeeping(Engine):
         ends = [sum(counts[: i + 1]) for i in range(len(counts))]
         self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
         self._first = next(i for i, count in enumerate(counts) if count)
+        self._arranged = flat if isinstance(module[0], nn.Flatten) else channels_last
 
     def _logits(self, x: Tensor) -> Tensor:
-        x = channels_last(x)
+        x = self._arranged(x)
         for layer in self._layers:
             x, _ = layer.forward(x)
         return x
@@ -43,7 +44,7 @@ class BookKeeping(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        x = channels_last(x if self.views == 1 else x.flatten(0, 1))
+        x = self._arranged(x if self.views == 1 else x.flatten(0, 1))
         kept = []
         for layer in self._layers:
             x, keep = layer.forward(x)
@@ -106,6 +107,11 @@ def cross_entropy(logits: Tensor, y: Tensor, views: int = 1) -> tuple[Tensor, Te
     g[rows, y] -= 1.0
     losses = -logarithms[rows, y]
     return (losses, g) if views == 1 else (losses.view(-1, views).mean(1), g.div_(views))
+
+
+def flat(x: Tensor) -> Tensor:
+    """(B, ...) -> (B, -1), as they lie: a network that flattens first needs no other order, and no copies for it."""
+    return x.flatten(1)
 
 
 def channels_last(x: Tensor) -> Tensor:

@@ -120,12 +120,18 @@ class Engine(ABC):
         return ClippedSum(shares, losses, norms, clipped)
 
     def logits(self, x: Tensor) -> Tensor:
-        """The network's outputs (B, classes) for one view of each example (B, ...)."""
+        """The network's outputs (B, classes) for examples (B, ...), with K > 1 views (B, K, ...) the mean over these.
+
+        What an example is answered with looks at the example alone, so it costs no privacy.
+        """
 
         def outputs(part: slice) -> Tensor:
-            return self._logits(self._numbers(x[part]))
+            rows = self._numbers(x[part])
+            if self.views == 1:
+                return self._logits(rows)
+            return self._logits(rows.flatten(0, 1)).unflatten(0, (-1, self.views)).mean(1)
 
-        return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x))[1])))
+        return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x), self.views)[1])))
 
     def _numbers(self, x: Tensor) -> Tensor:
         """A part of a batch in the floating-point numbers of the parameters; ids stay whole numbers."""

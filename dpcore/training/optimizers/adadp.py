@@ -1,8 +1,8 @@
 """AdaDP in a sound variant: scale, then clip, by the noisy RMS history of each coordinate.
 
-Inspired by, not a reproduction of, Xu et al. 2020 (INFOCOM), whose text and code are not public: there each coordinate
-is clipped to a multiple of its RMS and gets noise in proportion. Here the gradient divided by s = sqrt(E) + a is
-clipped to C as a whole, which spares the sqrt(d) of clipping to a box.
+Inspired by, not a reproduction of, Xu et al. 2020 (INFOCOM, arXiv 1912.09150), for which no code was found: there each
+coordinate is clipped to a multiple of its RMS and gets noise in proportion. Here the gradient divided by s = sqrt(E) +
+a is clipped to C as a whole, which spares the sqrt(d) of clipping to a box.
 **Soundness:** s follows from noisy releases only, so each step is one sampled Gaussian of multiplier sigma: charged as
 DP-SGD. It differs from `pi_rmsprop` in waiting until E is informative, and in a step that is not damped by a.
 """

@@ -1,6 +1,6 @@
 """ADPPL in a sound variant: more noise where a coordinate matters less to the output.
 
-Inspired by, not a reproduction of, Gong et al. 2020 (Neural Networks 125), whose text and code are not public: there
+Inspired by, not a reproduction of, Gong et al. 2020 (Neural Networks 125), for which no code was found: there
 Laplace noise of a scale in inverse proportion to a neuron's relevance goes on the gradients, step by step. Here the
 noise is Gaussian: coordinates of relevance c_j get D_j in proportion to 1 / sqrt(c_j), the gradient divided by D is
 clipped to C, and the noise of coordinate j is sigma C D_j.

@@ -53,7 +53,7 @@ class Hyperparameters(NamedTuple):
 class Optimizer:
     """An optimizer as a run names it: its words, its rules, and the settings to start it from.
 
-    The rates were found by trying on MNIST, at sigma 1.23 and the clip norm given here.
+    The rates were found by trying on MNIST, at sigma 1.23 and the clipping norm given here.
     """
 
     name: str  # in configurations, addresses and on the command line

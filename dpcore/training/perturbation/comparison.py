@@ -19,7 +19,10 @@ from dpcore.training.perturbation.task import Task
 from dpcore.training.randomness.streams import new_secret
 
 AT_ONCE = 5e7  # products of rows, parameters and fits that are worked on together
-OVERFLOW = "Learning leaves the floating-point numbers; lower the step size or raise epsilon."
+OVERFLOW = (
+    "Learning leaves the floating-point numbers; lower the step size, raise the regulariser, or choose an epsilon "
+    "nearer to 1."
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,9 @@ from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.models import MODELS, Model
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
-ROUNDING = 1 + 1e-9  # of a sensitivity: more than sums of float64 err
+ROUNDING = 1 + 1e-9  # of a sensitivity: that sums of float64 err by less is taken on trust, README.md, section 5
+ADJACENCY = "replace-one"
+NEIGHBOURS = "neighbours differ in one row that is replaced"  # the same in words
 
 
 @lru_cache(maxsize=4096)

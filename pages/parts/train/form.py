@@ -160,16 +160,12 @@ def schedule_chart(form: Form, schedule: str) -> None:
 
 def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
-    plain = defaults(config.dataset, config.model, config.optimizer, config.source, private=False)
+    trained = (config.dataset, config.model, config.optimizer, config.source)
+    plain = defaults(*trained, private=False, features=config.features)
     shrunk = min(config.lr_end * plain.lr / config.lr, MOST_LR)
     epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
-    plainly = {
-        "stop_epsilon": 0.0,
-        "acceptance": "none",
-        "reading": "scaled",
-        "clipping": "flat",
-        "noise_generator": "auto",
-    }
+    plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
+    plainly |= {"noise_generator": "auto"}
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 
 
@@ -196,9 +192,10 @@ def _behind(data: Data, optimizer: str, device: str, clipping: Any, *, trains: b
         model = choice(SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features))), "model")
         rate = st.container()
         activation = activation_of(model)
-        method = seen | views_control(data.dataset) | method_controls(model, optimizer)
+        method = seen | views_control(data.dataset) | method_controls(model, optimizer, features)
         method |= (batch_controls() if trains else {}) | schedule_controls(device)
-        usual = defaults(data.dataset, model, optimizer, data.source, reading=method.get("reading", "scaled"))
+        reading = method.get("reading", "scaled")
+        usual = defaults(data.dataset, model, optimizer, data.source, reading=reading, features=features)
         with clipping:
             clip_norm = number(clip_norm_of(usual))
         with rate:

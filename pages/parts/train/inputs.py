@@ -5,7 +5,8 @@ from typing import Any
 import streamlit as st
 
 from dpcore.data.catalogue import dataset_of
-from dpcore.training.features.kinds import KINDS, kinds_for
+from dpcore.training.defaults import suited_features
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.models import ACTIVATIONS, MODELS
 from dpcore.training.settings import SCALES, SETTINGS
 from pages.parts.controls.choice import choice, choice_by_title
@@ -15,7 +16,7 @@ from pages.parts.controls.run_setting import quantity_of
 
 def features_control(dataset: str) -> dict[str, Any]:
     """Draw the choice of features where there is one, and return the settings that are not to be left as they are."""
-    suited = kinds_for(dataset_of(dataset))
+    suited = suited_features(dataset)
     if len(suited) == 1:
         return {}
     features = choice_by_title(SETTINGS["features"].label, suited, "features", lambda name: KINDS[name].title)

@@ -100,6 +100,8 @@ def run_status(store: Store, watched: Watched) -> None:
     with bar:
         progress_of(watched, f"bar_{run.id}")
     cancel_button(button, store, run, cancel)
+    if history.started and (remark := history.started.engine.partition("; ")[2]):
+        st.caption(f"The run says: {verbatim(remark, REASON)}")
     if history.unsaved and run.active:
         st.warning(
             f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run goes on and tries "

@@ -9,6 +9,7 @@ from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.accounting import PROJECTION_NOTE
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
+from dpcore.training.features.kinds import PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
@@ -39,12 +40,12 @@ def plain_method() -> dict[str, str]:
     return plain | {"seed": "", BATCHES: Poisson.name}
 
 
-def method_controls(model: str, optimizer: str) -> dict[str, Any]:
+def method_controls(model: str, optimizer: str, features: str) -> dict[str, Any]:
     """Draw what changes the method, and return the settings that are not to be left as they are."""
     st.markdown("**Method**")
     st.caption(OPTIMIZERS[optimizer].note)
     chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
-    if MODELS[model].dense:
+    if MODELS[model].dense and features == PIXELS.name:  # what DP-PCA projects
         chosen |= _projection()
     if MODELS[model].wide:
         chosen["width"] = int(number(quantity_of("width")))

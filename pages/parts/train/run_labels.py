@@ -7,6 +7,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.described import NAMES, PLAIN, noise_of, phrase
 from dpcore.training.settings import SETTINGS
 
+UNSAID = "linear"  # the model that goes without saying where features are named
 MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
 SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
@@ -14,7 +15,7 @@ SHARED = [name for name in NAMES if SETTINGS[name].shared]
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     """What differs between the runs, for each of them; a run alone is told by its optimizer and noise.
 
-    A learning rate or clip norm that the optimizer brings along does not count as a difference of its own.
+    A learning rate or clipping norm that the optimizer brings along does not count as a difference of its own.
 
     >>> labels_of([RunConfig(), RunConfig(clipping="auto_s"), RunConfig(private=False)])
     ['flat', 'AUTO-S', 'no privacy']
@@ -70,7 +71,7 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None where it is the default of what is trained."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
-    usual = defaults(*trained, private=config.private, reading=config.reading)
+    usual = defaults(*trained, private=config.private, reading=config.reading, features=config.features)
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
 
@@ -78,6 +79,8 @@ def _chosen(name: str, config: RunConfig) -> float | None:
 def _label(config: RunConfig, names: Sequence[str]) -> str:
     """The pieces that are not as usual, or all of them if that leaves none."""
     names = [name for name in names if _used(name, config)]
+    if config.model == UNSAID and "features" in names and config.features != PLAIN.features:
+        names = [name for name in names if name != "model"]
     pieces = [phrase(name, config) for name in names if not _plain(name, config)]
     if not config.private:
         return ", ".join(["no privacy", *pieces])

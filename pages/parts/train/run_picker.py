@@ -46,7 +46,7 @@ class Lines(NamedTuple):
 @whole
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
     """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
-    if is_second_click(wish := list(configs)):
+    if is_second_click(wish := ("train", *configs)):
         return
     if not may_start(user := current_user()):
         st.session_state[PROBLEM] = NOBODY

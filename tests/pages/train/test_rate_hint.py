@@ -26,19 +26,19 @@ def test_a_large_c_says_that_the_rate_must_fall_and_one_click_sets_it(page: str,
     (said,) = hints(app)
     assert "50 times as long as usual. When C rises, the rate must fall." in said
     app.button(key="fitting_rate").click().run()
-    assert app.text_input(key="lr_mnist_cnn_sgd").value == "0.02"
-    assert app.query_params["lr_mnist_cnn_sgd"] == "0.02"
+    assert app.text_input(key="lr_mnist_linear_sgd").value == "0.02"
+    assert app.query_params["lr_mnist_linear_sgd"] == "0.02"
     assert hints(app) == []
 
 
 def test_a_large_rate_says_so_too_and_so_do_steps_that_are_very_short():
-    assert "10 times as long" in hints(opened(lr_mnist_cnn_sgd="10"))[0]
+    assert "10 times as long" in hints(opened(lr_mnist_linear_sgd="10"))[0]
     assert "100 times as short as usual. So they learn slowly." in hints(opened(clip_norm="0.001"))[0]
 
 
 @pytest.mark.parametrize(("clip_norm", "rate"), [("0.1", "1"), ("0.3", "1"), ("0.02", "1"), ("5", "0.02")])
 def test_nothing_is_said_near_the_usual_product(clip_norm: str, rate: str):
-    assert hints(opened(clip_norm=clip_norm, lr_mnist_cnn_sgd=rate)) == []
+    assert hints(opened(clip_norm=clip_norm, lr_mnist_linear_sgd=rate)) == []
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "adadp", "pi_adam"])
@@ -50,12 +50,12 @@ def test_directions_that_are_released_are_as_long_as_c():
     app = opened(optimizer="pi_adam", reading="literal", clip_norm="5")
     assert "50 times as long" in hints(app)[0]
     app.button(key="fitting_rate").click().run()
-    assert app.text_input(key="lr_mnist_cnn_pi_adam_literal").value == "0.1"
+    assert app.text_input(key="lr_mnist_linear_pi_adam_literal").value == "0.1"
 
 
 @pytest.mark.parametrize(("clip_norm", "rate"), [("1e9", "1e38"), ("1e-9", "1e-320")])
 def test_extremes_are_told_and_can_be_mended(clip_norm: str, rate: str):
-    app = opened(clip_norm=clip_norm, lr_mnist_cnn_sgd=rate)
+    app = opened(clip_norm=clip_norm, lr_mnist_linear_sgd=rate)
     assert hints(app)
     app.button(key="fitting_rate").click().run()
     assert (hints(app), list(app.exception)) == ([], [])

@@ -78,6 +78,12 @@ def test_what_an_optimizer_brings_along_is_not_named_but_what_was_chosen_is():
     assert labels_of([SGD, replace(other, lr=0.9)]) == ["SGD, lr 1", "RMSprop, lr 0.9"]
 
 
+def test_runs_on_features_are_told_apart_too():
+    run = defaults("mnist", "map_cnn", "sgd", features="scatter")
+    assert labels_of([run, replace(run, lr=2.0)]) == ["lr 1", "lr 2"]
+    assert len({*labels_of([SGD, run])}) == 2
+
+
 def test_six_methods_in_one_chart_have_short_labels_of_their_own():
     runs = [
         SGD,
@@ -116,3 +122,10 @@ def test_a_description_names_every_unusual_part_of_the_method():
     run = replace(SGD, acceptance="sa", public=9, schedule="step", rate=0.5, lr_schedule="cosine")
     assert described(run) == "MNIST cnn, SGD, sigma 1.23, SA-DPSGD, 9 public, step noise, cosine lr"
     assert described(replace(PIADAM, reading="raw")).endswith("PIAdam, sigma 1.23, raw")
+
+
+def test_runs_of_one_model_on_other_features_are_told_by_these():
+    linear = replace(SGD, model="linear", features="scatter")
+    assert labels_of([linear, replace(linear, features="scatter_upright")]) == ["scattering", "upright scattering"]
+    assert labels_of([replace(linear, features="pixels"), linear]) == ["pixels", "scattering"]
+    assert labels_of([SGD, linear]) == ["cnn", "scattering"]

@@ -2,8 +2,8 @@
 
 import dataclasses
 import errno
+import io
 import os
-import threading
 import time
 
 import numpy as np
@@ -19,17 +19,13 @@ SAMPLE = load("mnist", "sample").train
 PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
 
 
-@pytest.fixture
-def times(monkeypatch):
-    """How often features were computed."""
-    record, computing = [], pieces.computing
+class Full(io.FileIO):
+    """A file on a disk that has room for its header only."""
 
-    def recording(*arguments):
-        record.append(arguments)
-        return computing(*arguments)
-
-    monkeypatch.setattr(cache, "computing", recording)
-    return record
+    def write(self, values, /):
+        if self.tell():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(values)
 
 
 def features(root, part=PART, views=1, **options):
@@ -104,10 +100,11 @@ def flip(file, place=HEADER + 777):
     file.write_bytes(content)
 
 
-def relabel(file):
-    """Another kind's header above numbers whose hash is right."""
-    content = file.read_bytes()
-    file.write_bytes(content[:HEADER].replace(b'"version": 1', b'"version": 0') + content[HEADER:])
+def relabel(file, name="version"):
+    """A header that says another version, above numbers whose hash is right."""
+    content, said = file.read_bytes(), f'"{name}": 1'.encode()
+    assert content.count(said) == 1
+    file.write_bytes(content.replace(said, f'"{name}": 0'.encode()))
 
 
 DAMAGES = {
@@ -117,6 +114,7 @@ DAMAGES = {
     "a bit of the numbers": flip,
     "a bit of the header": lambda file: flip(file, 30),
     "of another version": relabel,
+    "in another format": lambda file: relabel(file, "format"),
     "foreign": lambda file: file.write_bytes(os.urandom(file.stat().st_size)),
 }
 
@@ -144,11 +142,12 @@ def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monk
     def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(feature_file.os, "fsync", full)
-    found = features(tmp_path)
-    assert found.note.endswith("[Errno 28] No space left on device.")
-    assert list((tmp_path / "features").iterdir()) == []
-    monkeypatch.undo()
+    for places in ((feature_file.os, "fsync", full), (feature_file, "open", lambda *given: Full(*given))):
+        with monkeypatch.context() as patch:
+            patch.setattr(*places, raising=False)
+            found = features(tmp_path)
+        assert found.note.endswith("[Errno 28] No space left on device.")
+        assert list((tmp_path / "features").iterdir()) == []
     assert same(features(tmp_path), found)
 
 
@@ -156,26 +155,6 @@ def test_a_root_that_cannot_be_written_leaves_the_features_usable(tmp_path):
     root = tmp_path / "file"
     root.write_text("not a folder")
     assert "could not be kept" in features(root).note
-
-
-def test_two_at_once_find_the_same_and_leave_one_file(tmp_path):
-    together, found = threading.Barrier(2, timeout=30), []
-
-    def meeting(done, total):
-        together.wait()  # both have looked for the file, and neither has written it
-
-    def begin():
-        found.append(features_of(PART, "scatter", 1, meeting, cores=1, root=tmp_path))
-
-    threads = [threading.Thread(target=begin) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert same(*found)
-    assert [each.note for each in found] == ["", ""]
-    assert same(features(tmp_path), found[0])
-    file_of(tmp_path)
 
 
 def test_whoever_has_them_mapped_keeps_them_when_the_file_goes(tmp_path):
@@ -214,11 +193,22 @@ def test_features_larger_than_the_folder_may_be_are_not_kept_and_drive_nothing_o
 def test_what_was_never_finished_is_removed_when_it_is_old(tmp_path):
     folder = tmp_path / "features"
     folder.mkdir()
-    for name, age in ((".old.part", UNFINISHED_FOR + 60), (".new.part", 60)):
-        (folder / name).write_bytes(b"half")
-        os.utime(folder / name, (time.time() - age,) * 2)
+    for name, age in (("old", UNFINISHED_FOR + 60), ("new", 60)):
+        for file in (folder / f".{name}.part", folder / f".{name}.lock"):
+            file.write_bytes(b"half")
+            os.utime(file, (time.time() - age,) * 2)
     features(tmp_path)
-    assert [file.name for file in folder.glob(".*")] == [".new.part"]
+    assert {file.name for file in folder.glob(".*")} == {".new.part", ".new.lock"}
+
+
+@pytest.mark.parametrize("shape", [(6, 27, 28), (6, 3, 28, 28), (6, 32, 32), (6, 4, 32, 32), (6, 784)])
+def test_images_of_another_size_or_number_of_channels_are_refused_and_nothing_is_written(tmp_path, shape):
+    part = Images(np.zeros(shape, np.uint8), PART.labels)
+    with pytest.raises(ValueError, match=r"Expected shape=.* to be \(1, 28, 28\) or \(3, 32, 32\)"):
+        features(tmp_path, part)
+    with pytest.raises(ValueError, match=r"Expected shape=\(1, 28, 28\) of a grey image to be its height and width"):
+        features(tmp_path, Images(PART.images[:, None], PART.labels))  # whose scale would be that of colours
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("kind", "views", "said"), [("wavelets", 1, "features='wavelets'"), ("scatter", 0, "views=0")])

@@ -8,7 +8,7 @@ import torch
 
 from dpcore.data.loading import load
 from dpcore.training.features import pieces
-from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.kinds import KINDS, kind_of
 from dpcore.training.features.pieces import SIZE, computed
 from dpcore.training.features.scattering import scattering
 
@@ -61,8 +61,9 @@ def leaves_the_others_alone(kind):
     return torch.equal(without, torch.cat([found[:4], found[5:]]))
 
 
-def test_a_neighbour_who_leaves_changes_nobody_s_features():
-    assert leaves_the_others_alone(SCATTER)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_neighbour_who_leaves_changes_nobody_s_features(name):
+    assert leaves_the_others_alone(KINDS[name])
 
 
 def by_batch(x):

@@ -60,10 +60,10 @@ def test_an_example_of_repeated_ids_never_contributes_more_than_the_bound(kind, 
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
 @pytest.mark.parametrize("model", ["imdb", "movielens"])
 def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, kind, clipping, scaled):
-    shape = MODELS[model].only
-    engine = engine_on(kind, build(model, "relu", 4, shape or (), 5), chunk=8)
+    (shape,) = MODELS[model].only
+    engine = engine_on(kind, build(model, "relu", 4, shape, 5), chunk=8)
     scale = torch.rand(len(engine.parameters)) + 0.2 if scaled else torch.ones(len(engine.parameters))
-    x, y = batch(Ids(shape or ()), 9)
+    x, y = batch(Ids(shape), 9)
     x[8] = 3
     bound, given = CLIPPINGS[clipping](1e-3), scale**-2 if scaled else None
     with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.training.gradients import clipped_sum
+from dpcore.training.gradients import book_keeping, clipped_sum
 from dpcore.training.gradients.book_keeping import KNOWN, BookKeeping
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
@@ -120,17 +120,31 @@ def test_equal_views_give_what_one_view_gives(kind, views):
 
 @pytest.mark.parametrize("transforms", [False, True], ids=["book-keeping", "vmap"])
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
-def test_one_view_is_no_views_bit_for_bit(model, transforms):
+def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(model, transforms, monkeypatch):
+    """The layers are those of `KNOWN` themselves, so that each bit is what it was before there were views."""
+    monkeypatch.setattr(book_keeping, "AVERAGED", {})
     x, y = batch((1, 28, 28), 70)
     module = build(model, "tanh", 4)
-    one, none = (
-        engine_of(copy.deepcopy(module), CORES, transforms=transforms, **given) for given in ({"views": 1}, {})
-    )
-    if isinstance(one, BookKeeping):
-        assert [type(layer) for layer in one._layers] == [type(KNOWN[type(child)](child)) for child in module]
-    for found, other in zip(*(engine.clipped_sum(x, y, Flat(C)) for engine in (one, none)), strict=True):
-        assert torch.equal(found, other)
-    assert torch.equal(one.logits(x), none.logits(x))
+    engine = engine_of(copy.deepcopy(module), CORES, transforms=transforms, views=1)
+    if isinstance(engine, BookKeeping):
+        assert [type(layer) for layer in engine._layers] == [type(KNOWN[type(child)](child)) for child in module]
+        with pytest.raises(KeyError):
+            engine_of(copy.deepcopy(module), CORES, views=2)
+    rows = one_at_a_time(module, x, y)
+    bound = rows.norm(dim=1).median().item()
+    expected = (rows * (bound / rows.norm(dim=1, keepdim=True)).clamp(max=1)).sum(0)
+    found = engine.clipped_sum(x, y, Flat(bound)).total
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * bound)
+
+
+@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+def test_an_answer_is_the_mean_over_the_views_of_an_example(kind):
+    x, _ = batch((1, 28, 28), 10 * VIEWS)
+    module = build("cnn", "tanh", 4)
+    each = module(x).detach().unflatten(0, (10, VIEWS))
+    answers = engine_on(kind, module, chunk=6, views=VIEWS).logits(x.unflatten(0, (10, VIEWS)))
+    torch.testing.assert_close(answers, torch.stack([each[:, view] for view in range(VIEWS)]).sum(0) / VIEWS)
+    assert not torch.allclose(answers, each[:, 0], atol=1e-3)
 
 
 @pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
@@ -192,8 +206,7 @@ def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
     exact = engine_on(kind, module, chunk=6, views=views).clipped_sum(x.float(), y, Flat(C))
     torch.testing.assert_close(found.total, exact.total, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(found.norms, exact.norms)
-    one = x if views == 1 else x[:, 0]
-    torch.testing.assert_close(engine.logits(one), engine.logits(one.float()))
+    torch.testing.assert_close(engine.logits(x), engine.logits(x.float()))
 
 
 @pytest.mark.parametrize("size", [1, 10, 11, 47, 1000])

@@ -37,7 +37,7 @@ def test_without_noise_the_minimiser_is_scikit_learns() -> None:
 
 
 @pytest.mark.parametrize(("name", "gap"), [("output", 1e-6), ("objective", 1e-6), ("gradient", 1e-6), ("input", 1e-4)])
-def test_a_vanishing_noise_recovers_the_minimiser(name: str, gap: float) -> None:
+def test_the_little_noise_of_epsilon_1e6_leaves_the_minimiser(name: str, gap: float) -> None:
     task = task_for(PROBLEM, steps=1000)
     theta = METHODS[name].fit(task, PROBLEM, [1e6], streams(1))
     exact = solved(PROBLEM, task.regulariser)[None]
@@ -45,7 +45,7 @@ def test_a_vanishing_noise_recovers_the_minimiser(name: str, gap: float) -> None
     assert 0 <= losses[0] - losses[1] + 1e-12 < gap
 
 
-def test_a_vanishing_noise_leaves_stochastic_descent_near_the_minimiser() -> None:
+def test_the_little_noise_of_epsilon_1e6_leaves_stochastic_descent_near_the_minimiser() -> None:
     problem = random_problem(examples=100)
     task = task_for(problem, regulariser=0.1)
     theta = METHODS["bassily"].fit(task, problem, [1e6], streams(1))
@@ -53,7 +53,7 @@ def test_a_vanishing_noise_leaves_stochastic_descent_near_the_minimiser() -> Non
     assert np.linalg.norm(theta[0] - exact) < 0.05 * np.linalg.norm(exact)
 
 
-def test_the_papers_formula_at_a_vanishing_noise_is_plain_descent() -> None:
+def test_the_papers_formula_at_epsilon_1e6_is_plain_descent() -> None:
     task = task_for(PROBLEM, steps=1000)
     theta = METHODS["paper_input"].fit(task, PROBLEM, [1e6], streams(1))[0]
     assert theta == pytest.approx(solved(PROBLEM, 0.01), abs=1e-3)
@@ -91,9 +91,18 @@ def test_without_noise_nothing_is_private() -> None:
     assert METHODS["none"].obstacles(task_for(PROBLEM), 1.0)
 
 
-def test_an_epsilon_that_a_theorem_does_not_cover_is_an_obstacle() -> None:
-    said = METHODS["bassily"].obstacles(task_for(PROBLEM), 7.0)
-    assert "covers epsilon up to 2 sqrt(ln(1/delta)) = 6.79" in said[0]
+@pytest.mark.parametrize("epsilon", [7.0, 8.0, 12.0])
+def test_an_epsilon_beyond_the_theorem_of_single_rows_is_kept_where_two_other_bounds_prove_it(epsilon: float) -> None:
+    method, task = METHODS["bassily"], task_for(PROBLEM, examples=456)
+    assert method.proven(task, epsilon) < epsilon  # type: ignore[attr-defined]
+    assert method.obstacles(task, epsilon) == ()
+
+
+def test_an_epsilon_that_neither_the_theorem_nor_another_bound_covers_is_an_obstacle() -> None:
+    method, task = METHODS["bassily"], task_for(PROBLEM, examples=456)
+    assert method.proven(task, 1000.0) > 1000  # type: ignore[attr-defined]
+    (said,) = method.obstacles(task, 1000.0)
+    assert "covers epsilon up to 2 sqrt(ln(1/delta)) = 6.79. Of its noise only epsilon =" in said
 
 
 @pytest.mark.parametrize("name", ["output", "objective", "gradient", "input"])

@@ -39,15 +39,22 @@ def sum_of(x: torch.Tensor, views: int = 1) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e-6, 1.0, 1e6, 1e15])
-@pytest.mark.parametrize("views", [1, 3])
+@pytest.mark.parametrize("views", [1, 2, 3, 15, 16])
 def test_one_example_moves_the_sum_by_at_most_one(size: float, views: int) -> None:
     x = size * examples(40, *((views,) if views > 1 else ()), 1, 9, 11)
     for row in x:
         assert 0 <= torch.linalg.vector_norm(sum_of(row[None], views)).item() <= 1.0
     assert sum_of(torch.zeros_like(x[:1]), views).abs().max() == 0
-    alike = x[:1, :1].expand_as(x[:1]) if views > 1 else x[:1]
+    alike = x[:, :1].expand_as(x) if views > 1 else x  # which makes the mean as long as it can be
+    lengths = [torch.linalg.vector_norm(sum_of(row[None], views)).item() for row in alike]
+    assert max(lengths) <= 1.0
     if size >= 1e-6:
-        assert torch.linalg.vector_norm(sum_of(alike, views)).item() > 0.999, "no budget is given away"
+        assert min(lengths) > 0.999, "no budget is given away"
+
+
+def test_what_safety_takes_off_is_more_than_all_roundings_of_sixteen_views_can_add() -> None:
+    unit = 2.0**-24
+    assert float(np.float32(module.SAFETY)) * (1 + unit) ** 19 <= 1
 
 
 def test_without_noise_it_is_the_mean_of_the_directions() -> None:
@@ -117,7 +124,7 @@ def test_a_run_trains_and_tests_on_what_is_left(private: bool, views: int) -> No
     else:
         assert error.abs().max().item() < 1.0
     assert torch.equal(run.test[0], run_of(config).test[0])
-    lengths = run.test[0].flatten(1).norm(dim=1)
+    lengths = run.test[0].flatten(-3).norm(dim=-1)  # of each view
     assert lengths.std() < 1e-3
     assert lengths.mean().item() == pytest.approx(math.sqrt(784), rel=1e-4)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.task import Draws, Task
 
 
@@ -32,8 +33,12 @@ class Method(ABC):
     takes_epsilon = True
 
     @abstractmethod
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        """The conditions of its theorem, the same ones at every epsilon, and whether they hold at this one."""
+
     def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
         """Sentences: which conditions of its theorem fail. Without any, what is released keeps (epsilon, delta)."""
+        return tuple(each.said for each in self.conditions(task, epsilon) if each.fails)
 
     @abstractmethod
     def noise(self, task: Task, epsilon: float) -> float:
@@ -47,8 +52,3 @@ class Method(ABC):
         """The standard deviation for each fit, (S,)."""
         known = {epsilon: self.noise(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
         return np.array([known[epsilon] for epsilon in epsilons])
-
-
-def sentences(*conditions: str) -> tuple[str, ...]:
-    """Those that say something."""
-    return tuple(each for each in conditions if each)

@@ -11,7 +11,8 @@ from scipy.special import gammaln
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.conditions import Condition, asked, bounded_gradients, tails, unasked
+from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
 DRAWN = 600_000  # numbers of one fit, about: so many steps are done of the n^2 that are charged
@@ -37,14 +38,14 @@ class BassilyDescent(Method):
     source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"
     kind = Kind.CENTRAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        most = 2 * sqrt(log(1 / task.delta))
-        proven = self.proven(task, epsilon)
-        return sentences(
-            f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}." if epsilon > most else "",
-            f"Of its noise only epsilon = {proven:.3g} is confirmed here." if proven > epsilon else "",
-            task.missing(self.mu(task, epsilon), self.steps(task)),
-        )
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        most, proven = 2 * sqrt(log(1 / task.delta)), self.proven(task, epsilon)
+        beyond = f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. " if epsilon > most else ""
+        failed = f"{beyond}Of its noise only epsilon = {proven:.3g} is confirmed here."
+        # Two bounds that do not need the theorem decide, so that they also cover what lies beyond its range.
+        kept = asked("epsilon confirmed", proven <= epsilon, "by two bounds of our own", failed)
+        drawn = tails(task, self.mu(task, epsilon), self.steps(task))
+        return (bounded_gradients(task), kept, drawn, *unasked("convex", "smooth"))
 
     def noise(self, task: Task, epsilon: float) -> float:
         factor = 32 * log(task.examples / task.delta) * log(1 / task.delta)

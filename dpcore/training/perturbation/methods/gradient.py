@@ -8,7 +8,8 @@ import numpy as np
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.conditions import Condition, bounded_gradients, tails, unasked
+from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.task import Draws, Task
 
 
@@ -26,8 +27,9 @@ class GradientPerturbation(Method):
     source = "Wang, Ye and Xu 2017, arXiv 1802.05251; the constant by Dong, Roth and Su 2019, Corollary 3.3"
     kind = Kind.CENTRAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return sentences(task.missing(task.mu(epsilon) / sqrt(task.steps), task.steps))
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        drawn = tails(task, task.mu(epsilon) / sqrt(task.steps), task.steps)
+        return (bounded_gradients(task), drawn, *unasked("convex", "smooth"))
 
     def noise(self, task: Task, epsilon: float) -> float:
         return sqrt(task.steps) * task.sensitivity / task.mu(epsilon)

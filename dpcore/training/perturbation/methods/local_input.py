@@ -8,7 +8,8 @@ import numpy as np
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.conditions import Condition, tails, unasked
+from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.perturbed import learnt
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
@@ -33,8 +34,9 @@ class LocalInputPerturbation(Method):
     )
     kind = Kind.LOCAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return sentences(task.missing(self.mu(task, epsilon)))
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        bounded = Condition("rows bounded", True, "at most 1 long by constants of the data set")
+        return (bounded, tails(task, self.mu(task, epsilon)), *unasked("convex", "smooth"))
 
     def mu(self, task: Task, epsilon: float) -> float:
         """By how many standard deviations replacing a row moves its features."""

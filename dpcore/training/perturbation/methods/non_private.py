@@ -8,6 +8,7 @@ import numpy as np
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.baseline import best
+from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.task import Draws, Task
 
@@ -24,8 +25,8 @@ class NonPrivate(Method):
     kind = Kind.NONE
     takes_epsilon = False
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return ("No noise is drawn: the parameters may give any row away.",)
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        return (Condition("noise", False, "No noise is drawn: the parameters may give any row away."),)
 
     def noise(self, task: Task, epsilon: float) -> float:
         return 0.0

@@ -11,15 +11,17 @@ from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.conditions import Condition, asked, convex, smooth, tails
 from dpcore.training.perturbation.descent import descended, minimiser
-from dpcore.training.perturbation.methods.base import Kind, Method, sentences
-from dpcore.training.perturbation.methods.output import NOT_CONVEX
+from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 
 CURVATURE_SHARE = 0.5  # of epsilon, at most: what the change of the determinant may cost
 RESIDUAL_SHARE = 0.001  # of epsilon and delta: for what is missing to the exact minimiser
 TOLERANCE = 1e-9  # of the gradient's length where the solver stops
 HALVINGS = 60
+MOST_EXPONENT = 650.0  # of e^x: the curvature, its inverse with n as a factor, stays above 1e-300
+NO_MINIMISER = "Descent ends at no minimiser that is known."
 
 
 @final
@@ -40,10 +42,15 @@ class ObjectivePerturbation(Method):
     )
     kind = Kind.CENTRAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        convex = task.model.convex
-        hessian = "" if convex else "The Hessian of a row's loss has no rank 1 and no bound, as the theorem asks for."
-        return sentences("" if convex else NOT_CONVEX, hessian, task.missing(self.mu(task, epsilon)))
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        return (
+            convex(task),
+            smooth(task),
+            asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss has no rank 1."),
+            asked("strongly convex", task.model.convex, "made so by the method", "No term here makes it convex."),
+            asked("exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is paid for", NO_MINIMISER),
+            tails(task, self.mu(task, epsilon)),
+        )
 
     def curvature(self, task: Task, epsilon: float) -> float:
         """Strong convexity m of what is minimised: the regulariser's, or more where epsilon is small."""
@@ -102,5 +109,5 @@ def _mu(task: Task, epsilon: float, curvature: float) -> float:
 
 
 def _less_one(exponent: float) -> float:
-    """e^x - 1, where it is too large for a float the largest one."""
-    return expm1(min(exponent, 700.0))
+    """e^x - 1, of a large x less than that: a curvature above what is needed, as all terms here follow from it."""
+    return expm1(min(exponent, MOST_EXPONENT))

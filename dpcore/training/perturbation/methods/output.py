@@ -8,11 +8,13 @@ import numpy as np
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.conditions import Condition, convex, smooth, tails, unasked
 from dpcore.training.perturbation.descent import descended
-from dpcore.training.perturbation.methods.base import Kind, Method, sentences
+from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.task import Draws, Task
 
-NOT_CONVEX = "The loss is not convex: nothing bounds how far one row moves the parameters."
+MOST_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with
+TOO_FAR = "One row may move the parameters beyond the floating-point numbers; lower the step size or the steps."
 
 
 @final
@@ -31,14 +33,18 @@ class OutputPerturbation(Method):
     source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
     kind = Kind.CENTRAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return sentences("" if task.model.convex else NOT_CONVEX, task.missing(task.mu(epsilon)))
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        needed = (convex(task), smooth(task), tails(task, task.mu(epsilon)))
+        return (*needed, *unasked("strongly convex", "exact minimiser"))
 
     def sensitivity(self, task: Task) -> float:
-        """How far replacing one row can move theta_T."""
+        """How far replacing one row can move theta_T. RuntimeError where that leaves the floating-point numbers."""
         # the factor less 1: itself it would lose the digits of what is small beside 1
         excess = max(-task.rate * task.regulariser, task.rate * task.smoothness - 2)
-        rounds = expm1(task.steps * log1p(excess)) / excess if excess else task.steps
+        exponent = task.steps * log1p(excess)
+        if exponent > MOST_EXPONENT:
+            raise RuntimeError(TOO_FAR)
+        rounds = expm1(exponent) / excess if excess else task.steps
         return task.sensitivity * task.rate * rounds
 
     def noise(self, task: Task, epsilon: float) -> float:

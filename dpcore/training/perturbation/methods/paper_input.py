@@ -8,9 +8,23 @@ import numpy as np
 
 from dpcore.data.tabular.problem import Problem
 from dpcore.privacy.types import FloatArray
+from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.perturbed import stepped
 from dpcore.training.perturbation.task import Draws, Task
+
+GAPS = (
+    (
+        "constant known",
+        "No guarantee: the formula has a constant c that no proof determines, as it swallows the loss that is left, "
+        "which depends on the data; here c = 1.",
+    ),
+    (
+        "Gaussian gradients",
+        "The proof takes the noise of the gradient for Gaussian and fresh in each step; it is neither.",
+    ),
+    ("labels protected", "Labels are released as they are."),
+)
 
 
 @final
@@ -31,13 +45,8 @@ class PaperInputPerturbation(Method):
     )
     kind = Kind.NONE
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return (
-            "No guarantee: the formula has a constant c that no proof determines, as it swallows the loss that is "
-            "left, which depends on the data; here c = 1.",
-            "The proof takes the noise of the gradient for Gaussian and fresh in each step; it is neither.",
-            "Labels are released as they are.",
-        )
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        return tuple(Condition(name, False, said) for name, said in GAPS)
 
     def noise(self, task: Task, epsilon: float) -> float:
         count, root = task.examples * (task.examples - 1), sqrt(task.regulariser or 1.0)

@@ -15,6 +15,7 @@ class Model(ABC):
     title: str
     note: str
     convex: bool  # whether the loss of every row is convex in theta
+    linear: bool  # whether the score is linear in theta: the Hessian of a row's loss is then of rank 1
     lipschitz: float | None  # G: bound of the loss's gradient for rows of norm at most 1; None: there is none
     smoothness: float | None  # of the loss of one row of norm at most 1; None: there is no bound
 

@@ -16,6 +16,7 @@ class Logistic(Model):
     title = "Logistic regression"
     note = "One weight for each feature; the loss is convex, and its gradient is at most 1 long."
     convex = True
+    linear = True
     lipschitz = 1.0
     smoothness = 0.25
 
@@ -46,7 +47,7 @@ class Logistic(Model):
 
 
 def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float) -> FloatArray:
-    """The weights, less where weight times row would be longer than the clip norm."""
+    """The weights, less where weight times row would be longer than the clipping norm."""
     norms = np.linalg.norm(rows, axis=1)
     most = np.divide(clip_norm, norms, out=np.full(len(rows), np.inf), where=norms > 0)
     return np.clip(weights, -most, most)

@@ -19,6 +19,7 @@ class Mlp(Model):
     title = "Network with one hidden layer"
     note = "As many tanh units as features; not convex, and its gradients have no bound but that of clipping."
     convex = False
+    linear = False
     lipschitz = None
     smoothness = None
 
@@ -76,7 +77,7 @@ def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm
 def _clipped(
     weights: FloatArray, hidden: FloatArray, back: FloatArray, rows: FloatArray, clip_norm: float | None
 ) -> FloatArray:
-    """The weights (n,), less where a row's gradient would be longer than the clip norm."""
+    """The weights (n,), less where a row's gradient would be longer than the clipping norm."""
     if clip_norm is None:
         return weights
     squares = (hidden**2).sum(axis=1) + (back**2).sum(axis=1) * (rows**2).sum(axis=1)

@@ -1,0 +1,85 @@
+"""Images set upright: no slant is left, a sheared image loses its shear, and each image has a say in itself alone."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from dpcore.data.loading import load
+from dpcore.training.features.kinds import kind_of, scatter
+from dpcore.training.features.pixels import scaled
+from dpcore.training.features.upright import slants, upright
+
+SEEN = scaled(torch.tensor(load("mnist", "sample").train.images[:200]))
+
+
+def slant_of(image: NDArray[np.float64]) -> float:
+    """The least-squares slope of columns on rows, each pixel weighted by its grey, by a solver of linear equations."""
+    rows, columns = np.mgrid[: image.shape[0], : image.shape[1]].astype(float)
+    weights = np.sqrt(image.ravel())
+    equations = np.stack([rows.ravel(), np.ones(image.size)], 1) * weights[:, None]
+    return float(np.linalg.lstsq(equations, columns.ravel() * weights, rcond=None)[0][0])
+
+
+def sheared(image: NDArray[np.float64], slope: float, middle: float) -> NDArray[np.float64]:
+    """Every row shifted along itself, pixel by pixel, as one would by hand."""
+    height, width = image.shape
+    new = np.zeros_like(image)
+    for row in range(height):
+        for column in range(width):
+            place = column + slope * (row - middle)
+            below = int(np.floor(place))
+            for beside, weight in ((below, below + 1 - place), (below + 1, place - below)):
+                if 0 <= beside < width:
+                    new[row, column] += weight * image[row, beside]
+    return new
+
+
+def test_the_slant_is_the_slope_of_columns_on_rows() -> None:
+    found = slants(SEEN[:, 0])[0]
+    expected = [slant_of(image) for image in SEEN[:, 0].double().numpy()]
+    np.testing.assert_allclose(found.numpy(), np.clip(expected, -1, 1), atol=1e-6)
+    assert np.std(expected) > 0.1, "digits are written at a slant"
+
+
+def test_rows_are_shifted_as_by_hand() -> None:
+    slopes, middles = slants(SEEN[:10, 0])
+    for image, new, slope, middle in zip(SEEN[:10, 0], upright(SEEN[:10])[:, 0], slopes, middles, strict=True):
+        by_hand = sheared(image.double().numpy(), slope.item(), middle.item())
+        np.testing.assert_allclose(new.numpy(), by_hand, atol=1e-5)
+
+
+def test_hardly_any_slant_is_left_and_the_other_way_there_would_be_twice_as_much() -> None:
+    before, after = (slants(images[:, 0])[0].abs() for images in (SEEN, upright(SEEN)))
+    assert after.mean() < 0.1 * before.mean()
+
+
+@pytest.mark.parametrize("slope", [-0.4, 0.3])
+def test_a_sheared_image_becomes_what_the_image_becomes(slope: float) -> None:
+    middles = slants(SEEN[:, 0])[1]
+    pairs = zip(SEEN[:50, 0], middles, strict=False)
+    copies = torch.stack([torch.tensor(sheared(image.double().numpy(), slope, at.item())) for image, at in pairs])
+    found, own = upright(copies[:, None].float()), upright(SEEN[:50])
+    assert (found - own).abs().mean() < 0.25 * (copies[:, None] - SEEN[:50]).abs().mean()
+
+
+def test_an_image_has_a_say_in_itself_alone_and_a_blank_one_stays_blank() -> None:
+    alone = torch.cat([upright(image[None]) for image in SEEN[:20]])
+    assert torch.equal(alone, upright(SEEN[:20]))
+    assert torch.equal(upright(torch.zeros(2, 1, 28, 28)), torch.zeros(2, 1, 28, 28))
+
+
+def test_one_row_or_one_pixel_is_no_slant() -> None:
+    for columns in (slice(3, 20), slice(5, 6)):
+        line = torch.zeros(1, 1, 28, 28)
+        line[0, 0, 9, columns] = 1.0
+        assert torch.equal(upright(line), line)
+
+
+def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -> None:
+    kind = kind_of("scatter_upright")
+    assert torch.equal(kind.transform(SEEN[:3]), scatter(upright(SEEN[:3])))
+    with pytest.raises(ValueError, match="one channel"):
+        kind.shape_of((3, 32, 32))
+    with pytest.raises(ValueError, match="grey ones"):
+        upright(torch.zeros(1, 3, 32, 32))
