@@ -9,7 +9,7 @@ from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
-ALLOWED = 1e-3  # of the clip norm: gradients and sums of float32 are rounded, and not alike in two ways of summing
+ALLOWED = 1e-3  # of the clipping norm: gradients and sums of float32 are rounded, and not alike in two ways of summing
 
 
 @final
@@ -23,11 +23,11 @@ class GradientsFinding(Finding):
     source: ClassVar[str] = "Abadi et al. 2016, arXiv 1607.00133, Algorithm 1"
 
     tried: int
-    largest: float  # distance of the two, in clip norms
+    largest: float  # distance of the two, in clipping norms
 
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
-        return f"Of {self.tried} examples tried none is further than {far} clip norms from the audit's own gradient."
+        return f"None of {self.tried} examples tried is more than {far} clipping norms off the audit's own gradient."
 
 
 @final
@@ -41,13 +41,13 @@ class HistoryFinding(Finding):
     source: ClassVar[str] = "composition of adaptive mechanisms: a release may depend on earlier data by releases only"
 
     tried: int
-    largest: float  # how far an example moved the release of a batch that it is not in, in clip norms
+    largest: float  # how far an example moved the release of a batch that it is not in, in clipping norms
 
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
             f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it "
-            f"is not in, by up to {far} clip norms, though the earlier release stays as it was; 0 is charged."
+            f"is not in, by up to {far} clipping norms, though the earlier release stays as it was; 0 is charged."
         )
 
 
@@ -72,7 +72,7 @@ class ReleasesFinding(Finding):
 
 
 def audit_gradients(distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """What the distances of clipped gradients from the audit's own show, in clip norms; `tried` examples gave them."""
+    """What distances of clipped gradients from the audit's own show, in clipping norms; `tried` examples gave them."""
     if not distances:
         return GradientsFinding(confidence=confidence, tried=0, largest=0.0, note=nothing("step"))
     largest = max(distances)
@@ -81,7 +81,7 @@ def audit_gradients(distances: list[float], *, tried: int, confidence: float = C
 
 
 def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """What moves of a release by an example that is not in its batch show, in clip norms.
+    """What moves of a release by an example that is not in its batch show, in clipping norms.
 
     >>> audit_history([0.0, 2.5], tried=4).p_value, audit_history([0.0], tried=2).p_value
     (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""How far one example moves the sum that is released, against the clip norm that is charged."""
+"""How far one example moves the sum that is released, against the clipping norm that is charged."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import nearest, outward
 
-ALLOWED = 1e-4  # of the clip norm: sums of float32 are rounded
+ALLOWED = 1e-4  # of the clipping norm: sums of float32 are rounded
 
 
 @final
@@ -23,20 +23,20 @@ class InfluenceFinding(Finding):
     """The largest influence of any example that was tried. It is no matter of chance: its p-value is 0 or 1."""
 
     title: ClassVar[str] = "Influence"
-    tests: ClassVar[str] = "No example moves the sum that is released by more than the clip norm."
+    tests: ClassVar[str] = "No example moves the sum that is released by more than the clipping norm."
     untested: ClassVar[str] = "Examples and weights that were not tried; the noise and the sampling."
     source: ClassVar[str] = "the definition of sensitivity"
 
     tried: int
-    largest: float | None = None  # in clip norms
+    largest: float | None = None  # in clipping norms
     place: int | None = None  # which of those that were tried
     epsilon_of_step: float | None = None  # the lower bound that one step alone shows
 
     def _measured(self) -> str:
         bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
         return (
-            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by {moved} clip norms; where one "
-            f"can do so in every step, epsilon is at least {bound}."
+            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by {moved} clipping norms; where "
+            f"one can do so in every step, epsilon is at least {bound}."
         )
 
 
@@ -49,10 +49,10 @@ def audit_influence(
     allowed: float = ALLOWED,
     confidence: float = CONFIDENCE,
 ) -> InfluenceFinding:
-    """What the lengths by which examples moved the sum (k,) show of the clip norm and of epsilon.
+    """What the lengths by which examples moved the sum (k,) show of the clipping norm and of epsilon.
 
-    An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clip norms, is
-    what the rounding of both sums can make of it; so much is taken off before epsilon is computed: that of the
+    An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
+    is what the rounding of both sums can make of it; so much is taken off before epsilon is computed: that of the
     mechanism with noise of sigma C / influence, from below. An example that always moves the sum less than C costs less
     than is charged, and shows a smaller epsilon.
     Errors: ValueError if an influence is negative.

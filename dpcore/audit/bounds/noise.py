@@ -62,8 +62,8 @@ def audit_noise(
 ) -> NoiseFinding:
     """What n noisy sums, each projected on a direction without gradient, show of sigma and epsilon.
 
-    `projections` are in units of the clip norm, of any shape; `sigma`, which broadcasts to it, is what is charged for
-    each, and may be left out where all releases of the mechanism have one.
+    `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to it, is what is charged
+    for each, and may be left out where all releases of the mechanism have one.
     **Guarantees:** if the noise is normal, `factor_below` is false with probability 1 - confidence at most; epsilon is
     that of the mechanism with so much noise, from below.
     Errors: ValueError where sigma is left out of a mechanism that has several.

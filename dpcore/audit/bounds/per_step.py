@@ -113,7 +113,7 @@ def mu_at(rates: Rates) -> float:
 
 
 def _if_gaussian(mechanism: Mechanism, mu: float, delta: float) -> float:
-    """The certified lower epsilon with normal noise of 1 / mu clip norms in each step."""
+    """The certified lower epsilon with normal noise of 1 / mu clipping norms in each step."""
     if mu < LEAST_MU:
         return 0.0
     drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))

@@ -42,7 +42,7 @@ class ScoreLaws:
 
 
 def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
-    """The score of what one step released along the canary's gradient, in clip norms.
+    """The score of what one step released along the canary's gradient, in clipping norms.
 
     >>> step_score(np.array([0.5, 1.5]), 1.0, 1.0).tolist()
     [0.0, 1.0]
@@ -86,12 +86,10 @@ def _moments(release: Release) -> tuple[tuple[float, float], float]:
 
 def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: int) -> FloatArray:
     """Probabilities of the sum on nodes start ... start + size - 1, taken on a circle."""
-    log_transform = np.zeros(size // 2 + 1, dtype=np.complex128)
+    transform = np.ones(size // 2 + 1, dtype=np.complex128)
     for release in mechanism.releases:
-        with np.errstate(divide="ignore"):
-            transform = np.asarray(rfft(_cells(release, mesh, size, side)))
-            log_transform += release.count * np.log(transform)
-    law = np.asarray(irfft(np.exp(log_transform), size))
+        transform *= np.asarray(rfft(_cells(release, mesh, size, side))) ** release.count
+    law = np.asarray(irfft(transform, size))
     law = np.maximum(np.roll(law, -start), 0.0)
     return read_only(law / law.sum())
 

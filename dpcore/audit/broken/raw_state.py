@@ -12,7 +12,8 @@ SOUND = "literal"  # the reading that takes the same steps from a history of rel
 
 
 def _trains(config: RunConfig) -> RunConfig:
-    rates = defaults(config.dataset, config.model, "pi_adam", config.source, reading="raw")
+    trained = (config.dataset, config.model, "pi_adam", config.source)
+    rates = defaults(*trained, reading="raw", features=config.features)
     asked = replace(config, stop_epsilon=0.0)  # what has no epsilon cannot stop at one
     return replace(asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr)
 

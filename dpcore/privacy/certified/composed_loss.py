@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len
-from scipy.signal import lfilter
 
 from dpcore.privacy.certified import log_moments, rounding
 from dpcore.privacy.certified.log_moments import LogMoments
@@ -69,9 +68,24 @@ class ComposedLoss:
     def _tail(self) -> Tail:
         first = int(np.clip(np.floor(-self.start / self.mesh) + 1, 0, self.mass.size - 1))
         loss = np.asarray(self.start + self.mesh * np.arange(first, self.mass.size), dtype=np.float64)
-        back = self.mass[first:][::-1]
-        mass, other = np.cumsum(back)[::-1], lfilter([1.0], [1.0, -np.exp(-self.mesh)], back)[::-1]
+        mass, other = np.cumsum(self.mass[first:][::-1])[::-1], discounted(self.mass[first:], np.exp(-self.mesh))
         return Tail(loss, np.maximum(mass, 0.0), np.maximum(other, 0.0))
+
+
+def discounted(x: FloatArray, d: float) -> FloatArray:
+    """y_k = x_k + d y_(k+1), the sum of all that follows, each discounted by d for each place in between; (K,).
+
+    Each round makes sums over s places to sums over 2 s. scipy.signal's filter would take as long, and importing it
+    twice as long as all else that the command line needs.
+
+    >>> discounted(np.array([1.0, 2.0, 4.0]), 0.5)
+    array([3., 4., 4.])
+    """
+    y, s = x.copy(), 1
+    while s < y.size:
+        y[:-s] += d * y[s:]
+        d, s = d * d, 2 * s
+    return y
 
 
 def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, moments: LogMoments) -> ComposedLoss:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dpcore.privacy.report.numbers import plain
 
 NOT_COVERED = (
-    "The losses and clipped shares shown are exact figures of the training data: epsilon does not cover publishing "
-    "them, it is the price of releasing the model."
+    "The losses and clipped shares shown are exact figures of the training data, and on a GPU what a run says of a "
+    "recorded step depends on them, too: epsilon does not cover publishing either, it is the price of releasing the "
+    "model."
 )
 
 

@@ -187,9 +187,9 @@ GLOSSARY = {
     ),
     "adjacency": Term(
         "Adjacency",
-        "Which data sets must be hard to tell apart: here any two that differ by one example, present or absent "
-        "(add/remove; zero-out keeps its place in a batch empty). Under replace-one an example becomes another one, "
-        "which can move a sum by twice as much: numbers for two adjacencies cannot be compared.",
+        "Which data sets must be hard to tell apart: here, except on the page Perturbation, two that differ by one "
+        "example, present or absent (add/remove; zero-out leaves its place empty). Under replace-one, as there, one "
+        "becomes another, which may move a sum twice as far: the numbers cannot be compared.",
         DWORK,
     ),
     "tradeoff": Term(

@@ -1,4 +1,4 @@
-"""The influence of examples on the sum: what exceeds the clip norm, and what that costs."""
+"""The influence of examples on the sum: what exceeds the clipping norm, and what that costs."""
 
 import math
 
@@ -29,7 +29,7 @@ def test_more_than_the_clip_norm_is_rejected_and_costs_that_of_less_noise() -> N
     assert found.p_value == 0
     assert found.largest == 3.0
     assert found.epsilon == pytest.approx(lower_epsilon(Mechanism.constant(0.1, 0.5, 50), DELTA), rel=2e-3)
-    assert "moves it by 3 clip norms" in found.shows
+    assert "moves it by 3 clipping norms" in found.shows
 
 
 def test_without_sampling_it_is_the_closed_form() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpcore.audit.bounds import score_laws as score_laws_module
 from dpcore.audit.bounds.families import GaussianFamily, NoiseFamily
 from dpcore.audit.bounds.guesses import ranked
 from dpcore.audit.bounds.limits import (
@@ -28,7 +29,7 @@ DELTA = 1e-5
 
 
 def simulated(mechanism: Mechanism, included: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Scores of canaries of orthogonal gradients of the clip norm, step by step."""
+    """Scores of canaries of orthogonal gradients of the clipping norm, step by step."""
     score = np.zeros(included.shape)
     for release in mechanism.releases:
         for _ in range(release.count):
@@ -84,6 +85,15 @@ def test_the_curve_of_theory_lies_under_the_certified_one_and_touches_it(whole: 
     certified = band.lower.power(false[kept])
     assert np.all(true[kept] <= certified + 2e-3)
     assert np.max(certified - true[kept]) < 0.03  # which is that of the worse direction
+
+
+@pytest.mark.parametrize("steps", [1, 2, 150])
+def test_a_transform_that_is_zero_somewhere_is_a_law_as_well(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    coin = np.zeros(512)
+    coin[:2] = 0.5  # at the highest frequency the two cancel exactly
+    monkeypatch.setattr(score_laws_module, "_cells", lambda *_: coin)
+    law = score_laws_module._composed(Mechanism.constant(1.0, 1.0, steps), 1.0, 512, 0, 0)
+    np.testing.assert_allclose(law, stats.binom.pmf(np.arange(512), steps, 0.5), atol=1e-12)
 
 
 def test_a_lattice_that_would_be_too_long_is_an_error() -> None:
