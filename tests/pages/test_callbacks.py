@@ -1,10 +1,15 @@
 """A callback is done as a whole, whatever the browser asks for meanwhile."""
 
+import threading
+import time
+
+import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.controls import callbacks
 from pages.parts.controls.callbacks import whole
 
 
@@ -40,6 +45,53 @@ def test_a_request_that_comes_in_between_waits_for_the_end_of_a_whole_callback()
 
 def test_without_that_it_breaks_the_callback_off():
     assert pressed(whole=False) == "1 queued, 0 shown"
+
+
+class Requests:
+    """Stands for what a thread that answers a click looks at for newer requests."""
+
+
+class Context:
+    """Stands for what Streamlit knows of the thread that answers a click."""
+
+    def __init__(self, session: str):
+        self.session_id = session
+        self.script_requests = Requests()
+
+
+def seen_by_two_clicks(monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str]) -> list[list[str]]:
+    """What each of two callbacks read before it wrote, the second begun while the first was between the two."""
+    state, seen, reading = list[str](), list[list[str]](), threading.Event()
+    contexts = threading.local()
+    monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda **_: contexts.mine)
+
+    @whole
+    def show(name: str) -> None:
+        before = list(state)
+        seen.append(before)
+        reading.set()
+        time.sleep(0.3)
+        state[:] = [*before, name]
+
+    def click(name: str, session: str) -> None:
+        contexts.mine = Context(session)
+        show(name)
+
+    first, second = (threading.Thread(target=click, args=each) for each in zip("ab", sessions, strict=True))
+    first.start()
+    reading.wait()
+    second.start()
+    first.join()
+    second.join()
+    return seen
+
+
+def test_the_callback_of_the_next_click_waits_for_the_one_before_it(monkeypatch: pytest.MonkeyPatch):
+    assert seen_by_two_clicks(monkeypatch, ("me", "me")) == [[], ["a"]]
+
+
+def test_nobody_waits_for_the_clicks_of_others(monkeypatch: pytest.MonkeyPatch):
+    assert seen_by_two_clicks(monkeypatch, ("me", "you")) == [[], []]
 
 
 def fails() -> None:

@@ -101,6 +101,22 @@ def test_another_button_works_at_once(store: Store, clock: list[float]) -> None:
     assert len(store.runs()) == 2 * len(CONFIGS)
 
 
+def test_a_late_second_click_does_not_start_the_run_again_without_its_twin(store: Store, clock: list[float]) -> None:
+    """A short run has ended by then, its non-private twin too, which the page therefore asks for no more."""
+    run_picker.start(store, CONFIGS)
+    second_click.started_is_seen()
+    clock[0] += 0.5 * second_click.AGAIN
+    run_picker.start(store, CONFIGS[:1])
+    assert len(store.runs()) == len(CONFIGS)
+
+
+def test_a_click_that_wishes_for_more_than_the_last_one_counts_at_once(store: Store, clock: list[float]) -> None:
+    run_picker.start(store, CONFIGS[:1])
+    second_click.started_is_seen()
+    run_picker.start(store, CONFIGS)
+    assert len(store.runs()) == 1 + len(CONFIGS)
+
+
 RESUMES = {"train": run_picker.go_on, "runs": lambda store, run: actions._resume(store, [run])}
 
 
