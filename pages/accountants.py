@@ -12,7 +12,7 @@ from pages.parts.controls.number import show
 from pages.parts.controls.sampler import counting_mistakes
 from pages.parts.controls.second_click import started_is_seen
 from pages.parts.explain.first_visit import on_screen
-from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel
+from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs
 from pages.parts.explain.odds import alternative
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
@@ -43,7 +43,7 @@ left, right = page_columns("What does privacy cost, and what does it buy?")
 
 with right:
     lesson_menu()
-    lesson_panel()
+    beside_lesson = lesson_panel()
     sentences = st.container(key="sentences", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
     sight = large.container(key="in_sight", gap=None)
@@ -52,6 +52,7 @@ with right:
     shown, below = st.container(), st.container()
 
 store, past, device = run_store(sentences)
+offer_runs(beside_lesson, store)
 with left:
     form, place = settings_form(device, samplers=True)
     pinned = pin_and_reset(form)

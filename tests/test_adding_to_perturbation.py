@@ -24,12 +24,13 @@ from dpcore.runs import pool
 from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.training.perturbation.conditions import Condition, asked
 from dpcore.training.perturbation.methods import METHODS, Kind, Method
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Draws, Task
 from pages.parts.perturbation import places
 from tests.commands.printed import printed
-from tests.pages.perturbation_page import opened, recorded, texts
+from tests.pages.perturbation_page import html, opened, recorded, texts
 
 Output = pytest.CaptureFixture[str]
 FEW = ["--epsilon", "1", "--epsilon", "4", "--seeds", "2"]
@@ -41,10 +42,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     with Store(tmp_path / "home") as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
         yield store
-
-
-def html(page: AppTest) -> str:
-    return "\n".join(each.proto.body for each in page.get("html"))
 
 
 def compared(page: AppTest, store: Store) -> Request:
@@ -135,8 +132,8 @@ class Shaken(Method):
     source = "This test"
     kind = Kind.CENTRAL
 
-    def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        return () if task.model.convex else ("The loss is not convex: nothing can be shaken.",)
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        return (asked("convex", task.model.convex, "it shakes", "The loss is not convex: nothing can be shaken."),)
 
     def noise(self, task: Task, epsilon: float) -> float:
         return 1 / epsilon
@@ -172,6 +169,7 @@ def test_the_page_offers_a_new_perturbation_method_and_says_what_holds_for_it(sh
     page = opened(methods=["shaken"], epsilons=["1"])
     assert shaken.title in page.pills(key="methods").options
     assert "All conditions hold for this model. Gaussian noise alone. This test." in html(page)
+    assert "convex: it shakes</small>" in html(page)
     assert compared(page, store).methods == ("shaken",)
     assert "nothing can be shaken" in html(opened(methods=["shaken"], learner="mlp"))
 

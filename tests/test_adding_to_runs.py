@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +95,7 @@ def test_an_optimizer_is_its_object_and_its_line(optimizer: Optimizer, capsys: p
     page = opened("train", optimizer=optimizer.name)
     assert optimizer.note in captions(page)
     assert "Forgetful" in next(box for box in page.selectbox if box.label == "Optimizer").options
-    assert started(page) == defaults("mnist", "cnn", optimizer.name)
+    assert started(page) == defaults("mnist", "linear", optimizer.name, features="scatter_upright")
     assert any("Forgetful" in text for text in [each.proto.text for each in page.get("progress")])
     opened("accountants", optimizer=optimizer.name)
     assert main([*QUICK, "--optimizer", optimizer.name, "--momentum", "0.5"]) == 2
@@ -220,4 +219,4 @@ def test_a_model_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(MODELS, "small", Model("small", "784-20-10.", "this test", 2, layers))
     assert trained("--model", "small").model == "small"
     opened("accountants", model="small")
-    assert started(opened("train", model="small")) == replace(defaults("mnist", "small", "sgd"), model="small")
+    assert started(opened("train", model="small")) == defaults("mnist", "small", "sgd", features="scatter_upright")

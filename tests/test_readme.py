@@ -82,6 +82,13 @@ def test_every_method_of_training_has_a_row_that_says_what_it_is_charged(option:
     assert {*named, SETTINGS[option].default} == set(registry)  # plain DP-SGD is the row of the defaults
 
 
+def test_the_readme_says_what_is_known_of_a_gpu() -> None:
+    measured = ROOT / "docs" / "measured" / "gpu.json"
+    assert "`python -m tests.benchmarks.gpu`" in README
+    assert ("not measured on a GPU" in README) == (not measured.exists())
+    assert ("](docs/measured/gpu.json)" in README) == measured.exists()
+
+
 def test_the_readme_can_be_read_in_one_go() -> None:
     assert len(README.splitlines()) <= MAX_LINES
 

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipp
 from dpcore.training.perturbation.methods import METHODS, Kind
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
+from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
 
 SINGLE = Request()
 PUBLISHED = "Each fit of each method spends its epsilon anew; accuracies and gaps are exact figures that none covers."
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     said: set[str] = set()
     for event in events:
-        for line in lines_of(event, said):
+        for line in lines_of(request, event, said):
             print(line, flush=True)
     print(PUBLISHED)
     return 0
@@ -89,7 +90,8 @@ def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
             results.append(_result(event))
         elif isinstance(event, Skipped):
             results.append({"method": event.method, "epsilon": None, "asked": event.epsilon, "reason": event.reason})
-    return {"request": request.to_json(), "data": prepared, "results": results, "note": PUBLISHED}
+    asked = {"request": request.to_json(), "adjacency": ADJACENCY}
+    return {**asked, "data": prepared, "results": results, "note": PUBLISHED}
 
 
 def _result(event: Measured) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def _result(event: Measured) -> dict[str, Any]:
     }
 
 
-def lines_of(event: Event, said: set[str]) -> list[str]:
+def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
     """What is printed of an event; sentences that were said are not said again, and those that are now are added."""
     if isinstance(event, Prepared):
         known = (
@@ -117,9 +119,11 @@ def lines_of(event: Event, said: set[str]) -> list[str]:
             f"without noise accuracy {percent(event.best_accuracy)}, L* = {event.best_loss:.4f}; "
             f"blind guessing {percent(event.majority)}."
         )
-        return [known, *event.notes, f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>12}"]
+        promise = f"delta = {request.delta:g}; {NEIGHBOURS}."
+        return [known, promise, *event.notes, f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}"]
     if isinstance(event, Skipped):
-        return [f"{event.method:<12}{'n/a':>9}  {event.reason}"]
+        at = "" if event.epsilon is None else f"at epsilon {event.epsilon:g}: "
+        return [f"{event.method:<12}{'n/a':>9}  {at}{event.reason}"]
     if not isinstance(event, Measured):
         return []
     new = [each for each in event.obstacles if each not in said]
@@ -132,10 +136,15 @@ def _measured(event: Measured) -> str:
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
     end = f"not private at the epsilon asked for, {event.epsilon:g}" if asked and not event.private else ""
     end = "local" if METHODS[event.method].kind is Kind.LOCAL and event.private else end
-    figures = f"{event.noise:>10.3g}{_spread(event.accuracies):>18}{fmean(event.gaps):>12.3g}"
+    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, _short):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 
 
-def _spread(accuracies: Sequence[float]) -> str:
-    spread = stdev(accuracies) if len(accuracies) > 1 else 0.0
-    return f"{percent(fmean(accuracies))} +- {percent(spread)}"
+def _spread(values: Sequence[float], told: Callable[[float], str]) -> str:
+    """Mean and standard deviation over the seeds."""
+    spread = stdev(values) if len(values) > 1 else 0.0
+    return f"{told(fmean(values))} +- {told(spread)}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"

@@ -210,10 +210,11 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     asked = {name: getattr(arguments, name, None) for name in SETTINGS}
     given = {name: value for name, value in asked.items() if value is not None}
     dataset, optimizer = given.get("dataset", PLAIN.dataset), given.get("optimizer", PLAIN.optimizer)
-    model = given.get("model") or models_for(dataset, given.get("features", PLAIN.features))[-1]
+    features = given.get("features", PLAIN.features)
+    model = given.get("model") or models_for(dataset, features)[-1]
     source = given.get("source", next(iter(available(dataset)), "full"))
     private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
-    base = defaults(dataset, model, optimizer, source, private=private, reading=reading)
+    base = defaults(dataset, model, optimizer, source, private=private, reading=reading, features=features)
     config = replace(base, **given)
     plan(config)  # raises what is wrong with the schedules
     for name, needed in idle(config).items():
@@ -256,7 +257,7 @@ def _line(event: Event) -> str:
         case Started():
             return (
                 f"{event.examples} examples, {event.steps} steps of q = {nearest(event.q)}, "
-                f"{event.parameters} parameters, {event.engine} on {event.device}"
+                f"{event.parameters} parameters on {event.device}, {event.engine}"  # a note may end it
             )
         case Stepped():
             kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}" if event.decisions else ""

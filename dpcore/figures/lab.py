@@ -24,6 +24,7 @@ INVITATION = "Press Train:<br>what this buys appears here"
 MARK = "rgba(128,128,128,0.9)"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
+LONGEST = 22  # characters of a run's label, beside its accuracy
 ENOUGH = 0.6  # of the x axis: the words about the shaded region have room left of where the curves end
 FAINT = 0.65  # opacity of what belongs to other settings than those that are chosen
 
@@ -129,10 +130,21 @@ def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
     """What stands at the end of a run's accuracy, in percent; with {} in its place where none is given.
 
+    The margin has room for so many characters of the run: its first and its last, where runs that are alike differ.
+    Pointing at its line shows all of them.
+
     >>> label_of(LabRun("private", 0, [], []), 90.91)
     '90.9 % private'
+    >>> label_of(LabRun("upright scattering, 4 views, lr 4", 0, [], []), 97.4)
+    '97.4 % upright scatteri… lr 4'
     """
-    return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {run.label}"
+    told = run.label if len(run.label) <= LONGEST else _cut(run.label)
+    return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {told}"
+
+
+def _cut(label: str) -> str:
+    last = label.rpartition(", ")[2][-LONGEST // 2 :]
+    return f"{label[: LONGEST - len(last) - 2].rstrip(', ')}… {last}"
 
 
 def _said(words: str, size: Size) -> dict[str, Any]:

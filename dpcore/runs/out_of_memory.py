@@ -5,15 +5,17 @@ import re
 WORDS = ("out of memory", "can't allocate memory", "not enough memory")
 SIZE = re.compile(r"allocate ([\d.,]+ ?(?:bytes|[KMGTP]i?B))")
 WAY_OUT = (
-    "Choose a smaller model or a smaller batch, let fewer runs share the device, or end other programs; resumed, it "
-    "goes on from its last checkpoint."
+    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or end other programs; "
+    "resumed, it goes on from its last checkpoint."
 )
 
 
 def shortage(error: BaseException) -> str:
     """What did not fit and what to do, where an error says that memory was short; "" for any other.
 
-    On a GPU the parts in which a batch is summed were as small as they can be by then.
+    Where it was short while a batch was summed on a GPU, the parts of that were as small as they can be by then. Where
+    it was short before, a smaller batch does not help: all data lie there with their views, and fewer of these take
+    less.
 
     >>> shortage(MemoryError("Unable to allocate 3.2 GiB for an array"))[:69]
     'Memory does not hold this run: there was no room for 3.2 GiB more. Ch'

@@ -4,9 +4,11 @@ python -m tests.benchmarks.gpu [--out FILE]
 
 Prints a table and writes docs/measured/gpu.json, which the training page reads. Its phases: the step, private against
 plain under the same kind of recording; the seconds of an epoch; what the cryptographic generator costs; several runs on
-one GPU; the tests that need CUDA; one run of each recipe. Each phase is a process of its own with a limit on its time.
-One that fails or runs past it is reported with what it had found, and the rest goes on. Without CUDA nothing is
-measured and nothing written. `--small` tries the command itself, on the CPU, in tiny sizes.
+one GPU; the tests that need CUDA; one run of each recipe of the ladders at epsilon 3, and of the others. Each phase is
+a process of its own with a limit on its time, and has what those before it have left over. One that fails or runs past
+it is reported with what it had found, and the rest goes on; a recipe that is left out is named. At last stands which of
+the wanted figures were reached. Without CUDA nothing is measured and nothing written. `--small` tries the command
+itself, on the CPU, in tiny sizes.
 """
 
 import argparse
@@ -25,7 +27,7 @@ from typing import Any, NamedTuple
 import torch
 
 from dpcore import __version__
-from tests.benchmarks import gpu_phases
+from tests.benchmarks import gpu_phases, gpu_recipes
 from tests.benchmarks.accuracy import commit
 from tests.benchmarks.gpu_phases import SMALL, Figures, Size
 
@@ -42,22 +44,60 @@ class Phase(NamedTuple):
 
 
 PHASES = {
-    "steps": Phase(gpu_phases.steps, 80.0),
-    "epochs": Phase(gpu_phases.epochs, 50.0),
-    "generator": Phase(gpu_phases.generator, 25.0),
-    "sharing": Phase(gpu_phases.sharing, 80.0),
-    "tests": Phase(gpu_phases.checks, 130.0),
-    "recipes": Phase(gpu_phases.recipes, 105.0),
+    "steps": Phase(gpu_phases.steps, 75.0),
+    "epochs": Phase(gpu_phases.epochs, 45.0),
+    "generator": Phase(gpu_phases.generator, 20.0),
+    "sharing": Phase(gpu_phases.sharing, 75.0),
+    "tests": Phase(gpu_phases.checks, 110.0),
+    "ladders": Phase(gpu_recipes.ladders, 90.0),
+    "recipes": Phase(gpu_recipes.named_recipes, 55.0),
+}
+BESIDES = 15.0  # seconds of a phase of recipes in which none is trained: its start, and the last event of a run
+
+
+class Wanted(NamedTuple):
+    """A figure that is wanted to be at most so much."""
+
+    phase: str
+    row: str
+    key: str
+    most: float
+
+
+WANTED = {
+    "seconds of an epoch, tanh cnn, batch 512": Wanted("epochs", "cnn-512", "seconds", 0.05),
+    "seconds of an epoch, scattering and linear, batch 8192": Wanted("epochs", "scatter-8192", "seconds", 0.005),
+    "private step of a plain one, tanh cnn, batch 512": Wanted("steps", "cnn-512 private", "of plain", 1.1),
+    "private step of a plain one, tanh cnn, batch 4096": Wanted("steps", "cnn-4096 private", "of plain", 1.1),
 }
 
 
-def measured(command: Callable[[str], list[str]], seconds: float = SECONDS) -> dict[str, Any]:
-    """What each phase found, run by the command for its name, within the time for all of them."""
+def measured(command: Callable[[str, float], list[str]], seconds: float = SECONDS) -> dict[str, Any]:
+    """What each phase found, run by the command for its name and limit, within the time for all of them."""
     end, found = time.monotonic() + seconds, {}
+    later = sum(phase.limit for phase in PHASES.values())
     for name, phase in PHASES.items():
-        left = end - time.monotonic()
-        found[name] = bounded(command(name), min(phase.limit, left)) if left > 0 else {"failed": "no time was left"}
+        later, left = later - phase.limit, end - time.monotonic()
+        limit = min(left, max(phase.limit, left - later))
+        found[name] = bounded(command(name, limit), limit) if left > 0 else {"failed": "no time was left"}
         print("\n".join(lines(name, found[name])), flush=True)
+    return found
+
+
+def verdicts(phases: dict[str, Any]) -> dict[str, Figures]:
+    """What was found of each wanted figure, None where a phase did not get so far, and whether that is reached.
+
+    >>> found = verdicts({"epochs": {"figures": {"cnn-512": {"seconds": 0.04}}}})
+    >>> found["seconds of an epoch, tanh cnn, batch 512"]
+    {'found': 0.04, 'at most': 0.05, 'reached': True}
+    >>> found["private step of a plain one, tanh cnn, batch 512"]
+    {'found': None, 'at most': 1.1, 'reached': False}
+    """
+    found = {}
+    for name, wanted in WANTED.items():
+        row = phases.get(wanted.phase, {}).get("figures", {}).get(wanted.row, {})
+        value = row.get(wanted.key)
+        found[name] = {"found": value, "at most": wanted.most, "reached": value is not None and value <= wanted.most}
     return found
 
 
@@ -127,11 +167,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="docs/measured/gpu.json where it is not given")
     parser.add_argument("--small", action="store_true", help="on the CPU, in tiny sizes; needs --out")
     parser.add_argument("--phase", choices=list(PHASES), help="print the figures of one phase, a line of JSON each")
+    parser.add_argument("--seconds", type=float, help="that the phase has")
     options = parser.parse_args(arguments)
     size = SMALL if options.small else Size()
     if size.device == "cuda" and not torch.cuda.is_available():
         print(NONE)
         return
+    if options.seconds and not options.small:
+        size = size._replace(time=max(0.0, options.seconds - BESIDES))
     if options.phase:
         for name, figures in PHASES[options.phase].measure(size):
             print(json.dumps({name: figures}), flush=True)
@@ -139,12 +182,21 @@ def main(arguments: list[str] | None = None) -> None:
     if options.small and not options.out:
         parser.error("--small needs --out: what it measures is nothing to be kept")
     small = ["--small"] if options.small else []
-    start = time.monotonic()
-    where = machine(size.device)
-    phases = measured(lambda name: [sys.executable, "-m", "tests.benchmarks.gpu", "--phase", name, *small])
-    out = options.out or RESULT
+    write(options.out or RESULT, size.device, small)
+
+
+def write(out: Path, device: str, small: list[str]) -> None:
+    """Measure all phases, and write them down with where that was and which wanted figures are reached."""
+    start, where = time.monotonic(), machine(device)
+
+    def command(name: str, limit: float) -> list[str]:
+        return [sys.executable, "-m", "tests.benchmarks.gpu", "--phase", name, "--seconds", f"{limit:.1f}", *small]
+
+    phases = measured(command)
+    wanted = verdicts(phases)
+    print("\n".join(lines("wanted", {"figures": wanted, "seconds": round(time.monotonic() - start, 1)})))
     out.parent.mkdir(parents=True, exist_ok=True)
-    result = {**where, "seconds": round(time.monotonic() - start, 1), "phases": phases}
+    result = {**where, "seconds": round(time.monotonic() - start, 1), "wanted": wanted, "phases": phases}
     out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

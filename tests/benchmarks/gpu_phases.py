@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +22,8 @@ from torch import nn
 from dpcore.training import cuda_graph
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import moved
-from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.loop import prepared, train
+from dpcore.training.loop import prepared
 from dpcore.training.models import build
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
@@ -35,8 +34,9 @@ Figures = dict[str, Any]
 Step = Callable[[], object]
 TESTS = Path(__file__).parents[1]
 WAIT = 25  # steps until every optimizer has its scale
-WORK: dict[str, Recipe] = {
+WORK: dict[str, Recipe] = {  # figures that are wanted come first, as time may be short
     "cnn-512": {"model": "cnn", "activation": "tanh", "batch": 512},
+    "scatter-8192": {"dataset": "fashion_mnist", "features": "scatter", "model": "linear", "batch": 8192},
     "cnn-4096": {"model": "cnn", "activation": "tanh", "batch": 4096},
     "mlp-600": {"model": "mlp", "activation": "relu", "batch": 600},
 }
@@ -56,6 +56,7 @@ class Size(NamedTuple):
     device: str = "cuda"
     source: str = "full"  # of the data
     work: tuple[str, ...] = tuple(WORK)
+    batch: int = 8192  # at most
     contenders: tuple[str, ...] = (*PLAIN, *PRIVATE)
     turns: int = 20  # that each contender takes
     steps: int = 20  # of a turn
@@ -63,15 +64,17 @@ class Size(NamedTuple):
     epochs: int = 3
     together: tuple[int, ...] = (1, 2, 4, 8)  # runs that share the device
     seconds: float = 4.0  # for which they do
+    rungs: int | None = None  # of the ladders, all where it is None
     recipes: tuple[str, ...] = tuple(RECIPES)
-    time: float = 90.0  # seconds for all of them
+    time: float = 45.0  # seconds for the rungs, and for the recipes again
     checks: tuple[str, ...] = ("-m", "cuda", "--slow", "-n", str(min(4, os.cpu_count() or 1)))
 
 
 SMALL = Size(
     device="cpu",
     source="sample",
-    work=("cnn-512",),
+    work=("cnn-512", "scatter-8192"),
+    batch=64,
     contenders=("plain", "plain adam", "private", "private adadp"),
     turns=1,
     steps=1,
@@ -79,6 +82,7 @@ SMALL = Size(
     epochs=1,
     together=(1,),
     seconds=0.1,
+    rungs=1,
     recipes=("default-sgd",),
     time=0.5,
     checks=("-m", "cuda", "-n", "0"),
@@ -88,7 +92,7 @@ SMALL = Size(
 def steps(size: Size) -> Iterator[tuple[str, Figures]]:
     """Milliseconds of a step that is recorded, where it can be: private ones as multiples of plain ones."""
     for name in size.work:
-        with data_for(size.source):
+        with data_for(size.source, made_up=True):
             entrants = {each: contender(name, each, size) for each in size.contenders}
         times: dict[str, list[float]] = {each: [] for each in entrants}
         for _ in range(size.turns):
@@ -110,14 +114,14 @@ def contender(work: str, name: str, size: Size) -> tuple[Step, str]:
 def plain_step(run: TrainingRun, kind: type[torch.optim.Optimizer]) -> tuple[Step, str]:
     """The ordinary step without privacy, gathering its batch, under a graph as the private one."""
     config, (x, y) = run.config, run.train
-    network, loss_of = build(config.model, config.activation, 0).to(run.device), nn.CrossEntropyLoss()
+    network, loss_of = build(config.model, config.activation, 0, config.shape).to(run.device), nn.CrossEntropyLoss()
     rows = torch.arange(config.batch, device=run.device)
     more = {"capturable": True} if kind is torch.optim.Adam and run.device.type == "cuda" else {}
     optimizer = kind(network.parameters(), lr=1e-4, **more)  # type: ignore[call-arg]
 
     def step() -> None:
         optimizer.zero_grad()
-        loss_of(network(x[rows]), y[rows]).backward()
+        loss_of(network(x[rows].float()), y[rows]).backward()
         optimizer.step()
 
     play = cuda_graph.recording(step, ()) if run.device.type == "cuda" else step
@@ -166,13 +170,13 @@ def settle(device: str) -> None:
 def epochs(size: Size) -> Iterator[tuple[str, Figures]]:
     """Seconds of an epoch of as many examples as MNIST has, batches drawn and gathered: the median of some."""
     for name in size.work:
-        with data_for(size.source) as data:
+        with data_for(size.source, made_up=True) as data:
             run = TrainingRun(config_of(name, size, epochs=100), time.perf_counter)
         run.static, said = prepared(run)
         count = size.epoch or -(-run.config.examples // run.config.batch)
         times = [seconds_of(run, 1 + count * i, count) for i in range(1 + size.epochs)][1:]
         figures = {"seconds": statistics.median(times), "steps": count, "engine": run.engine.name + said}
-        yield name, {**figures, "data": data(run.config.dataset)}
+        yield name, {**figures, "data": data(run.config)}
 
 
 def seconds_of(run: TrainingRun, first: int, count: int) -> float:
@@ -223,33 +227,6 @@ def generator(size: Size) -> Iterator[tuple[str, Figures]]:
             yield f"{d:,} numbers, {'secure' if secure else 'auto'}", {"ms": ms, "by": type(noise.words[0]).__name__}
 
 
-def recipes(size: Size, named: Mapping[str, Recipe] = RECIPES) -> Iterator[tuple[str, Figures]]:
-    """One run of each recipe; one that takes more than its share of the time that is left is cut, and is not done."""
-    end = time.perf_counter() + size.time
-    for i, name in enumerate(size.recipes):
-        share = (end - time.perf_counter()) / (len(size.recipes) - i)
-        config = RunConfig(**(named[name] | {"device": size.device}))
-        with data_for(config.source) as data:
-            yield name, {**one_run(config, share), "data": data(config.dataset)}
-
-
-def one_run(config: RunConfig, seconds: float) -> Figures:
-    """Where a run gets within the time."""
-    start, figures = time.perf_counter(), Figures(done=False)
-    for event in train(config):
-        if isinstance(event, Started):
-            figures["engine"] = event.engine
-        if isinstance(event, Stepped | Evaluated | Finished):
-            figures["steps"] = event.step
-        if isinstance(event, Evaluated | Finished):
-            figures["accuracy"] = event.accuracy
-        figures["done"] = isinstance(event, Finished)
-        figures["seconds"] = time.perf_counter() - start
-        if figures["seconds"] > seconds:
-            break
-    return figures
-
-
 def checks(size: Size, folder: Path = TESTS) -> Iterator[tuple[str, Figures]]:
     """How many tests that need CUDA passed and failed, and which failed."""
     files = [str(path) for path in sorted(folder.rglob("test_*.py")) if "mark.cuda" in path.read_text(encoding="utf-8")]
@@ -264,4 +241,5 @@ def checks(size: Size, folder: Path = TESTS) -> Iterator[tuple[str, Figures]]:
 def config_of(work: str, size: Size, **options: Any) -> RunConfig:
     """A run of the work, without momentum as the plain step."""
     chosen = {"source": size.source, "device": size.device, "seed": 0, "epochs": 1.0, "lr": 1e-4, "momentum": 0.0}
-    return RunConfig(**(chosen | WORK[work] | options))
+    batch = min(WORK[work]["batch"], size.batch)
+    return RunConfig(**(chosen | WORK[work] | options | {"batch": batch}))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import defaults, suited_features
 from dpcore.training.optimizers import OPTIMIZERS
 
 Recipe = dict[str, Any]  # fields of RunConfig
@@ -77,4 +77,10 @@ for _optimizer in OPTIMIZERS:  # MNIST's sample, cnn, 5 epochs
     RECIPES[f"default-{_optimizer}"] = defaults("mnist", "cnn", _optimizer).to_json()
 for _optimizer in (name for name, each in OPTIMIZERS.items() if "literal" in each.readings):
     RECIPES[f"default-{_optimizer}-literal"] = defaults("mnist", "cnn", _optimizer, reading="literal").to_json()
+RECIPES["network-fashion_mnist-sample"] = defaults("fashion_mnist", "cnn", "sgd").to_json()
+for _dataset in ("mnist", "fashion_mnist"):  # what the lab opens with
+    for _source in ("sample", "full"):
+        RECIPES[f"lab-{_dataset}-{_source}"] = defaults(
+            _dataset, "linear", "sgd", source=_source, features=suited_features(_dataset)[0]
+        ).to_json()
 RECIPES = {name: recipe | {"seed": 0} for name, recipe in RECIPES.items()}  # a recipe must give the same again

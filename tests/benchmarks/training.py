@@ -13,16 +13,12 @@ copies of the data included.
 """
 
 import argparse
-import gc
 import json
 import statistics
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -35,9 +31,9 @@ from dpcore.training.config import RunConfig
 from dpcore.training.loop import prepared
 from dpcore.training.models import build
 from dpcore.training.training_run import TrainingRun
+from tests.benchmarks.memory import added, peak
 
 Step = Callable[[], None]
-CLEAR = Path("/proc/self/clear_refs")
 WAIT = 25  # steps until every optimizer has its scale
 
 
@@ -133,34 +129,19 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
     return made
 
 
-def peak(name: str, contender: str) -> float | None:
-    """MiB that five steps add at their peak, measured in a process of its own; None where it cannot be measured."""
-    if not CLEAR.exists():
-        return None
-    command = [sys.executable, "-m", "tests.benchmarks.training", "--peak", name, contender]
-    runs = [subprocess.run(command, capture_output=True, text=True) for _ in range(3)]
-    return statistics.median(float(done.stdout) for done in runs) if not any(done.returncode for done in runs) else None
-
-
 def own_peak(name: str, contender: str) -> float:
-    """The same, in this process."""
+    """MiB that five steps add at their peak, in this process."""
     entrant = contenders(*WORK[name], with_opacus=True)[contender]()
-    gc.collect()
-    CLEAR.write_text("5")  # forget the peak so far
-    before = memory("VmRSS")
+    found = added(lambda: five(entrant))
+    return torch.cuda.max_memory_reserved() / 2**20 if torch.cuda.is_available() else found
+
+
+def five(entrant: Entrant) -> None:
+    """Take the first five steps, and what comes before them."""
     with entrant.within():
         entrant.warm()
         for _ in range(5):
             entrant.step()
-    if torch.cuda.is_available():
-        return torch.cuda.max_memory_reserved() / 2**20
-    return (memory("VmHWM") - before) / 1024
-
-
-def memory(field: str) -> int:
-    """KiB of this process."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
 
 def timed(entrant: Entrant, warm: int, count: int) -> list[float]:
@@ -234,7 +215,7 @@ def main() -> None:
         rows = measure({contender: make() for contender, make in makers.items()}, options.rounds)
         result[name] = rows
         for contender, row in rows.items():
-            row["MiB"] = peak(name, contender)
+            row["MiB"] = peak(["tests.benchmarks.training", "--peak", name, contender])
             shown = "-" if row["MiB"] is None else f"{row['MiB']:.0f}"
             multiples = f"{row['multiple']:>9.2f} {row['of adam']:>9.2f}"
             print(f"{name:<10} {contender:<24} {row['ms']:>9.1f} {multiples} {shown:>9}", flush=True)

@@ -1,5 +1,7 @@
 """`python -m dpcore perturb`: one line for each method and epsilon, or one JSON object."""
 
+from statistics import fmean, stdev
+
 import pytest
 
 from dpcore.__main__ import main
@@ -11,6 +13,7 @@ SMALL = ["perturb", "--dataset", "iris", "--classes", "setosa,rest", "--seeds", 
 def test_one_object_holds_the_request_the_data_and_a_result_for_each_method_and_epsilon(capsys) -> None:
     object_ = printed(capsys, [*SMALL, "--epsilon", "4", "--method", "output", "--method", "input", "--seed", "3"])
     assert object_["request"]["epsilons"] == [1.0, 4.0]
+    assert object_["adjacency"] == "replace-one"
     assert object_["data"]["examples"] == 120
     assert [(each["method"], each["epsilon"]) for each in object_["results"]] == [
         ("output", 1.0),
@@ -34,11 +37,32 @@ def test_an_epsilon_that_nothing_keeps_is_not_shown(capsys) -> None:
 
 def test_a_line_says_epsilon_accuracy_and_gap(capsys) -> None:
     assert main([*SMALL, "--method", "objective"]) == 0
-    first, head, line, last = capsys.readouterr().out.splitlines()
+    first, promise, head, line, last = capsys.readouterr().out.splitlines()
     assert first.startswith("120 rows to learn from, 30 to test on, 5 parameters; without noise accuracy 100")
     assert head.split() == ["method", "epsilon", "noise", "accuracy", "gap"]
+    assert promise == "delta = 1e-05; neighbours differ in one row that is replaced."
     assert line.split()[:2] == ["objective", "1"]
     assert "spends its epsilon anew" in last
+
+
+def test_a_line_says_mean_and_spread_of_accuracy_and_gap_over_the_seeds(capsys) -> None:
+    asked = [*SMALL, "--method", "output", "--seed", "3"]
+    (found,) = printed(capsys, asked)["results"]
+    assert main(asked) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("output"))
+    mean, spread = fmean(found["gaps"]), stdev(found["gaps"])
+    assert spread > 0
+    assert line.endswith(f" {mean:.3g} +- {spread:.3g}")
+    assert line.count(" +- ") == 2
+
+
+def test_a_line_that_is_skipped_names_its_epsilon(capsys) -> None:
+    more = ["--method", "output", "--rate", "1e6", "--steps", "2000", "--regulariser", ".5", "--epsilon", "4"]
+    assert main([*SMALL, *more]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("output")]
+    assert [line.split(":")[0].split() for line in lines] == [
+        ["output", "n/a", "at", "epsilon", "1"], ["output", "n/a", "at", "epsilon", "4"]
+    ]  # fmt: skip
 
 
 def test_a_delta_that_protects_nobody_is_said(capsys) -> None:

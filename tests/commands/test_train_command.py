@@ -28,6 +28,12 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
+def test_a_note_on_what_could_not_be_kept_ends_the_line_that_says_it():
+    note = "The features could not be kept in there; [Errno 28] No space left on device."
+    said = command._line(Started(100, 5, 0.1, "cpu", 10, f"book-keeping; {note}"))
+    assert said == f"100 examples, 5 steps of q = 0.1, 10 parameters on cpu, book-keeping; {note}"
+
+
 def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(capsys):
     assert main([*QUICK, "--json", "--sigma", "0.5", "--clip-norm", "2", "--lr", "0.25", "--seed", "7"]) == 0
     out, err = capsys.readouterr()
@@ -46,7 +52,7 @@ def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(caps
 def test_without_json_every_event_is_a_readable_line(capsys):
     assert main(QUICK) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("10000 examples, 5 steps of q = 0.01, 795010 parameters, book-keeping on cpu")
+    assert lines[0].startswith("10000 examples, 5 steps of q = 0.01, 795010 parameters on cpu, book-keeping")
     assert any("test accuracy" in line for line in lines[1:-1])
     assert lines[-3].startswith("done: 5 steps in ")
     assert lines[-2].startswith("epsilon <= 0.")
@@ -91,6 +97,18 @@ def test_the_baseline_is_recorded_as_such(capsys):
         (["--reading", "literal"], "reading='literal' only with pi_adam"),
         (["--pca", "60", "--model", "cnn"], "pca=60 only with model abadi, linear or mlp"),
         (["--acceptance", "sa"], "public above 0"),
+        (["--features", "wavelets"], "features='wavelets'"),
+        (["--features", "scatter", "--model", "cnn"], "mnist scatter's model='cnn' to be one of"),
+        (["--model", "map_cnn"], "mnist's model='map_cnn' to be one of"),
+        (
+            ["--features", "scatter", "--dataset", "adult", "--source", "full"],
+            "adult's features='scatter' to be one of: pixels",
+        ),
+        (["--views", "0"], "views=0"),
+        (["--views", "17"], "views=17"),
+        (["--views", "4", "--optimizer", "adppl"], "no DP-PCA and no relevances with views=4"),
+        (["--views", "4", "--model", "mlp", "--pca", "60"], "no DP-PCA and no relevances with views=4"),
+        (["--views", "4", "--dataset", "adult", "--source", "full"], "no views=4 without a data set of images"),
         (["--sigma", "0", "--stop-epsilon", "1"], "epsilon is infinite"),
         (["--non-private", "--stop-epsilon", "1"], "epsilon is infinite"),
         (["--stop-epsilon", "1", "--stop-accountant", "oracle"], "stop_accountant='oracle'"),
@@ -243,3 +261,6 @@ def test_settings_left_out_are_the_defaults_for_data_set_model_and_optimizer():
 
     assert config == defaults("mnist", "mlp", "adam", "sample")
     assert isinstance(config, RunConfig)
+    for model, asked in (("linear", []), ("map_cnn", ["--model", "map_cnn"])):  # the second takes no pixels
+        config = command.config_of(command.parser().parse_args(["--features", "scatter", *asked]))
+        assert config == defaults("mnist", model, "sgd", "sample", features="scatter")

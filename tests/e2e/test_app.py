@@ -18,6 +18,7 @@ from playwright.sync_api import Locator, Page, expect
 LABEL = ".st-key-epsilon_chart .annotation-text"
 SLIDER = ".st-key-sigma_slider input[type=range]"
 RUNNING = 180_000  # ms that a short training run may take on a busy machine
+LONG = "features=pixels&model=mlp&epochs=200"  # so many steps take minutes, however late a busy server hears of Cancel
 
 
 def opened(page: Page, url: str) -> Page:
@@ -132,7 +133,7 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(browser, tmp_p
 
 @pytest.mark.journey
 def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
-    opened(page, app.url + "/?sigma=3&batch=128")
+    opened(page, app.url + "/?sigma=3&" + LONG)
     labels(page)
     page.get_by_role("link", name="Train").click()
     expect(exact_sigma(page)).to_have_value("3")
@@ -166,7 +167,7 @@ def test_training_streams_survives_a_reload_and_can_be_cancelled(page: Page, app
     wait_for_accuracy(page, 80)
     expect(page.get_by_test_id("stProgress").first).to_contain_text("finished at step 313", timeout=RUNNING)
     assert accuracy(page) > 80
-    opened(page, app.url + "/train?epochs=200")
+    opened(page, app.url + "/train?" + LONG)
     start(page)
     expect(page.get_by_test_id("stProgress").first).to_contain_text("steps/s", timeout=RUNNING)
     page.get_by_role("button", name="Cancel").click()

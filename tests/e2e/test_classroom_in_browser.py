@@ -75,7 +75,9 @@ def cookie_of(page: Page) -> str:
 
 def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, browsers: tuple[Page, Page]):
     ann, bob = browsers
-    opened(ann, f"{room.url}/train?model=mlp&epochs=200").get_by_role("button", name="Start private run").click()
+    opened(ann, f"{room.url}/train?features=pixels&model=mlp&epochs=200").get_by_role(
+        "button", name="Start private run"
+    ).click()
     ann.wait_for_url("**run=*")
     expect(cancel_of(ann)).to_be_enabled()
     with Store(room.home) as store:
@@ -115,7 +117,9 @@ def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teach
     room: Server, browsers: tuple[Page, Page]
 ):
     ann, bob = browsers
-    opened(ann, f"{room.url}/train?model=mlp&epochs=200").get_by_role("button", name="Start private run").click()
+    opened(ann, f"{room.url}/train?features=pixels&model=mlp&epochs=200").get_by_role(
+        "button", name="Start private run"
+    ).click()
     ann.wait_for_url("**run=*")
     with Store(room.home) as store:
         run = store.runs()[0]
@@ -159,6 +163,8 @@ def test_axe_finds_no_barrier_in_the_classroom(room: Server, browser, theme: str
     page.get_by_role("button", name="Classroom").click()
     expect(page.get_by_label("Teacher's key")).to_be_visible()
     page.wait_for_selector(STILL)
+    page.mouse.move(0, 0)  # what the pointer rests on has other colours
+    page.wait_for_function("() => document.getAnimations().every(each => each.playState !== 'running')")
     violations = Axe().run(page).response["violations"]
     assert {each["id"]: [node["html"] for node in each["nodes"]] for each in violations} == {}
     context.close()

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.test_layout import settled
 
-MOST = 300  # times that Tab is pressed on one page
+MOST = 600  # times that Tab is pressed on one page: papers have a hundred numbers with four links each
 JOURNEYS = ("",)
 ADDRESSES = [
     pytest.param(address, marks=pytest.mark.journey if address in JOURNEYS else [])
@@ -106,7 +106,7 @@ def started(app: Server):
 
 @pytest.mark.usefixtures("started")
 def test_the_journey_from_sigma_to_a_run_and_its_end_needs_no_mouse(page: Page, app: Server):
-    page.goto(f"{app.url}/?epochs=300&model=mlp")
+    page.goto(f"{app.url}/?epochs=300&features=pixels&model=mlp")
     settled(page)
     slider = page.get_by_role("slider", name=re.compile("sigma"))
     tabbed_to(page, slider)

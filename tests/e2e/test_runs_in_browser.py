@@ -15,7 +15,7 @@ from tests.pages.train_page import CONFIG, recorded
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-SHORT = RunConfig(model="mlp", batch=256, epochs=8.0)
+SHORT = RunConfig(model="mlp", batch=256, epochs=12.0)
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
 MARKUP = "<b id=bold>x</b> **y** :red[z] $w$"
 

@@ -36,7 +36,7 @@ def in_address(page: Page) -> list[str]:
 def ready(page: Page, app: Server):
     """The training page, with a run so long that it is not over before the test is, and what was there before."""
     before = ids(app)
-    page.goto(app.url + "/train?epochs=300&model=mlp")
+    page.goto(app.url + "/train?epochs=300&features=pixels&model=mlp")
     expect(page.get_by_role("button", name=PRIVATE)).to_be_enabled()
     yield before
     with Store(app.home) as store:

@@ -60,3 +60,8 @@ def recorded(
 def texts(page: AppTest, kind: str) -> str:
     """All that the page says by elements of a kind, such as "error"."""
     return "\n".join(str(getattr(each, "value", "")) for each in page.get(kind))
+
+
+def html(page: AppTest) -> str:
+    """All that the page says in HTML of its own."""
+    return "\n".join(each.proto.body for each in page.get("html"))

@@ -15,16 +15,12 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from pages.parts.perturbation.picture import choose_pressed
 from pages.parts.perturbation.places import PLACES
-from tests.pages.perturbation_page import REQUEST, WHY, events_of, opened, recorded, texts
+from tests.pages.perturbation_page import REQUEST, WHY, events_of, html, opened, recorded, texts
 
 
 def charts(page: AppTest) -> list[dict]:
     """The figures that the page shows, in their order."""
     return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-
-
-def html(page: AppTest) -> str:
-    return "\n".join(each.proto.body for each in page.get("html"))
 
 
 def lines(figure: dict) -> set[str]:
@@ -142,34 +138,6 @@ def test_every_method_that_draws_noise_has_one_place_and_every_place_says_two_se
         assert place.said.endswith(".")
 
 
-@pytest.mark.parametrize("learner", ["logistic", "mlp"])
-def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything_is_compared(
-    store: Store, learner: str
-):
-    page = opened(learner=learner)
-    conditions = html(page).split('aria-label="Which conditions hold"')[1].split("</table>")[0]
-    rows = dict(zip(METHODS, conditions.split("<tr>")[2:], strict=True))
-    private = {name for name, row in rows.items() if "All conditions hold" in row}
-    assert ("output" in private, "objective" in private) == (learner == "logistic", learner == "logistic")
-    assert {"gradient", "input"} <= private
-    assert "Not private for this model" in conditions or learner == "logistic"
-    assert "Not private: No guarantee" in rows["paper_input"]
-    assert "proven upper bound" not in rows["paper_input"]
-    assert "not convex" in rows["output"] or learner == "logistic"
-
-
-def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_method_private_elsewhere(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    def obstacles(method: object, task: object, epsilon: float) -> tuple[str, ...]:
-        return ("Nothing is convex.", "The noise is cut off.") if epsilon == 8 else ("Nothing is convex.",)
-
-    monkeypatch.setattr(type(METHODS["output"]), "obstacles", obstacles)
-    page = html(opened(methods=["output"]))
-    assert "Not private: Nothing is convex. The noise is cut off." in page
-    assert "Elsewhere all holds" not in page
-
-
 def test_the_time_is_told_from_the_last_comparison_of_these_data(store: Store):
     assert opened().button(key="compare").label == "Compare"
     recorded(store, status=Status.FINISHED)
@@ -270,6 +238,7 @@ def test_images_are_shown_at_every_epsilon_with_their_nearest_reconstructions(st
     assert body.count("<img") == 1 + 2 * 3
     for word in ("handed over", "cut to its range", "nearest public image", "ε = 0.1", "ε = 8"):
         assert word in body
+    assert "flipped with chance</th><td>0.488</td><td>0.018</td>" in body  # 1 / (1 + e^.05), 1 / (1 + e^4)
 
 
 def test_measured_results_without_noise_stand_alone(store: Store):

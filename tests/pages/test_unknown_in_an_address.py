@@ -29,7 +29,7 @@ def warned(page: AppTest, start: str) -> list[str]:
         ("accountants", "dataset", "cifar10", "mnist"),
         ("train", "dataset", "cifar10", "mnist"),
         ("train", "optimizer", "nonsense", "sgd"),
-        ("train", "model", "resnet", "cnn"),
+        ("train", "model", "resnet", "linear"),
         ("accountants", "against", "x", "epoch"),
         ("accountants", "accountants", "x", "none"),
         ("tradeoff", "view", "x", "trade-off"),

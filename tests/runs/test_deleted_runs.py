@@ -38,7 +38,7 @@ def work_on(store: Store, run: str, done: int, saved: int = 0) -> str:
         path = checkpoint_path(store.home, run)
         path.parent.mkdir(exist_ok=True)
         with open(path, "wb") as file:
-            write_label(file, Label(saved, config.chosen(), {}, ""))
+            write_label(file, Label(saved, config.chosen(), {}, "", ""))
     store.end(run, Status.LOST)
     return run
 

@@ -238,7 +238,7 @@ class TestARunThatBeginsAnotherAnew:
         path = checkpoint_path(store.home, run)
         path.parent.mkdir(exist_ok=True)
         with open(path, "wb") as file:
-            write_label(file, Label(step, CONFIG.chosen(), {}, ""))
+            write_label(file, Label(step, CONFIG.chosen(), {}, "", ""))
 
     def test_what_was_released_before_is_charged_once_more(self, store: Store) -> None:
         old = self.lost(store, store.submit(CONFIG), self.DONE)

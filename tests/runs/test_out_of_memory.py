@@ -46,6 +46,10 @@ def test_other_devices_are_understood_too(error: BaseException, room: str) -> No
     assert (f": there was no room for {room} more." if room else "hold this run. Choose") in shortage(error)
 
 
+def test_the_way_out_names_the_views_which_are_most_of_what_lies_on_a_device() -> None:
+    assert shortage(MemoryError()).startswith("Memory does not hold this run. Choose fewer views, a smaller model or ")
+
+
 @pytest.mark.parametrize("error", [RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")])
 def test_no_other_error_is_taken_for_it(error: Exception) -> None:
     assert shortage(error) == ""

@@ -91,7 +91,7 @@ def _long_one_cut_off(store: Store, saved: int) -> Run:
     path = checkpoint_path(store.home, run.id)
     path.parent.mkdir(exist_ok=True)
     with open(path, "wb") as file:
-        write_label(file, Label(saved, LONG.chosen(), {}, ""))
+        write_label(file, Label(saved, LONG.chosen(), {}, "", ""))
     return store.run(run.id)
 
 

@@ -41,7 +41,7 @@ def ended(store: Store, events: list[Event], saved: int | None) -> str:
         path = checkpoint_path(store.home, run)
         path.parent.mkdir(exist_ok=True)
         with open(path, "wb") as file:
-            write_label(file, Label(saved, CONFIG.chosen(), {}, ""))
+            write_label(file, Label(saved, CONFIG.chosen(), {}, "", ""))
             file.write(b"the state")
     return run
 

@@ -16,6 +16,7 @@ from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import Reading
 from dpcore.training.config import RunConfig
+from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
 from pages.parts.explain.odds import PEOPLE, of_hundred
@@ -51,6 +52,7 @@ class Scene:
         return {
             "dataset": DATASET,
             "source": SOURCE,
+            "model": models_for(DATASET)[-1],
             "n": str(EXAMPLES),
             "sampling": "batch",
             "batch": str(self.batch),
@@ -130,6 +132,7 @@ class Step:
 
     scene: Scene
     look: Callable[[Scene], str]
+    runs: tuple[RunConfig, ...] = ()  # queued by one click, drawn on one chart
 
 
 @dataclass(frozen=True)

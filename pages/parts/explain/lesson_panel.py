@@ -1,18 +1,28 @@
 """A guided lesson on the page: it moves the controls, says what to look at, and checks the answer by computing it."""
 
+from typing import Any
+
 import streamlit as st
 
+from dpcore.runs.expected import duration
+from dpcore.runs.store import Store
+from dpcore.training.defaults import suited_features
+from dpcore.training.models import models_for
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.url_state import put, restoring
-from pages.parts.explain.lesson import Lesson, Question, Scene
+from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
+from pages.parts.train import run_picker
 from pages.parts.train.method import plain_method
+from pages.parts.train.run_store import expected_seconds
 
 LESSON, STEP = "lesson", "step"  # names in the session, and in the address
 OWN = "own_settings"  # of the visitor, before the first lesson was opened
-HOME = Scene()  # what the controls are set to where nothing was chosen
-FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
+HOME = Scene()
+FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # what a lesson sets where its scene says nothing else
+FEATURES = suited_features(DATASET)[0]
+LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}  # by what the page opens with
 RESET = "Ends the lesson; your own settings come back."
 CLOSE = "Ends the lesson; the settings on the screen stay."
 
@@ -24,12 +34,37 @@ def lesson_menu() -> None:
             st.button(each.title, key=f"open_{each.name}", on_click=go_to, args=(each.name, 1), width="stretch")
 
 
-def lesson_panel() -> None:
-    """Draw the lesson that is open, if one is; it moves the controls, so it stands before them in the script."""
+def lesson_panel() -> Any:
+    """Draw the lesson that is open, if one is; it moves the controls, so it stands before them in the script.
+
+    Gives a place in it for what starts runs, which takes the run store.
+    """
     _follow_address()
-    if lesson := LESSONS.get(st.session_state[LESSON]):
-        _draw(lesson, st.session_state[STEP])
+    lesson = LESSONS.get(st.session_state[LESSON])
+    place = _draw(lesson, st.session_state[STEP]) if lesson else None
     _write_address()
+    return place
+
+
+def offer_runs(place: Any, store: Store | None) -> None:
+    """Draw the button that queues the runs of the open step, if it has some, in its place; one chart draws them."""
+    lesson = LESSONS.get(st.session_state[LESSON])
+    if lesson is None or st.session_state[STEP] == lesson.length:
+        return
+    runs = lesson.steps[st.session_state[STEP] - 1].runs
+    if not runs:
+        return
+    seconds = [expected_seconds(store, config) for config in runs]
+    known = [each for each in seconds if each is not None]
+    took = f" · {duration(sum(known))}" if len(known) == len(runs) else ""
+    place.button(
+        f"Train all {len(runs)}{took}",
+        key="lesson_runs",
+        icon=":material/play_arrow:",
+        disabled=store is None,
+        on_click=run_picker.start,
+        args=(store, runs),
+    )
 
 
 @whole
@@ -39,15 +74,16 @@ def go_to(name: str, step: int) -> None:
     st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
     st.session_state.update({LESSON: name, STEP: step})
     st.session_state.pop(_answer_key(name), None)
+    unchosen = _unchosen()
     for key, value in _fields(scene).items():
-        put(key, value, FIELDS.get(key, value))
+        put(key, value, unchosen[key])
 
 
 @whole
 def start_over() -> None:
     """Set every control to what it is where nothing was chosen. As a callback."""
-    for key, value in _fields(HOME).items():
-        put(key, value, FIELDS.get(key, value))
+    for key, value in _unchosen().items():
+        put(key, value, value)
 
 
 @whole
@@ -56,13 +92,18 @@ def close(*, restore: bool = False) -> None:
     own = st.session_state.pop(OWN, {})
     st.session_state.update({LESSON: "", STEP: 1})
     if restore:
-        for key, value in _fields(HOME).items():
-            put(key, own.get(key, value), FIELDS.get(key, value))
+        for key, value in _unchosen().items():
+            put(key, own.get(key, value), value)
 
 
 def _fields(scene: Scene) -> dict[str, object]:
     """All that a lesson sets: what a scene says, and no unusual method of training."""
     return FIELDS | plain_method() | scene.fields
+
+
+def _unchosen() -> dict[str, object]:
+    """What the controls say on a page that was just opened: the address names only what differs from it."""
+    return _fields(HOME) | LEARNED
 
 
 def _follow_address() -> None:
@@ -94,15 +135,16 @@ def _write_address() -> None:
             st.query_params[key] = value
 
 
-def _draw(lesson: Lesson, step: int) -> None:
+def _draw(lesson: Lesson, step: int) -> Any:
     with st.container(border=True, key="lesson_panel", gap="xsmall"):
-        place = f"**{lesson.title}**, step {step} of {lesson.length}:"
+        head = f"**{lesson.title}**, step {step} of {lesson.length}:"
         if step < lesson.length:
             shown = lesson.steps[step - 1]
-            st.markdown(f"{place} {shown.look(shown.scene)}")
+            st.markdown(f"{head} {shown.look(shown.scene)}")
         else:
-            st.markdown(f"{place} a question")
+            st.markdown(f"{head} a question")
             _ask(lesson.name, lesson.question)
+        place = st.container()
         row = st.container(horizontal=True, gap="small")
         back = {"icon": ":material/arrow_back:", "args": (lesson.name, step - 1), "disabled": step == 1}
         row.button("Back", key="lesson_back", on_click=go_to, **back)
@@ -112,6 +154,7 @@ def _draw(lesson: Lesson, step: int) -> None:
         row.button(label, key="lesson_next", type="primary", on_click=go_to, **on)
         row.button("Reset", key="lesson_reset", help=RESET, on_click=close, kwargs={"restore": True})
         row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
+    return place
 
 
 def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:

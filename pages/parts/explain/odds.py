@@ -36,10 +36,10 @@ def of_hundred(found: Risks) -> int:
 
 def odds_icons(found: Risks) -> str:
     """The odds as HTML: a hundred people drawn, those before and those that the release may add, and the sentence."""
-    after = of_hundred(found)
+    after, last = of_hundred(found), f"<span class=kept>{term('odds', 'odds', 'after')}.</span>"
     return (
         f"<figure class=odds>{_drawing(after)}<figcaption><b class=number>{BEFORE} of {PEOPLE}</b> before, "
-        f"{_reach(found, after)}{term('odds', 'odds', 'after')}. {escape(odds(found))}</figcaption></figure>"
+        f"{_reach(found, after)}{last} {escape(odds(found))}</figcaption></figure>"
     )
 
 

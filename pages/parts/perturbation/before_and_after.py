@@ -16,7 +16,7 @@ from dpcore.data.tabular.columns import unit_rows
 from dpcore.data.tabular.table import REST
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.controls.choice import choice_of
@@ -25,6 +25,7 @@ from pages.parts.results.table import scrolling
 PIXELS = 56  # of a side of an image on the page
 SQUARES = {64: 8, 784: 28}  # features that are an image of so many pixels a side
 SEED = 0
+INPUT = LocalInputPerturbation()
 
 
 class Public(NamedTuple):
@@ -58,7 +59,7 @@ def before_and_after(request: Request, task: Task) -> None:
 
 def noise_of(task: Task, epsilon: float) -> float:
     """Standard deviation of the noise on each feature of a row that input perturbation hands over."""
-    return METHODS["input"].noise(task, epsilon)
+    return INPUT.noise(task, epsilon)
 
 
 def handed_over(task: Task, epsilon: float, row: FloatArray) -> FloatArray:
@@ -93,9 +94,12 @@ def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
 
 
 def images_table(request: Request, task: Task, public: Public, side: int) -> str:
-    """An HTML table of images: a column for each epsilon; handed over, cut to its range, and the nearest public one."""
+    """An HTML table of images, a column for each epsilon: handed over, cut to its range, and the nearest public one.
+
+    The last row has the chance that the label is flipped.
+    """
     epsilons, row, bound = sorted(request.epsilons), public.rows[0], TABLES[request.dataset].bound
-    what = ("handed over", "cut to its range", "nearest public image")
+    what = ("handed over", "cut to its range", "nearest public image", "its label is flipped with chance")
     lines: list[list[str]] = [[] for _ in what]
     for epsilon in epsilons:
         after = handed_over(task, epsilon, row)
@@ -106,6 +110,7 @@ def images_table(request: Request, task: Task, public: Public, side: int) -> str
         lines[1].append(_image(pixels, side, f"The same cut to its range {at}", ""))
         hit = "the very image" if found == 0 else f"another: {public.classes[found]}"
         lines[2].append(_image(public.features[found], side, f"Nearest public image {at}: {hit}", hit))
+        lines[3].append(_chance(epsilon))
     heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
     before = _image(public.features[0], side, f"The image before: {public.classes[0]}", public.classes[0])
     body = "".join(
@@ -138,15 +143,16 @@ def row_table(request: Request, task: Task, public: Public, epsilon: float) -> s
         for place, name in enumerate(names)
     )  # fmt: skip
     top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
-    labelled = f"<p class=promise>{_flips(epsilon)} Features are scaled to −1 … 1 by public constants.</p>"
+    flipped = f"Its label is flipped with chance {_chance(epsilon)}."
+    labelled = f"<p class=promise>{flipped} Features are scaled to −1 … 1 by public constants.</p>"
     thead = f"<thead><tr><th scope=col>Feature</th>{top}</tr></thead>"
     table = f"<table class='verdicts features'>{thead}<tbody>{rows}</tbody></table>"
     return labelled + scrolling("A row before and after", table)
 
 
-def _flips(epsilon: float) -> str:
-    chance = getattr(METHODS["input"], "flips", None)
-    return f"Its label is flipped with chance {nearest(chance(epsilon), 3)}." if chance else ""
+def _chance(epsilon: float) -> str:
+    """The chance that input perturbation flips the label."""
+    return nearest(INPUT.flips(epsilon), 3)
 
 
 def _sizes(request: Request, task: Task) -> str:

@@ -13,13 +13,15 @@ from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import REST
 from dpcore.figures.perturbation import method_style
 from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.numbers import plain
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.types import Kind
 from dpcore.training.perturbation import methods
+from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
-from dpcore.training.perturbation.task import Task
+from dpcore.training.perturbation.task import NEIGHBOURS, Task
 from pages.parts.explain.terms import head, linked, term
 from pages.parts.results.table import drawn_line, scrolling, sign
 
@@ -29,6 +31,7 @@ PROTECTED = {
     methods.Kind.LOCAL: "from those who learn, too",
     methods.Kind.NONE: "from nobody",
 }
+Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at each epsilon, which rise
 
 
 @lru_cache(maxsize=32)
@@ -59,13 +62,34 @@ def examples_of(request: Request) -> int | None:
         return None
 
 
-def failing(task: Task, method: str, epsilons: Sequence[float]) -> dict[str, tuple[float, ...]]:
-    """Each sentence on what fails for the method, with the epsilons that it fails at; empty where all holds."""
-    found: dict[str, tuple[float, ...]] = {}
-    for epsilon in sorted(epsilons):
-        for sentence in METHODS[method].obstacles(task, epsilon):
-            found[sentence] = (*found.get(sentence, ()), epsilon)
-    return found
+def judged(task: Task, method: str, epsilons: Sequence[float]) -> Judged:
+    """The conditions of the method's theorem at each epsilon."""
+    return {epsilon: METHODS[method].conditions(task, epsilon) for epsilon in sorted(epsilons)}
+
+
+def failing(found: Judged) -> dict[str, tuple[float, ...]]:
+    """Each sentence on what fails, with the epsilons that it fails at; empty where all holds."""
+    fails: dict[str, tuple[float, ...]] = {}
+    for epsilon, each in found.items():
+        for said in (condition.said for condition in each if condition.fails):
+            fails[said] = (*fails.get(said, ()), epsilon)
+    return fails
+
+
+def checked(found: Judged) -> str:
+    """Each condition as HTML on one line: a check, a cross where it fails at any epsilon, a dash where it is unasked.
+
+    Why it fails is said in the verdict.
+    """
+    signed = []
+    for each in zip(*found.values(), strict=True):  # one condition at every epsilon
+        if at := [epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails]:
+            where = "" if len(at) == len(found) else f" at {_listed(at)}"
+            signed.append(f"{sign(Worth.CLAIMS_LESS)} {escape(each[0].name)}{where}")
+        else:
+            worth = Worth.NOT_AVAILABLE if each[0].holds is None else Worth.SOUND_AND_TIGHT
+            signed.append(f"{sign(worth)} {escape(f'{each[0].name}: {each[0].said}')}")
+    return f"<small>{'; '.join(signed)}</small>"
 
 
 def conditions(title: str, request: Request) -> str:
@@ -78,19 +102,27 @@ def conditions(title: str, request: Request) -> str:
     rows = "".join(_row(request, task, name, where) for name in request.methods)
     head_row = f"<thead><tr><th scope=col>Method</th>{heads}</tr></thead>"
     table = scrolling(title, f"<table class=verdicts>{head_row}<tbody>{rows}</tbody></table>")
-    return f"<h2 class=part>{title}</h2>{table}"
+    promised = f"<p class=promise>{escape(promise(request.delta))}</p>"
+    return f"<h2 class=part>{title}</h2>{promised}{table}"
+
+
+def promise(delta: float) -> str:
+    """What epsilon is told with: delta, and which tables are neighbours."""
+    return f"δ = {plain(delta)}; {NEIGHBOURS}"
 
 
 def _row(request: Request, task: Task, name: str, where: str) -> str:
-    method, fails = METHODS[name], failing(task, name, request.epsilons)
+    method, found = METHODS[name], judged(task, name, request.epsilons)
+    fails = failing(found)
     worth, verdict = _verdict(request, task, name, fails)
-    kind = Kind.UPPER if worth is Worth.SOUND_AND_TIGHT else Kind.CLAIMED
-    said = term(kind, f"{where}-{name}", WORDS[kind]) if method.takes_epsilon else "no epsilon"
+    kind = Kind.CLAIMED if worth is Worth.CLAIMS_LESS else Kind.UPPER
+    words = WORDS[kind] + (f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else "")
+    said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
     protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
     return (
         f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(method.title)}</th>"
         f'<td data-label="Every row is protected">{escape(protected)}</td><td data-label=Kind>{said}</td>'
-        f"<td class=verdict>{sign(worth)} {linked(verdict)}</td></tr>"
+        f"<td class=verdict>{sign(worth)} {linked(verdict)}<br>{checked(found)}</td></tr>"
     )
 
 
@@ -100,11 +132,19 @@ def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[flo
         return Worth.NOT_AVAILABLE, " ".join(fails)
     if not fails:
         return Worth.SOUND_AND_TIGHT, f"All conditions hold for this model. {method.note} {method.source}."
-    at, reasons = sorted({epsilon for each in fails.values() for epsilon in each}), " ".join(fails)
+    at, reasons = _places(fails), " ".join(fails)
     if len(at) == len(request.epsilons):
         others = (replace(task, model_name=each) for each in MODELS)
-        elsewhere = any(not failing(each, name, request.epsilons) for each in others)
+        elsewhere = any(not failing(judged(each, name, request.epsilons)) for each in others)
         model = f" for this model ({MODELS[request.model].title.lower()})" if elsewhere else ""
         return Worth.CLAIMS_LESS, f"Not private{model}: {reasons}"
-    where = ", ".join(f"{each:g}" for each in at)
-    return Worth.OUTSIDE, f"Not private at epsilon {where}: {reasons} Elsewhere all holds."
+    return Worth.OUTSIDE, f"Not private at epsilon {_listed(at)}: {reasons} Elsewhere all holds."
+
+
+def _places(fails: dict[str, tuple[float, ...]]) -> list[float]:
+    """The epsilons at which anything fails."""
+    return sorted({epsilon for each in fails.values() for epsilon in each})
+
+
+def _listed(epsilons: Sequence[float]) -> str:
+    return ", ".join(f"{each:g}" for each in epsilons)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.data.tabular import TABLES
-from dpcore.privacy.report.numbers import plain
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import status_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
@@ -15,6 +14,7 @@ from dpcore.training.perturbation.models import MODELS
 from pages.parts.controls.faults import REASON, verbatim
 from pages.parts.perturbation.charts import charts
 from pages.parts.perturbation.comparison import begun_here, cancel
+from pages.parts.perturbation.conditions import promise
 from pages.parts.perturbation.numbers import numbers
 from pages.parts.perturbation.results import Results, results
 from pages.parts.train.cancel_button import cancel_button
@@ -53,7 +53,7 @@ def described(found: Results) -> str:
     rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
     seeds = f"{request.seeds} seeds" if request.seeds > 1 else "1 seed"
     what = f"{table.title} ({first} or {second}{rows}) · {MODELS[request.model].title}"
-    return f"{what} · {seeds} · δ = {plain(request.delta)}"
+    return f"{what} · {seeds} · {promise(request.delta)}"
 
 
 def _status(store: Store, found: Results) -> None:

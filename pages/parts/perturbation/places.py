@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from dpcore.training.perturbation.methods import METHODS
 
+HIDDEN = "can tell which row was there no better than epsilon and delta allow"
+
 
 class Place(NamedTuple):
     """A place, the methods that put noise there, and two sentences: what is noised, and who is protected and when."""
@@ -26,9 +28,10 @@ PLACES = (
         "the data",
         "input perturbation",
         ("input", "paper_input"),
-        "Every row gets noise on each of its features, and a label that may be flipped, before anybody learns from it: "
-        "each person is protected even from those who learn. The theorem is that of the Gaussian mechanism for a row "
-        "alone, so it asks for rows of bounded length and nothing of the model; its noise is by far the largest.",
+        "Every row gets noise on each of its features before anybody learns from it; by the local method its label may "
+        "be flipped, too, and each person is protected even from those who learn, while the paper's own formula does "
+        "neither. The theorem is that of the Gaussian mechanism for a row alone, so it asks for rows of bounded length "
+        "and nothing of the model; its noise is by far the largest.",
     ),
     Place(
         "objective",
@@ -36,8 +39,8 @@ PLACES = (
         "objective perturbation",
         ("objective",),
         "A random slope is added once to what is minimised, and the minimiser is published: whoever sees the model "
-        "cannot tell any one row from another. The theorem asks for a convex and smooth loss, a Hessian of rank one "
-        "for each row, and a minimiser that is exact or whose error is paid for.",
+        f"{HIDDEN}. The theorem asks for a convex and smooth loss, a Hessian of rank one for each row, and a minimiser "
+        "that is exact or whose error is paid for.",
     ),
     Place(
         "gradient",
@@ -45,8 +48,8 @@ PLACES = (
         "gradient perturbation",
         ("gradient", "bassily"),
         "Every step of the descent gets noise of its own, so each model on the way may be published as well as the "
-        "last: whoever sees them cannot tell any one row from another. The theorem asks only for gradients of bounded "
-        "length, by the loss itself or by clipping, and so it is the one that covers networks.",
+        f"last, if it is rounded as that is here: whoever sees them {HIDDEN}. The theorem asks only for gradients of "
+        "bounded length, by the loss itself or by clipping, and so it is the one that covers networks.",
     ),
     Place(
         "result",
@@ -54,8 +57,8 @@ PLACES = (
         "output perturbation",
         ("output",),
         "Learning goes on without noise, which is added once to the parameters where it ends: whoever sees only the "
-        "published model cannot tell any one row from another. The theorem asks for a convex and smooth loss and for "
-        "step sizes fixed beforehand; without them nothing bounds how far one row can move the end.",
+        f"published model {HIDDEN}. The theorem asks for a convex and smooth loss and for step sizes fixed beforehand; "
+        "without them nothing bounds how far one row can move the end.",
     ),
 )
 BY_ID = {place.id: place for place in PLACES}

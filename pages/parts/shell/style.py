@@ -146,6 +146,7 @@ WORDS = """
   background: Canvas; color: CanvasText;
   font-size: .9rem; font-weight: 400; line-height: 1.45; text-align: left; white-space: normal
 }
+.kept {white-space: nowrap}
 .term small {display: block; margin-top: .3rem; opacity: .85}
 @supports (anchor-scope: --term) {
   .term > [popover] {

@@ -9,14 +9,12 @@ from streamlit.testing.v1 import AppTest
 from dpcore.figures.lab import INVITATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.defaults import defaults
 from pages.parts.controls import data
 from pages.parts.lab.lab_chart import UNTRAINABLE
 from tests.pages.runs.test_runs_compared import imported
-from tests.pages.train_page import opened_at, recorded
+from tests.pages.train_page import FIRST, opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
-FIRST = defaults("mnist", "cnn", "sgd")  # what the lab opens on
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +158,22 @@ def test_reset_brings_every_control_back(store: Store):
     values = [page.text_input(key=key).value for key in ("sigma", "batch", "delta")]
     assert values == ["1.23", "256", "1e-5"]
     assert (page.selectbox(key="optimizer").value, page.selectbox(key="dataset").value) == ("sgd", "mnist")
+
+
+@pytest.mark.parametrize("asked", [{}, {"features": "pixels", "model": "mlp"}, {"lesson": "sampling", "step": "1"}])
+def test_reset_brings_the_features_and_the_model_back_that_the_page_opens_with(store: Store, asked: dict[str, str]):
+    first, page = opened(), opened(**asked)
+    page.button(key="lesson_reset" if "lesson" in asked else "reset").click().run()
+    for key in ("features", "model"):
+        assert page.selectbox(key=key).value == first.selectbox(key=key).value
+        assert key not in page.query_params
+
+
+def test_a_lesson_that_is_closed_leaves_its_model_in_the_address(store: Store):
+    page = opened(lesson="sampling", step="1")
+    page.button(key="lesson_close").click().run()
+    assert (page.selectbox(key="features").value, page.selectbox(key="model").value) == ("pixels", "cnn")
+    assert page.query_params["features"] == "pixels"
 
 
 def test_a_pinned_setting_stays_on_the_chart(store: Store):

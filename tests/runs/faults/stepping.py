@@ -74,7 +74,7 @@ def save(file: Path, config: RunConfig, step: int, state: int) -> None:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = file.with_suffix(".part")
     with open(aside, "wb", opener=private) as out:
-        write_label(out, Label(step, config.chosen(), {}, ""))
+        write_label(out, Label(step, config.chosen(), {}, "", ""))
         out.write(json.dumps(state).encode())
     os.replace(aside, file)
 

@@ -15,16 +15,23 @@ from tests.runs.ray.fake_cluster import FakeCluster
 from tests.runs.ray.leading import crew_of, lead, over
 
 pytestmark = pytest.mark.usefixtures("short_waits")
+TRIES = 20
 
 
 def with_idle_workers(store: Store, cluster: FakeCluster) -> Crew:
-    """A crew whose every place has a worker without a GPU that waits, after a run each."""
+    """A crew whose every place has a worker without a GPU that waits, after runs of its own.
+
+    On a busy machine a worker may be done with its run before the next one has started, and takes that one's: then all
+    is asked for again.
+    """
     crew = crew_of(store, cluster, "steps")
-    for _ in range(cluster.places):
-        store.submit(RunConfig(device="cpu"))
-    lead(crew, lambda: over(store) and all(worker.question is None for worker in crew.workers))
-    assert len(crew.workers) == cluster.places
-    return crew
+    for _ in range(TRIES):
+        for _ in range(cluster.places):
+            store.submit(RunConfig(device="cpu"))
+        lead(crew, lambda: over(store) and all(worker.question is None for worker in crew.workers))
+        if len(crew.workers) == cluster.places:
+            return crew
+    raise AssertionError(f"{len(crew.workers)} of {cluster.places} workers came.")
 
 
 def test_workers_that_wait_for_other_runs_keep_none_from_the_worker_behind_them(
@@ -35,7 +42,7 @@ def test_workers_that_wait_for_other_runs_keep_none_from_the_worker_behind_them(
     crew = with_idle_workers(store, cluster)
     cluster.places += 1
     run = store.submit(RunConfig(device="cuda"))
-    lead(crew, lambda: over(store), within=5)
+    lead(crew, lambda: over(store), within=30)
     assert store.run(run).status is Status.FINISHED
 
 
@@ -45,7 +52,7 @@ def test_a_worker_that_nothing_waits_for_makes_room_for_what_waits(
     crew = with_idle_workers(store, FakeCluster(1, gpus=1))
     run = store.submit(RunConfig(device="cuda"))
     monkeypatch.setattr(staffing, "IDLE", 0.2)
-    lead(crew, lambda: over(store), within=5)
+    lead(crew, lambda: over(store), within=30)
     assert store.run(run).status is Status.FINISHED
 
 
@@ -62,7 +69,7 @@ def test_a_worker_that_waits_is_called_so_that_it_lives_as_long_as_it_may_wait(
     lead(crew, lambda: time.monotonic() - begun > 3.0)
     assert list(cluster.living) == [worker.name for worker in crew.workers]
     monkeypatch.setattr(staffing, "IDLE", 0.5)
-    lead(crew, lambda: not crew.workers, within=5)
+    lead(crew, lambda: not crew.workers, within=30)
 
 
 def test_a_worker_that_has_ended_while_it_waited_is_noticed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +77,7 @@ def test_a_worker_that_has_ended_while_it_waited_is_noticed(store: Store, monkey
     cluster = FakeCluster()
     crew = with_idle_workers(store, cluster)
     cluster.living.clear()
-    lead(crew, lambda: not crew.workers, within=5)
+    lead(crew, lambda: not crew.workers, within=30)
     assert crew.trouble is None
 
 

@@ -3,6 +3,7 @@
 No number is typed into a text: each is computed from the scene that is shown, and rounded outwards.
 """
 
+from pages.parts.explain.lessons.better_features import BETTER_FEATURES
 from pages.parts.explain.lessons.broken_proof import BROKEN_PROOF
 from pages.parts.explain.lessons.broken_trainer import BROKEN_TRAINER
 from pages.parts.explain.lessons.clipping import CLIPPING
@@ -26,6 +27,7 @@ LESSONS = {
         BROKEN_PROOF,
         FREE_REJECTIONS,
         NOISE_PLACES,
+        BETTER_FEATURES,
         BROKEN_TRAINER,
     )
 }
