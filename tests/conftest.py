@@ -1,11 +1,10 @@
-"""Long checks are marked slow: they run with --slow, and always under CI, where a skipped test fails the run.
+"""Two suites: the short one, which every change must pass, and the long one, of tests marked `long`.
 
-So is all that is tested in a browser, but for what is marked as a journey: a reader's way through a page.
+Marks alone say what is left out: under CI nothing may be skipped, and tests marked `cuda` run by `pytest -m cuda`.
+Where there is no Chromium, tests in a browser are skipped, but not under CI.
 
-Checks marked cuda run where there is CUDA; they alone may be skipped under CI, whose machine has none.
-
-Hypothesis draws anew in every run, and keeps what failed in .hypothesis until it passes; what it has ever found stands
-as an @example line above its test. Under CI it draws the same examples every time, so that a run can be repeated.
+Hypothesis draws the same examples in every run of the short suite. The long one draws more of them, anew each time;
+what was ever found stands as an @example line above its test.
 """
 
 import gc
@@ -21,9 +20,10 @@ from xdist.plugin import pytest_xdist_auto_num_workers as cores
 # test of many small steps took twenty times as long beside them. The library reads this when torch is loaded.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-settings.register_profile("local", deadline=None)  # pytest-timeout watches; a busy machine is no failure
-settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# No deadline: pytest-timeout watches, and a busy machine is no failure.
+settings.register_profile("short", deadline=None, derandomize=True, database=None, max_examples=50, print_blob=True)
+settings.register_profile("long", deadline=None, derandomize=False, database=None, max_examples=500, print_blob=True)
+settings.load_profile("short")
 
 IN_A_BROWSER = Path(__file__).parent / "e2e"  # where a test mostly waits, and Chromium does the work
 
@@ -33,32 +33,14 @@ collect_ignore_glob = [
 ]
 
 
-NO_CUDA = "no CUDA here"
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run the long checks too")
-
-
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """For the whole suite one process more than cores, as browsers make it wait; what is named runs in this one."""
     named = config.args_source is pytest.Config.ArgsSource.ARGS or config.option.keyword
     return 0 if named else cores(config) + 1
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: IN_A_BROWSER not in item.path.parents)  # the longest begin first
-    on_cuda = [item for item in items if item.get_closest_marker("cuda")]
-    if on_cuda and not has_cuda():
-        for item in on_cuda:
-            item.add_marker(pytest.mark.skip(reason=NO_CUDA))
-    if config.getoption("--slow") or os.environ.get("CI"):
-        return
-    skip = pytest.mark.skip(reason="long; run with --slow")
-    for item in items:
-        long = IN_A_BROWSER in item.path.parents and not item.get_closest_marker("journey")
-        if long or item.get_closest_marker("slow"):
-            item.add_marker(skip)
 
 
 def pytest_collection_finish() -> None:
@@ -75,17 +57,10 @@ def home_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-def has_cuda() -> bool:
-    import torch  # late: most tests need none of it
-
-    return torch.cuda.is_available()
-
-
 def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if not os.environ.get("CI") or reporter is None:  # with several processes only the first one reports
         return
-    skipped = [report.longreprtext for report in reporter.stats.get("skipped", [])]
-    if any(NO_CUDA not in reason for reason in skipped):
+    if reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        reporter.write_line("Under CI only tests marked cuda may be skipped; see the tests marked s above.", red=True)
+        reporter.write_line("Under CI no test may be skipped; see the tests marked s above.", red=True)

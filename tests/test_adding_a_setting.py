@@ -136,14 +136,14 @@ def test_help_and_documentation_have_it(grown: Path) -> None:
         ([*DECAY, "--lr-floor", "low"], "--lr-floor"),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_idle_or_out_of_range_is_one_line_and_status_2(options: list[str], sentence: str, grown: Path) -> None:
     done = dpcore(grown, *QUICK, "--lr-floor", "0.25", *options, status=2)
     (line,) = done.stderr.splitlines()
     assert sentence in line
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_train_heeds_and_records_it(grown: Path) -> None:
     assert json.loads(python(grown, "-c", RATES).stdout) == [0.5, 0.4, pytest.approx(0.3), 0.25, 0.25]
     trained = dpcore(grown, *QUICK, *DECAY, "--lr-floor", "0.25", "--json")
@@ -154,7 +154,7 @@ def test_train_heeds_and_records_it(grown: Path) -> None:
     assert "the script does not heed lr_floor (Least learning rate)" in refused.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_offers_it_where_it_changes_something(grown: Path) -> None:
     found = json.loads(python(grown, "-c", PAGE).stdout)
     label = "Least learning rate"

@@ -83,7 +83,7 @@ def naming(word: str, own: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in EVERYDAY.items() for name in names])
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_is_named_in_the_files_that_adding_takes_and_nowhere_else(kind: str, name: str) -> None:
     takes = listed(kind, name)
     assert takes

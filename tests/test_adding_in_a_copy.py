@@ -175,7 +175,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_what_runs_over_the_registries_passes_with_one_of_each_more(grown: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(grown), "DPCORE_HOME": str(grown / "home")}

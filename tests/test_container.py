@@ -76,7 +76,7 @@ def engines() -> list[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_where_there_is_an_engine_it_is_built_and_serves_a_classroom():
     for engine in engines()[:1]:

@@ -47,7 +47,7 @@ def test_the_two_commands_are_those_the_project_promises() -> None:
 
 
 @pytest.mark.parametrize("command", re.findall(r"^python -m dpcore (\w+)", README, flags=re.MULTILINE))
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_command_exists(command: str) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "dpcore", command, "--help"], cwd=ROOT, capture_output=True, timeout=120
@@ -106,7 +106,7 @@ def test_every_document_can_be_reached_from_the_readme() -> None:
 
 
 @pytest.mark.parametrize("link", re.findall(r"\]\((http://localhost:8501/[^)]*)\)", README))
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_stop_of_the_tour_opens_as_its_link_says(
     link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,7 +67,7 @@ class Size(NamedTuple):
     rungs: int | None = None  # of the ladders, all where it is None
     recipes: tuple[str, ...] = tuple(RECIPES)
     time: float = 45.0  # seconds for the rungs, and for the recipes again
-    checks: tuple[str, ...] = ("-m", "cuda", "--slow", "-n", str(min(4, os.cpu_count() or 1)))
+    checks: tuple[str, ...] = ("-m", "cuda", "-n", str(min(4, os.cpu_count() or 1)))
 
 
 SMALL = Size(

@@ -89,9 +89,9 @@ def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    "alone", [[], ["--accountant", "gdp"], pytest.param(["--accountant", "pld"], marks=pytest.mark.slow)]
+    "alone", [[], ["--accountant", "gdp"], pytest.param(["--accountant", "pld"], marks=pytest.mark.long)]
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_huge_and_infinite_numbers_are_short_and_explained_once(
     capsys: pytest.CaptureFixture[str], alone: list[str]
 ) -> None:

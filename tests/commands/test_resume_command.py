@@ -43,7 +43,7 @@ def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list
 
 
 @pytest.mark.parametrize("status", [Status.CANCELLED, Status.FAILED])
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(status, capsys):
     *_, whole = train(CONFIG)
     with Store() as store:
@@ -117,7 +117,7 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
     assert "weights_only" not in err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_killed_between_saving_and_recording_it_still_ends_as_the_whole_run(capsys):
     *_, whole = train(CONFIG)
     with Store() as store:

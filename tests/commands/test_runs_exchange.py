@@ -93,7 +93,7 @@ def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Sto
     assert run in found["to"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("form", [name for name, form in FORMS.items() if isinstance(form, FolderForm)])
 def test_every_folder_is_a_new_one(store: Store, capsys: Output, form: str) -> None:
     runs = [finished(store), finished(store)]
@@ -219,7 +219,7 @@ def test_whoever_sits_at_a_terminal_is_asked(
     assert len(store.runs()) == left
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_exporting_a_running_run_beside_its_worker_never_sees_half_an_event(store: Store) -> None:
     run = store.submit(CONFIG, "", f"elsewhere:{os.getpid()}")
     store.append(run, Started(10_000, STEPS, CONFIG.q, "cpu", 1, "book-keeping"))

@@ -94,7 +94,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store) -> None:
     run = began(store, "[red]name[/red] \x1b]0;owned\x07")
     terminal = Terminal("show", run, "--watch")
@@ -111,7 +111,7 @@ def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store) -> None:
     assert f"step {STEPS}, accuracy 62.5%" in plain(terminal.text)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_ends_the_watching_and_not_the_run(store: Store) -> None:
     run = began(store)
     for words in (("show", run, "--watch"), ("list", "--watch")):
@@ -136,7 +136,7 @@ def test_the_list_shows_who_waits_and_who_has_gone(store: Store) -> None:
     assert terminal.ended() == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("as_json", [True, False])
 def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json: bool) -> None:
     run = began(store)
@@ -155,7 +155,7 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
         assert lines[-1].startswith(f"done: {STEPS} steps")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_has_ended_is_shown_once(store: Store) -> None:
     run = began(store)
     finish(store, run)

@@ -238,7 +238,7 @@ def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
     assert run.sequence in (1, 2)  # whichever sees it first, what looks between events or the next event's append
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
     arguments = [sys.executable, "-m", "dpcore", *QUICK, "--epochs", "500", "--json"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

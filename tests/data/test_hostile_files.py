@@ -34,7 +34,7 @@ def imported(path: Path) -> str:
     return line
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_gzip_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
     raw = tmp_path / "MNIST" / "raw"
     raw.mkdir(parents=True)
@@ -67,7 +67,7 @@ def test_an_archive_whose_header_is_9_gib_long_is_refused_by_name(tmp_path: Path
     assert "unpacks to more than" in imported(path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_plain_file_that_is_far_too_long_is_refused_by_name(tmp_path: Path) -> None:
     images = tmp_path / "train-images-idx3-ubyte"
     images.touch()

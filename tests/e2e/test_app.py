@@ -131,7 +131,6 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(browser, tmp_p
         page.close()
 
 
-@pytest.mark.journey
 def test_settings_and_runs_follow_from_page_to_page(page: Page, app: Server):
     opened(page, app.url + "/?sigma=3&" + LONG)
     labels(page)

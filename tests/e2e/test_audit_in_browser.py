@@ -50,7 +50,7 @@ def test_the_journey_from_a_broken_trainer_to_its_verdict_and_a_reload(page: Pag
         assert store.run(run).request.trainer == "half_noise"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_finished_audit_fits_every_screen(browser, app: Server):
     with Store(app.home) as store:
         run = recorded(store)

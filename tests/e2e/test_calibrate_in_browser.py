@@ -85,7 +85,6 @@ def test_a_click_on_the_map_loads_the_point_here_and_everywhere(page: Page, app:
     expect(field(page, "Epochs")).to_have_value(epochs)
 
 
-@pytest.mark.journey
 def test_the_answer_can_be_used_here_or_opened_on_another_page(page: Page, app: Server):
     opened(page, app.url + "/calibrate?by=rdp")
     drawn(page)

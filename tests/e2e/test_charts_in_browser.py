@@ -51,7 +51,7 @@ COVERED = """name => {
 @pytest.mark.parametrize(
     ("address", "theme"),
     [
-        pytest.param(address, theme, marks=pytest.mark.journey if (address, theme) in JOURNEYS else [])
+        pytest.param(address, theme, marks=[] if (address, theme) in JOURNEYS else pytest.mark.long)
         for address in ADDRESSES
         for theme in ("light", "dark")
     ],

@@ -19,7 +19,6 @@ def verdict(page: Page):
     return page.locator(".st-key-claim_verdict")
 
 
-@pytest.mark.journey
 def test_a_printed_claim_is_opened_kept_in_the_address_and_left_for_a_pasted_one(page: Page, app: Server):
     page.goto(f"{app.url}/check")
     page.get_by_role("button", name=REFUTED.title, exact=True).click()

@@ -22,7 +22,6 @@ from tests.e2e.server import Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page
 
-pytestmark = pytest.mark.journey  # they share a page, and are over at once
 ITEM = {"kind": "growth", "run": "a", "after": 0, "seen": 0, "trace": 0, "event": "evaluated", "y": "accuracy",
         "item": None, "scale": 100, "x": "epoch", "table": None, "level": False, "label": None}  # fmt: skip
 

@@ -19,7 +19,7 @@ from tests.e2e.test_layout import settled
 MOST = 600  # times that Tab is pressed on one page: papers have a hundred numbers with four links each
 JOURNEYS = ("",)
 ADDRESSES = [
-    pytest.param(address, marks=pytest.mark.journey if address in JOURNEYS else [])
+    pytest.param(address, marks=[] if address in JOURNEYS else pytest.mark.long)
     for address in (*(page.address for page in PAGES), "?lesson=clipping")
 ]
 STILL_STYLES = "*, *::before, *::after {transition: none !important; animation: none !important}"

@@ -47,7 +47,6 @@ def slide(page: Page, key: str) -> None:
     page.wait_for_timeout(SETTLED)
 
 
-@pytest.mark.journey
 def test_from_a_slider_to_a_link_in_four_clicks_without_scrolling(page: Page, app: Server, browser):
     opened(page, app, "", 1366, 768)
     field = page.get_by_role("textbox", name=SIGMA)

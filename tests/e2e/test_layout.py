@@ -16,7 +16,7 @@ SIZES = ((1366, 768), (1024, 768), (390, 844))
 NARROW, WIDE = SIZES[-1], SIZES[0]
 RESIZED = (SIZES[1], WIDE, NARROW)  # after it was opened narrow: what has grown has to shrink again
 CASES = [
-    pytest.param(each, marks=pytest.mark.journey if each == PAGES[0] else [], id=Path(each.file).stem) for each in PAGES
+    pytest.param(each, marks=[] if each == PAGES[0] else pytest.mark.long, id=Path(each.file).stem) for each in PAGES
 ]
 SHORTEST = 100  # pixels of a slider that a hand can still set
 DRAWN = ".js-plotly-plot .main-svg, [data-testid=stAlert]"

@@ -19,7 +19,6 @@ def field(page: Page, name: str):
     return page.get_by_role("textbox", name=f"{name}, exact")
 
 
-@pytest.mark.journey
 def test_a_refuted_row_is_read_opened_in_the_lab_and_left_again(page: Page, app: Server):
     refuted = [each for each in comparisons(PAPERS[PAPER]) if each.outcome is Outcome.REFUTED]
     first = refuted[0]

@@ -73,7 +73,6 @@ def test_two_runs_are_followed_compared_renamed_and_deleted(page: Page, app: Ser
         editing.delete(store, ids[0])
 
 
-@pytest.mark.journey
 def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Server):
     with Store(app.home) as store:
         runs = [store.submit(LONG, f"crowd {place}") for place in range(9)]
@@ -93,7 +92,6 @@ def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Serve
             expect(row(page, f"crowd {each}")).to_contain_text("cancelled")
 
 
-@pytest.mark.journey
 def test_heads_sort_by_the_keyboard_and_ticks_in_quick_succession_all_count(page: Page, app: Server):
     with Store(app.home) as store:
         ids = [recorded(store, CONFIG, 10 * done, Status.FINISHED) for done in (1, 2, 3)]

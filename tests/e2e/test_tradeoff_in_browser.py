@@ -68,7 +68,6 @@ def test_a_figure_of_the_paper_is_one_click_and_a_link(page: Page, app: Server):
     expect(shared.get_by_role("textbox", name="Noise multiplier sigma, exact")).to_have_value("1.1")
 
 
-@pytest.mark.journey
 def test_the_curves_can_be_downloaded(page: Page, app: Server):
     opened(page, app.url + "/tradeoff?sigma=2&pairs=moments")
     with page.expect_download() as waiting:

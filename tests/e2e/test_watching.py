@@ -77,7 +77,6 @@ def points(page: Page, path: str = ACCURACY) -> list[float]:
     return page.evaluate("path => document.querySelector(`${path} .live-plot`).data[0].x", path)
 
 
-@pytest.mark.journey
 def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server, store: Store, run: str):
     talked, asked = [], []
     page.on("request", lambda request: asked.append(request.url) if f"/runs/{run}" in request.url else None)

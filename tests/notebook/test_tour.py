@@ -62,13 +62,13 @@ def test_every_number_is_computed():
     assert [text for text in texts if re.search(r"\d", text)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_runs_from_top_to_bottom_without_a_warning(executed: Any):
     assert all(cell.execution_count for cell in cells(executed, "code"))
     assert [each for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stderr"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_says_the_epsilon_of_the_page(executed: Any):
     end = cache.final("pld", plan(CONFIG).mechanism, CONFIG.delta)
     streams = [each.text for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stdout"]
@@ -76,14 +76,14 @@ def test_it_says_the_epsilon_of_the_page(executed: Any):
     assert outward(float(end.epsilon[-1]), math.ceil) in said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_shows_the_figures_the_sliders_and_the_statement(executed: Any):
     assert len(outputs(executed, PLOTLY)) == 2
     assert len(outputs(executed, "application/vnd.jupyter.widget-view+json")) == 2
     assert outputs(executed, "text/markdown") == [statement_of(CONFIG).markdown()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_run_of_the_tour_is_trained_to_its_end(executed: Any):
     states = [model["state"] for model in executed.metadata.widgets[WIDGETS]["state"].values()]
     told = [re.sub(r"<.*?>", "", state["value"]) for state in states if "Finished in" in str(state.get("value"))]
@@ -100,7 +100,7 @@ def kernel() -> Iterator[Any]:
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_stopping_the_cell_stops_the_run(kernel: Any):
     manager, client = kernel
     asked = client.execute(LONG)

@@ -135,7 +135,7 @@ def test_clipping_norm_and_optimizer_do_not_change_epsilon():
 
 @pytest.mark.parametrize("key", ["n", "batch", "sigma", "epochs", "delta", "clip_norm"])
 @pytest.mark.parametrize("text", NONSENSE)
-@pytest.mark.slow
+@pytest.mark.long
 def test_nonsense_in_the_address_is_one_sentence_about_it_and_the_page_lives(key: str, text: str):
     if (key, text) in {("n", "9" * 400)}:
         text = "9" * 39  # a field takes forty characters
@@ -239,7 +239,7 @@ def test_switching_from_batch_to_q_and_from_epochs_to_steps_changes_no_number():
     assert table(page) == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_preset_fills_the_fields_and_is_recognised():
     page = opened()
     for name in page.selectbox(key="preset").options[1:]:

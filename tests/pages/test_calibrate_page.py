@@ -155,7 +155,7 @@ def test_a_bad_target_is_a_sentence_and_the_rest_of_the_page_stays(query: dict[s
         ({"target": "advantage", "target_advantage": "1e-9"}, "lower the steps or raise advantage."),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_target_out_of_reach_says_the_way_out_and_the_rest_of_the_page_stays(query: dict[str, str], way_out: str):
     page = opened(**FAST, **query)
     assert way_out in sentences(page)[0]
@@ -217,7 +217,7 @@ def test_the_same_epsilon_takes_less_noise_as_in_paper_004():
 
 
 @pytest.mark.parametrize("sigma", ["0.04", "0.01"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_sigma_too_small_to_certify_leaves_the_page_alive(sigma: str):
     page = opened(sigma=sigma)
     assert sentences(page) == []

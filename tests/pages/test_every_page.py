@@ -51,7 +51,7 @@ def test_it_opens_without_the_app(store: Store, page: Page):
     pairs([page for page in PAGES if page.has_controls], [*PRESETS]),
     ids=lambda each: each if each in PRESETS else Path(each.file).stem,
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_shows_every_preset(store: Store, page: Page, name: str):
     app = opened(page, address_of(PRESETS[name]) | QUICK)
     assert not app.exception

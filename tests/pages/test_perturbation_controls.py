@@ -12,7 +12,7 @@ from tests.pages.test_every_page import ROOT
 from tests.pages.train_page import opened_at
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_this_page_leaves_in_the_session_breaks_no_other_page(store: Store):
     page = opened()
     left = {each.key: each.value for each in (*page.selectbox, *page.text_input) if each.key}

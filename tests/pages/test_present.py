@@ -38,7 +38,7 @@ def large(page: AppTest) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_address_opens_any_page_in_it(store: Store, page):
     assert large(opened(page, {"present": "1"}))
     assert not large(opened(page, {}))
@@ -66,7 +66,7 @@ def figures(page: AppTest) -> list[dict]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_chart_has_large_text_in_it(store: Store, page):
     trained = train_page.recorded(store, train_page.CONFIG, 40, Status.FINISHED)
     compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained} | CLAIM

@@ -66,7 +66,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("page", "key", "query", "field", "text"), CASES)
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, page, key, query, field, text):
     before = opened(page, **query)
     assert not before.exception

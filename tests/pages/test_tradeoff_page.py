@@ -195,7 +195,7 @@ def test_every_accountant_can_give_the_pair_and_all_pairs(name: str):
     assert number(every) >= number(one) - 0.2  # the grid of deltas does not hold this delta exactly
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_preset_works_here():
     page = opened()
     for name in page.selectbox(key="preset").options[1:]:

@@ -48,7 +48,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
     ],
     ids=lambda settings: "-".join(settings),
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_option_of_the_address_is_started(store: Store, settings: dict[str, Any]):
     rate = f"rate_{settings.get('schedule')}"
     query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}
@@ -75,7 +75,7 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store,
     assert store.runs()[0].config == FIRST
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("device", ["", "cpu", "mps", "cuda"])
 def test_the_noise_generator_can_be_chosen_where_it_matters(store: Store, device: str):
     if device:

@@ -40,7 +40,7 @@ def warned(page: AppTest, start: str) -> list[str]:
         ("calibrate", "solve", "x", "sigma"),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_unknown_choice_is_named_with_what_is_shown_instead(page: str, name: str, value: str, shown: str):
     app = opened(page, **{name: value})
     (said,) = warned(app, name)

@@ -95,7 +95,7 @@ def test_simulation_agrees_with_it_and_rejects_the_count_of_accepted_steps(case:
     assert found - Selection(case.sigma, 0.0).delta(epsilon) > 5 * error
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_epsilon_is_above_the_count_of_accepted_steps_and_below_that_of_all(case: Selection) -> None:
     found = case.epsilon(1e-5)
@@ -113,7 +113,7 @@ def test_without_selection_it_is_the_gaussian_mechanism() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_share_on_the_right_side_agrees_with_simulation(case: Selection) -> None:
     drawn = released(case, 1, np.random.default_rng(3))
     assert float(np.mean(drawn > 0.5)) == pytest.approx(case.right_side, abs=5 * 0.5 / math.sqrt(DRAWS))

@@ -64,7 +64,7 @@ def test_mu_and_epsilon_of_the_limit_follow_from_its_closed_forms(each: Experime
 
 
 @each_experiment
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_moments_column_is_the_best_tail_bound_of_moments_integrated_by_themselves(each: Experiment):
     setting = each.setting
     moments = [reference.integrated_log_moment(setting.q, setting.sigma, order - 1) for order in ORDERS]

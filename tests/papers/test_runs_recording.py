@@ -116,7 +116,7 @@ def test_a_course_is_thinned_to_what_a_figure_needs_with_its_last_test() -> None
     assert thinned([]) == ()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_seeds_of_one_configuration_share_a_record() -> None:
     assert perform(job_of(SMALL, seed=1))
     assert perform(job_of(SMALL, seed=0))
@@ -158,7 +158,7 @@ def stopped(job: Job) -> int:
     return label.step
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("often")
 def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> None:
     job = job_of(LONGER)
@@ -194,7 +194,7 @@ def test_what_another_process_recorded_meanwhile_stays() -> None:
     assert sorted(len(record.runs) for record in records_of("999").values()) == [1, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "short", "--seeds", "2"])
     before = recorded("999", SMALL)

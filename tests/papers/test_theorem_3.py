@@ -90,7 +90,7 @@ def test_the_worst_come_first_and_each_promises_less_than_is_proven() -> None:
     + [each for each in counterexamples(Lambda.OWN) if (each.sigma, each.steps) == (1.0, 100)],
     ids=str,
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_independent_accountant_refutes_them_too(each: theorem_3.Counterexample) -> None:
     lower, upper = peer_bounds(each.q, each.sigma, each.steps, mesh=1e-4)
     assert each.claimed < lower <= upper
@@ -115,7 +115,7 @@ def test_no_setting_that_breaks_a_condition_counts_as_a_counterexample() -> None
     assert not theorem_3.conditions_hold(0.01, 2.0, 40_000, Lambda.OWN)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("q", "sigma", "order"), [(0.01, 1.0, 10), (0.1, 1.0, 2), (0.01, 2.0, 33), (0.3, 4.0, 100)])
 def test_the_moments_of_both_directions_agree_with_quadrature(q: float, sigma: float, order: int) -> None:
     with mpmath.workdps(30):
@@ -140,7 +140,7 @@ def test_inequality_8_holds_from_the_least_order_on_and_not_before(q: float) -> 
     assert left_side(1.001 * least) < 1 < left_side(0.999 * least)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_cell_of_the_map_is_what_an_independent_accountant_says() -> None:
     cells = MAP.cells()
     assert cells.area.shape == (cells.y.size, cells.x.size) == (len(cells.said), len(cells.said[0]))

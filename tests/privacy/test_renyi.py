@@ -37,7 +37,7 @@ def margin(order: float | np.ndarray, sigma: float) -> float | np.ndarray:
 
 
 @pytest.mark.parametrize(("q", "sigma", "order"), HOSTILE)
-@pytest.mark.slow
+@pytest.mark.long
 def test_quadrature_agrees_with_mpmath_at_hostile_corners_from_above(q: float, sigma: float, order: float) -> None:
     ours = float(renyi.log_moments_at(q, sigma, np.array([order]))[0])
     exact = log_moment(q, sigma, order)

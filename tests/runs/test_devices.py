@@ -87,7 +87,7 @@ def test_where_the_environment_names_no_number_of_threads_there_are_as_many_as_c
     assert cores() == len(os.sched_getaffinity(0))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_process_takes_as_many_threads_as_its_slots_say() -> None:
     asked = "import torch; print(torch.get_num_threads())"
     environment = {**os.environ, **Slots(threads=1).environment}
@@ -95,7 +95,7 @@ def test_a_process_takes_as_many_threads_as_its_slots_say() -> None:
     assert said.stdout == "1\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_for_the_gpu_and_for_the_processor_do_not_wait_for_each_other(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +115,7 @@ def test_runs_for_the_gpu_and_for_the_processor_do_not_wait_for_each_other(
         assert store.run(runs[5]).status is Status.QUEUED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
     store: Store, eventually: Eventually
 ) -> None:
@@ -136,7 +136,7 @@ def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
         assert (store.run(first).worker, store.run(first).attempts) == (worker, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_with_a_bad_file_of_limits_the_pool_says_so_and_goes_on_with_those_it_knew(
     store: Store, eventually: Eventually
 ) -> None:
@@ -152,7 +152,7 @@ def test_with_a_bad_file_of_limits_the_pool_says_so_and_goes_on_with_those_it_kn
         eventually(lambda: pool.trouble is None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_resumed(
     store: Store, eventually: Eventually
 ) -> None:
@@ -168,7 +168,7 @@ def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_
     assert ended.sequence > 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_does_not_heed_the_limit_is_killed(store: Store, eventually: Eventually) -> None:
     write(store.home, Limits(seconds=1))
     with _pool(store, "stubborn", "cpu", grace=0.2):
@@ -181,7 +181,7 @@ def test_a_worker_that_does_not_heed_the_limit_is_killed(store: Store, eventuall
     assert "the limit seconds=1 of limits.toml" in (store.run(run).error or "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_run_ends_because_of_a_mistake_in_the_file_of_limits(store: Store, eventually: Eventually) -> None:
     with _pool(store, "one_second", "cpu"):
         (store.home / FILE).write_text("seconds = 0")

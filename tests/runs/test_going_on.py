@@ -24,7 +24,7 @@ from dpcore.training.plan import plan
 from tests.training.small_runs import SMALL, ticking
 
 CONFIG = replace(SMALL, epochs=0.3, seed=None)  # 47 steps
-LONG = partial(pytest.param, marks=pytest.mark.slow)
+LONG = partial(pytest.param, marks=pytest.mark.long)
 HERE = worker_name(os.getpid())
 
 
@@ -96,7 +96,7 @@ def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
     assert not checkpoint_path(store.home, run).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_decision_of_simulated_annealing_is_said_once(store: Store, interrupts: Interrupts) -> None:
     config = replace(CONFIG, acceptance="sa", public=500, sa_q0=1000.0, sigma=4.0)
     run = begun(store, config, 9, saves=False)
@@ -130,7 +130,7 @@ def test_behind_a_checkpoint_other_data_and_another_program_are_refused(
     assert f"Expected {name}=" in (gone_on(store, run, interrupts).error or "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_checkpoint_that_outlived_the_last_events_is_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
     run = begun(store, CONFIG, 12, saves=True)
     kept = 3
@@ -249,7 +249,7 @@ class TestARunThatBeginsAnotherAnew:
         assert new.plan.mechanism.steps == plan(CONFIG).steps + self.DONE
         assert new.plan.compositions_at(1) == self.DONE + 1
 
-    @pytest.mark.slow
+    @pytest.mark.long
     def test_it_stays_charged_whoever_trains_it(self, store: Store, interrupts: Interrupts) -> None:
         old = self.lost(store, store.submit(CONFIG), self.DONE)
         new = resume(store, old.id)
@@ -291,7 +291,7 @@ class TestARunThatBeginsAnotherAnew:
         assert [run.id for run in store.runs()] == [old.id]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_nothing_is_left_of_a_finished_run_but_its_record(store: Store, interrupts: Interrupts, home: Path) -> None:
     run = store.submit(CONFIG)
     gone_on(store, run, interrupts)

@@ -69,7 +69,7 @@ def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) 
         assert store.run(run).sequence == ended.sequence
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
@@ -79,7 +79,7 @@ def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventu
         assert store.run(run).status is Status.CANCELLED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "stubborn", grace=0.3) as pool:
         run = store.submit(RunConfig())
@@ -108,7 +108,7 @@ def test_a_run_whose_worker_is_killed_goes_on_with_another(store: Store, eventua
         eventually(lambda: _standbys(pool))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "deadly"):
         run = store.submit(RunConfig())
@@ -120,7 +120,7 @@ def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: 
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_cannot_go_on_here_is_lost_and_says_why(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "not_here"):
         run = store.submit(RunConfig())
@@ -139,7 +139,7 @@ def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> N
         assert pool.trouble is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "endless", stale=2):
         run = store.submit(RunConfig())
@@ -153,7 +153,7 @@ def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually:
         assert pid_of(store.run(run)) != pid
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "long_step", stale=2):
         run = store.submit(RunConfig())
@@ -164,7 +164,7 @@ def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually
         eventually(lambda: not store.run(run).active, within=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "long_step"):
         run = store.submit(RunConfig())
@@ -175,7 +175,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, e
         assert store.run(run).attempts == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +189,7 @@ def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
         assert store.run(run).status is Status.RUNNING
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back(
     store: Store, eventually: Eventually
 ) -> None:
@@ -201,7 +201,7 @@ def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back
         eventually(lambda: store.run(run).status is Status.RUNNING and store.run(run).worker != first)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "endless", slots=2):
         runs = [store.submit(RunConfig()) for _ in range(3)]
@@ -228,7 +228,7 @@ def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eve
         assert sorted(lags)[len(lags) // 2] < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "no_such_function") as pool:
         eventually(lambda: pool.trouble)

@@ -51,7 +51,7 @@ def test_shorter_audits_go_before_longer_ones_of_their_owner(store: Store) -> No
     assert store.queue() == [short, long]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_audits_and_says_the_same_again_and_a_long_audit_is_cancelled(
     store: Store,
     pool: Pool,  # noqa: F811

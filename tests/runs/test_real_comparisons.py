@@ -16,7 +16,7 @@ Eventually = Callable[..., None]
 SHORT = Request(methods=("none", "output"), epsilons=(0.5, 8.0), seeds=3, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_is_cancelled(
     store: Store,
     pool: Pool,  # noqa: F811
@@ -40,7 +40,7 @@ def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_i
     assert store.run(long).status is Status.CANCELLED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_comparison_cannot_do_is_kept_with_it(
     store: Store,
     pool: Pool,  # noqa: F811

@@ -29,7 +29,7 @@ def pool(store: Store, monkeypatch: pytest.MonkeyPatch, eventually: Eventually) 
         worker.process.wait(timeout=10)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step(
     store: Store, pool: Pool, eventually: Eventually
 ) -> None:
@@ -52,7 +52,7 @@ def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step
     assert store.run(long).sequence >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_data_that_is_not_here_fails_the_run_with_a_sentence(store: Store, pool: Pool, eventually: Eventually) -> None:
     run = store.submit(RunConfig(source="full", device="mps"))
     eventually(lambda: not store.run(run).active, within=60)
@@ -60,7 +60,7 @@ def test_data_that_is_not_here_fails_the_run_with_a_sentence(store: Store, pool:
     assert "ValueError: Expected" in (store.run(run).error or "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_of_the_command_line_can_be_cancelled_from_elsewhere(store: Store, eventually: Eventually) -> None:
     words = ["train", "--source", "sample", "--batch", "256", "--epochs", "1000"]
     environment = {**os.environ, "DPCORE_HOME": str(store.home), "OMP_NUM_THREADS": "1"}

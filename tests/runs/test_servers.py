@@ -50,7 +50,7 @@ def _server(home: Path, train: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_standby_ends_with_its_server(store: Store, eventually: Eventually) -> None:
     with _server(store.home, "quick") as server:
         eventually(lambda: processes(store.home))
@@ -58,7 +58,7 @@ def test_a_standby_ends_with_its_server(store: Store, eventually: Eventually) ->
         eventually(lambda: not processes(store.home))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
     with _server(store.home, "one_second") as server:
         run = store.submit(RunConfig())
@@ -72,7 +72,7 @@ def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventu
     eventually(lambda: not processes(store.home))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
     store: Store, eventually: Eventually
 ) -> None:

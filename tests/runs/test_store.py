@@ -249,7 +249,7 @@ def test_the_home_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert state_directory() == tmp_path / ".local" / "state" / "dpcore"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_a_process_of_this_machine_can_be_known_dead() -> None:
     process = multiprocessing.get_context("spawn").Process(target=time.time)
     process.start()

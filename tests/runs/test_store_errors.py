@@ -117,7 +117,7 @@ except StoreError as error:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_read_only_directory_is_named(exists: bool) -> None:
     home = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own directories are closed to other users
@@ -170,7 +170,7 @@ with Store(sys.argv[1]) as store:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_full_disk_keeps_what_it_has_and_goes_on_when_there_is_room(home: Path) -> None:
     sentence, kept = _python(ON_A_SMALL_DISK, str(home)).splitlines()
     assert sentence.startswith(f"Expected the run store {home / FILE} to be on a disk")
@@ -198,7 +198,7 @@ def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: py
             store.submit(RunConfig())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_writer_that_dies_in_mid_transaction_leaves_nothing_of_it(home: Path) -> None:
     code = """
 import os, sys

@@ -163,7 +163,7 @@ def test_all_runs_together_cost_the_composition_of_what_each_has_spent(store: St
     assert all_released([untouched]) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost(store: Store):
     name = submit_sweep(store, sweep_of(SMALL, {"sigma": [1.0]}, MOST), ["sigma"])
     first = store.queue()[0]

@@ -155,7 +155,7 @@ def test_stopping_counts_what_was_released_before_the_first_step():
     assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_stops_at_epsilon_announces_and_does_as_many_steps(batches):
     config = config_of("stopped")
     events = list(train(config, ticking()))

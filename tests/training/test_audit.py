@@ -60,7 +60,7 @@ def audited(method: str) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_canary_shows_the_mu_that_is_charged_and_half_the_noise_would_be_noticed(method, monkeypatch):
     found, charged = audited(method)
     assert 0.65 * charged < found < 1.4 * charged

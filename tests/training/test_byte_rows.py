@@ -80,7 +80,7 @@ def test_rows_on_another_device_than_a_processor_stay_there_until_a_part_is_take
     assert isinstance(picked(torch.zeros(5, 7), at), torch.Tensor)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_step_that_gathers_bytes_can_be_recorded(monkeypatch):
     monkeypatch.setattr(inputs, "rows_of", as_bytes)
     monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)

@@ -37,7 +37,7 @@ def weights(run: TrainingRun, steps: range) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_path):
     config = dataclasses.replace(CNN if "pca" not in METHODS[method] else SMALL, **METHODS[method])
     whole = run_of(config)
@@ -56,7 +56,7 @@ def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_pat
     assert list(tmp_path.iterdir()) == [tmp_path / "state.pt"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_cut_off_and_resumed_ends_with_the_events_of_one_that_was_not(tmp_path):
     config = dataclasses.replace(SMALL, epochs=0.5)  # 79 steps
     file = tmp_path / "state.pt"
@@ -273,7 +273,7 @@ def test_a_sum_is_cut_as_it_was_where_memory_had_run_short(tmp_path):
     assert resumed.engine.chunk == 8
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_full_disk_fails_no_run_which_says_so_and_saves_again_at_the_next_time(tmp_path, monkeypatch):
     config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"
     *_, whole = train(config, ticking(1.0), tmp_path / "other.pt")

@@ -71,7 +71,7 @@ def assert_same_but_for_rounding(static: torch.Tensor, ordinary: torch.Tensor, c
     ("optimizer", "clipping"),
     [*((name, "flat") for name in OPTIMIZERS), ("pi_adam", "auto_s"), ("pi_adam", "per_layer")],
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(optimizer, clipping, played, monkeypatch):
     monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
     config = dataclasses.replace(CHANGING, optimizer=optimizer, clipping=clipping, device=played)
@@ -82,7 +82,7 @@ def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(optimiz
 
 @pytest.mark.parametrize("config", [SMALL, dataclasses.replace(CNN, momentum=0.0)], ids=["mlp", "without momentum"])
 @pytest.mark.parametrize("options", [{}, {"private": False}, {"sigma": 0.0}, {"ema": 0.9}], ids=str)
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_kind_of_run_has_a_static_step(config, options, played):
     config = dataclasses.replace(config, **options, device=played)
     ordinary, static, taken = beside(config, record=True)
@@ -176,7 +176,7 @@ def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeat
 
 
 @pytest.mark.parametrize("method", ["sgd", "adam", "pi_adam", "adadp", "averaged"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped(method, tmp_path, played, monkeypatch):
     monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
     options = {"ema": 0.9} if method == "averaged" else {"optimizer": method}

@@ -80,7 +80,7 @@ def test_a_reading_that_releases_directions_has_steps_of_its_own(optimizer, read
     assert config.lr * config.clip_norm > 10 * usual.lr * usual.clip_norm
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("optimizer", ["pi_adam", "pi_rmsprop", "pi_adagrad"])
 @pytest.mark.parametrize("reading", ["literal", "raw"])
 def test_the_defaults_of_every_reading_learn_within_an_epoch(optimizer, reading):
@@ -90,7 +90,7 @@ def test_the_defaults_of_every_reading_learn_within_an_epoch(optimizer, reading)
     assert accuracy(replace(config, lr=usual.lr, clip_norm=usual.clip_norm, epochs=0.5)) < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("dataset", "model", "optimizer"), HERE)
 def test_every_default_learns_and_its_baseline_learns_more(dataset, model, optimizer):
     brief = optimizer not in SLOW

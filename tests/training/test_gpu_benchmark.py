@@ -53,7 +53,7 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_phase_that_runs_past_its_limit_is_ended_with_all_it_started_and_keeps_what_it_found(tmp_path):
     mark = tmp_path / "pid"
     child = 'import subprocess, sys, time; print(\'{"a": {"ms": 1}}\', flush=True); '
@@ -120,7 +120,7 @@ def test_all_limits_together_are_less_than_eight_minutes():
 
 
 @pytest.mark.parametrize("name", [name for name in PHASES if name not in ("tests", "sharing")])
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_phase_runs_on_the_cpu(name):
     figures = dict(PHASES[name].measure(SMALL))
     assert figures
@@ -147,7 +147,7 @@ def test_every_wanted_figure_is_one_that_a_phase_can_find():
         assert contender in ("", *Size().contenders)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_runs_its_phases_on_the_cpu_and_writes_what_it_prints(tmp_path, monkeypatch, capsys):
     patient = {name: PHASES[name]._replace(limit=120.0) for name in ("generator", "sharing", "tests")}
     monkeypatch.setattr(gpu, "PHASES", patient)
@@ -162,7 +162,7 @@ def test_the_command_runs_its_phases_on_the_cpu_and_writes_what_it_prints(tmp_pa
     assert "26,010 numbers, secure" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_test_that_fails_on_the_device_is_named(tmp_path):
     folder = tmp_path / "tests"
     folder.mkdir()
@@ -223,7 +223,7 @@ def test_the_ladders_have_each_recipe_at_epsilon_3_those_with_many_views_last():
     assert views[-1] == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_recipe_that_takes_more_than_its_share_is_cut_and_named_as_left_out():
     quick = {"model": "mlp", "epochs": 0.02, "seed": 0, "batch": 64}
     size = SMALL._replace(time=8.0)

@@ -44,7 +44,7 @@ def as_on_a_gpu(**options):
 
 
 @pytest.mark.parametrize(
-    "optimizer", [each if each == "sgd" else pytest.param(each, marks=pytest.mark.slow) for each in OPTIMIZERS]
+    "optimizer", [each if each == "sgd" else pytest.param(each, marks=pytest.mark.long) for each in OPTIMIZERS]
 )
 @pytest.mark.parametrize("static", [False, True], ids=["ordinary", "static"])
 def test_no_step_waits_for_the_device_from_its_batch_to_its_figures(optimizer, static):
@@ -59,7 +59,7 @@ def test_no_step_waits_for_the_device_from_its_batch_to_its_figures(optimizer, s
 
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
 @pytest.mark.parametrize("clipping", ["auto_s", "per_layer"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_way_to_clip_waits(model, clipping):
     run = as_on_a_gpu(model=model, clipping=clipping)
     with Recorder(run.noise.generators):

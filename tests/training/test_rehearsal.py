@@ -197,7 +197,7 @@ def named(config: RunConfig) -> str:
 
 
 @pytest.mark.parametrize("config", RIGHT, ids=named)
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_right_recording_is_trusted_and_the_run_stands_where_it_stood(config):
     run = run_of(config)
     before, batches = moment_of(run), run.batches.state()
@@ -212,7 +212,7 @@ def test_a_right_recording_is_trusted_and_the_run_stands_where_it_stood(config):
     assert torch.equal(run.batches.state(), batches)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", pytest.param("pi_adam", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("optimizer", ["sgd", pytest.param("pi_adam", marks=pytest.mark.long)])
 def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it(optimizer):
     config = dataclasses.replace(CHANGING, optimizer=optimizer)
     played, ordinary, unproven = run_of(config), run_of(config), run_of(config)
@@ -227,7 +227,7 @@ def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it(opti
     assert torch.equal(played.engine.parameters, unproven.engine.parameters)  # the rehearsal left no trace
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_is_resumed_and_tried_out_again_is_bit_for_bit_the_one_that_never_stopped(tmp_path):
     finals = []
     for stopped in (False, True):

@@ -231,7 +231,7 @@ def test_a_constant_generator_is_rejected() -> None:
     assert found.distinct == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_float32_normal_numbers_of_a_cpu_are_seen_to_stop() -> None:
     """About 20 seconds: 1.2e9 numbers of torch, none of which is beyond 5.768, where 9.6 are expected."""
     import torch

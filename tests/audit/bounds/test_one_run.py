@@ -70,7 +70,7 @@ def response(generator: np.random.Generator, epsilon: float, canaries: int = 400
     return np.where(included == true, 1.0, 0.0) + 0.5 * generator.random(canaries), included
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("choice", ["bonferroni", "split"])
 def test_the_bound_fails_no_more_often_than_it_may(choice: str) -> None:
     fails, epsilon = 0, 1.0

@@ -143,7 +143,7 @@ def test_pairs_give_a_bound_whatever_the_mechanism() -> None:
     assert PairFamily(1e-5).epsilon(2.0, 1e-4) == 0  # a pair says nothing at a larger delta
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_less_noise_than_charged_is_refuted() -> None:
     whole = Mechanism.constant(1.0, 4.0, 4)  # 0.5-GDP, and with a quarter of the noise 2-GDP
     scores, included = gaussian_scores(5, 2.0)

@@ -146,7 +146,7 @@ def test_more_canaries_are_expected_to_show_more_but_less_than_it_costs() -> Non
 
 # Simulated elsewhere with other numbers of guesses: one run .92, its f-DP form 1.57, Clopper and Pearson .87 at 5,000
 # canaries; .06, .04 and .37 at 1,000, where choosing the number of guesses well shows more.
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("canaries", "one", "curve", "apart"),
     [(1000, (0.3, 1.3), (0.6, 1.7), (0.0, 0.9)), (5000, (0.9, 1.4), (1.2, 1.8), (0.4, 1.4))],

@@ -48,7 +48,7 @@ def test_a_broken_trainer_fails_the_audit_that_is_named_for_it(name: str) -> Non
     assert failed - BESIDE[name] == {BROKEN[name].fails}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", BROKEN)
 def test_it_does_so_in_training_a_convolutional_network_too(name: str) -> None:
     epochs = 0.3 if name == "accepted_only" else CNN.epochs
@@ -64,7 +64,7 @@ def test_our_trainer_fails_no_audit(model: str, canaries: int) -> None:
     assert found["clipping"].p_value == found["history"].p_value == found["gradients"].p_value == 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", BROKEN)
 def test_it_does_so_with_any_seed(name: str) -> None:
     settings = MORE_STEPS if name in SLOWLY else {}
@@ -72,7 +72,7 @@ def test_it_does_so_with_any_seed(name: str) -> None:
     assert all(BROKEN[name].fails in verdict.failed for verdict in verdicts)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_our_trainer_fails_in_at_most_5_percent_of_200_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outcomes, "DRAWS", 200_000)  # of the generator, to be quick

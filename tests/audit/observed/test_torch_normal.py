@@ -36,7 +36,7 @@ def test_the_state_that_training_draws_from_stays_as_it_is() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_normal_numbers_would_go_further_than_torchs() -> None:
     *_, last = torch_counts(400_000_000, 1)
     assert last.largest <= REACH * (1 + 1e-6)

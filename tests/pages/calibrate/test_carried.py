@@ -98,7 +98,7 @@ def test_the_sentence_stands_until_the_answer_does_not(here, target: str):
 
 
 @pytest.mark.parametrize("solved", ["steps", "batch", "q"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_quantity_can_be_solved_again(here, solved: str):
     here()
     app = taken(opened(**ASKED, solve=solved), "pages/train.py")
@@ -110,7 +110,7 @@ def test_every_quantity_can_be_solved_again(here, solved: str):
     assert app.selectbox(key="dataset").value == "mnist"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_data_that_were_shown_before_give_way_to_those_of_the_answer(here, target: str):
     here(mnist=("full", "sample"))
     app = opened("pages/train.py", n="777", dataset="other", by="rdp")

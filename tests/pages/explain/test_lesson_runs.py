@@ -37,7 +37,7 @@ def test_one_click_queues_the_four_recipes_and_shows_them(store: Store):
     assert len(store.runs()) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_four_recipes_train_and_their_accuracies_appear_beside_the_lesson(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):

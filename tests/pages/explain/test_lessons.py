@@ -61,7 +61,7 @@ def shows(page: AppTest, scene: Scene) -> None:
 
 
 @each_lesson
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_runs_from_the_first_step_to_the_last_and_back(lesson: Lesson):
     assert 3 <= len(lesson.steps) <= 5
     page = press(opened(), f"open_{lesson.name}")
@@ -90,7 +90,7 @@ def test_exactly_one_answer_is_right_and_each_is_answered_to(lesson: Lesson):
 
 
 @each_lesson
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_text_is_one_or_a_few_sentences_and_says_what_the_page_shows(lesson: Lesson):
     for number, step in enumerate(lesson.steps, 1):
         text = step.look(step.scene)

@@ -67,13 +67,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AppTest]:
             return named | {"audit": audited}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_entry_of_the_glossary_stands_on_some_page(pages: dict[str, AppTest]):
     told = " ".join(unescape(shown(page)) for page in pages.values())
     assert [name for name, entry in GLOSSARY.items() if entry.meaning not in told] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, AppTest], store: Store):
     preset = address_of(PRESETS["Moments accountant, MNIST"])
     more = [opened_at(ROOT / page.file, session={"sources": True}, **preset) for page in PAGES]
@@ -85,7 +85,7 @@ def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, App
     assert [each for each in texts if re.search(r"arXiv[: ]\d", links.sub("", each))] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
     for page in pages.values():
         html = " ".join(each.proto.body for each in page.get("html"))
@@ -93,7 +93,7 @@ def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
         assert len({*names}) == len(names)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     names = {each.title for each in (*ACCOUNTANTS.values(), *METHODS.values())}
     names |= {style_of(name).label for name in ACCOUNTANTS}
@@ -107,7 +107,7 @@ def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     assert {each for each in plain if lines.sub("", each) not in names and not each.startswith(PLAIN)} == set()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]):
     helps = {(page, each.value): each.help for page in pages for each in pages[page].markdown if each.help}
     assert helps
@@ -115,7 +115,7 @@ def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]
     assert {key: text for key, text in helps.items() if not text.startswith(starts)} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_two_explanations_of_a_page_share_their_target(pages: dict[str, AppTest]):
     for page in pages.values():
         html = " ".join(each.proto.body for each in page.get("html"))

@@ -47,7 +47,7 @@ def name_of(entry) -> str:
 
 
 @each_paper
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdict(store: Store, paper: Paper):
     page = opened(paper=paper.id)
     assert not page.error

@@ -102,7 +102,7 @@ def said_by(app: AppTest) -> list[str]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
 def test_what_is_typed_into_a_field_is_text_and_never_markup(store: Store, page: Page):
     app = AppTest.from_file(ROOT / page.file, default_timeout=120).run()

@@ -60,7 +60,7 @@ def listening(port: int) -> set[str]:
     return {address for address, number in ends if int(number, 16) == port}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_only_this_machine_reaches_it(room: Server):
     assert listening(port_of(room)) == {socket.inet_aton("127.0.0.1")[::-1].hex().upper()}
 
@@ -119,7 +119,7 @@ def uploaded(server: Server, session: tuple[str, str], file: str, size: int, *, 
         connection.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_page_uploads_16_mb_at_once_and_64_in_all(room: Server, session: tuple[str, str]):
     assert uploaded(room, session, "large", 16 * 2**20 + 1) == 413
     assert [uploaded(room, session, str(number), 15 * 2**20) for number in range(5)] == [204] * 4 + [413]

@@ -37,7 +37,7 @@ def name(request, tmp_path, monkeypatch) -> str:
     return request.param
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("page", ["accountants", "train"])
 def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
     shown = opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1")
@@ -49,12 +49,12 @@ def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
 
 
 @pytest.mark.parametrize("page", ["calibrate", "tradeoff"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_pages_that_only_account_stand_beside_it(name, page):
     assert not opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1").error
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))

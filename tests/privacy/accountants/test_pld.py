@@ -81,7 +81,7 @@ def bounds_of_reference(releases: tuple[Release, ...], delta: float) -> tuple[fl
     return both[0], both[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_band_agrees_with_the_reference_library_on_a_random_grid() -> None:
     generator = np.random.default_rng(5)
     for _ in range(12):
@@ -135,12 +135,12 @@ def check_box(generator: np.random.Generator, settings: int) -> None:
         assert narrow(curve.lower[inside], curve.epsilon[inside]), where
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_band_is_narrow_and_monotone_at_random_settings() -> None:
     check_box(np.random.default_rng(0), 150)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_the_band_is_narrow_and_monotone_at_1000_random_settings(seed: int) -> None:
     check_box(np.random.default_rng(200 + seed), 100)

@@ -38,7 +38,7 @@ def check_curve(accountant: Accountant, mechanism: Mechanism, steps: np.ndarray,
     assert np.all(curve.epsilon[1:] >= curve.epsilon[:-1] * (1 - 1e-6) - 1e-9), where
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
 def test_2000_random_settings_give_no_nan_and_no_exception(seed: int) -> None:
     generator = np.random.default_rng(seed)
     for _ in range(250):
@@ -70,13 +70,13 @@ def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_random() -> None:
     check_bands(np.random.default_rng(100), 10)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(15))
 def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_settings(seed: int) -> None:
     check_bands(np.random.default_rng(1000 + seed), 20)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("releases", "delta"), LONG_MIXED)
 def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases(
     releases: list[tuple[float, float, int]], delta: float

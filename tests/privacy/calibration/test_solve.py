@@ -82,7 +82,7 @@ def test_the_batch_is_the_largest_by_every_accountant(name: str) -> None:
     assert answer.mechanism.releases[0].q == answer.value / 60_000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["pld", "rdp", "moments", "gdp"])
 @pytest.mark.parametrize("recipe", [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)])
 def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> None:
@@ -105,7 +105,7 @@ def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> N
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
     name=st.sampled_from(CHEAP),
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_answer_overshoots_over_the_whole_box(
     target: EpsilonTarget, q: float, sigma: float, steps: int, name: str
 ) -> None:
@@ -147,7 +147,7 @@ def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> No
     sigma=st.floats(math.log(0.3), math.log(50)).map(math.exp),
     steps=st.floats(0, math.log(1e5)).map(lambda each: round(math.exp(each))),
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_certified_answer_overshoots_over_the_whole_box(
     target: EpsilonTarget, q: float, sigma: float, steps: int
 ) -> None:

@@ -241,7 +241,7 @@ def test_answers_are_values() -> None:
     ],
     ids=["short", "long", "mu"],
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_past_the_last_number_nothing_is_said_to_overshoot(
     target: Target, q: float, sigma: float, recipe: Recipe, last: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_lower_bound_of_one_mesh_crosses_an_upper_bound_of_another(add: bool) -> None:
     generator = np.random.default_rng(17)
     for _ in range(25):
@@ -74,7 +74,7 @@ def test_no_lower_bound_of_one_mesh_crosses_an_upper_bound_of_another(add: bool)
 
 
 @pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_bounds_cross_under_disturbed_tilts_and_periods(add: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(23)
     for _ in range(25):

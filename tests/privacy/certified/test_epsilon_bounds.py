@@ -57,7 +57,7 @@ def test_the_lower_trade_off_curve_is_that_of_both_directions(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(("releases", "delta"), RARE)
-@pytest.mark.slow
+@pytest.mark.long
 def test_where_losses_are_rare_and_large_the_band_is_narrow(releases: tuple, delta: float) -> None:
     mechanism = Mechanism(tuple(Release(*each) for each in releases))
     curve = PLD.curve(mechanism, mechanism.steps, delta)

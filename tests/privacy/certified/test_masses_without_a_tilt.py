@@ -149,7 +149,7 @@ def precise_core(q: float, sigma: float, cut: float) -> tuple[np.longdouble, flo
     return long(mpmath.ncdf(x / mpf(sigma))), mass_below(q, sigma, cut)[1]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["remove", "add", "dominated"])
 def test_cells_of_exact_mass_change_no_divergence_by_more_than_is_charged(
     kind: str, monkeypatch: pytest.MonkeyPatch

@@ -112,7 +112,7 @@ def test_its_duals_agree_with_the_certified_accountant(q: float, sigma: float, s
     assert np.all(band.lower.delta(curve.lower[some]) >= deltas[some])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("q", "sigma", "steps"), [(0.01, 4.0, 1000), (0.02, 1.0, 200)])
 def test_dp_accounting_lies_within_the_band(q: float, sigma: float, steps: int) -> None:
     band, epsilons = tradeoff_bounds(Mechanism.constant(q, sigma, steps)), np.array([0.0, 0.1, 0.5, 1.0, 2.0])
@@ -154,7 +154,7 @@ def test_a_schedule_of_many_levels_is_merged_and_still_a_band(monkeypatch: pytes
     assert np.all(coarse.upper.beta(ALPHA) >= fine.lower.beta(ALPHA))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_mesh_is_not_refined_for_a_gap_that_merging_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     meshes, real = [], band_module._bounds_on
     monkeypatch.setattr(

@@ -156,7 +156,7 @@ def simulated(steps: int, sigma: float, epsilon: float, samples: int, seed: int)
 
 @pytest.mark.parametrize(
     ("steps", "sigma", "delta"),
-    [(10, 1.0, 1e-3), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((100, 1.0, 1e-5), (1000, 0.5, 1e-6)))],
+    [(10, 1.0, 1e-3), *(pytest.param(*each, marks=pytest.mark.long) for each in ((100, 1.0, 1e-5), (1000, 0.5, 1e-6)))],
 )
 def test_delta_agrees_with_a_simulation(steps: int, sigma: float, delta: float) -> None:
     """And the simulation rejects an epsilon that is 6 % off, so that it would have seen one."""

@@ -58,7 +58,7 @@ def test_power_is_one_less_type_two_error_but_precise_where_small(f: Tradeoff) -
     assert np.all(tiny >= [1e-12, 1e-11])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_delta_is_the_conjugate_of_the_curve(f: Tradeoff) -> None:
     alpha = np.concatenate([np.geomspace(1e-9, 1e-3, 2000), np.linspace(1e-3, 1, 4001), f.corners(1e-9)[0]])

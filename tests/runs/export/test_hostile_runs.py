@@ -60,7 +60,7 @@ VALUES = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_whatever_stands_in_one_place_of_a_file_the_answer_is_a_run_or_a_sentence(store: Store) -> None:
     whole = json.loads(run_json([trained(store).record]))
     chance, refused = random.Random(0), []

@@ -52,7 +52,7 @@ def test_a_run_with_a_chosen_seed_is_repeated_bit_for_bit(store: Store, tmp_path
     assert out.endswith(f"accuracy {accuracy} recorded {accuracy}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_with_a_secret_seed_is_repeated_with_fresh_noise(store: Store, tmp_path: Path) -> None:
     record, parameters = trained(store, replace(TINY, seed=None))
     text = text_of("script", record)
@@ -62,14 +62,14 @@ def test_a_run_with_a_secret_seed_is_repeated_with_fresh_noise(store: Store, tmp
     assert other != parameters
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_script_says_that_another_version_plans_other_steps(store: Store, tmp_path: Path) -> None:
     done = ran(tmp_path, text_of("script", trained(store).record).replace("STEPS = 32", "STEPS = 33"))
     assert done.returncode == 1
     assert done.stderr == "Expected 33 steps, but this version of dpcore plans 32: it is another run.\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_script_says_where_the_same_run_comes_to_another_accuracy(store: Store, tmp_path: Path) -> None:
     record, _ = trained(store)
     assert record.finished
@@ -82,7 +82,7 @@ def test_a_script_says_where_the_same_run_comes_to_another_accuracy(store: Store
     assert re.search(r"^numpy was 1\.\S+, and here is ", printed(tmp_path, elsewhere), flags=re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_script_runs_where_only_the_device_is_recorded(store: Store, tmp_path: Path) -> None:
     record, _ = trained(store)
     only = replace(record, run=replace(record.run, origin={"device": "cpu"}))
@@ -93,7 +93,7 @@ def test_a_script_runs_where_only_the_device_is_recorded(store: Store, tmp_path:
 SURE = replace(TINY, public=9_900, batch=100, epochs=12, sigma=1e-5, lr=2.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "config",
     [
@@ -117,7 +117,7 @@ def test_opacus_comes_to_the_same_accuracy_where_noise_is_too_weak_to_see(
     assert theirs == pytest.approx(ours, abs=5 / 2000)  # five test images
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_opacus_trains_a_run_with_noise_and_poisson_batches(store: Store, tmp_path: Path) -> None:
     record, _ = trained(store, replace(TINY, batch=4, epochs=0.01, schedule="exponential", rate=0.1))
     out = printed(tmp_path, text_of("opacus", record))  # of 4 expected examples: some batches are empty
@@ -194,8 +194,8 @@ def begun(store: Store, config: RunConfig, steps: int = 7) -> RunRecord:
     [
         ({}, 7),
         ({"clipping": "per_layer", "schedule": "step", "rate": 0.9, "level_steps": 3}, 7),
-        pytest.param({"pca": 20, "pca_sigma": 4.0, "model": "mlp"}, 7, marks=pytest.mark.slow),
-        pytest.param({"batch": 10_000, "epochs": 9.0, "sigma": 3.0}, 7, marks=pytest.mark.slow),
+        pytest.param({"pca": 20, "pca_sigma": 4.0, "model": "mlp"}, 7, marks=pytest.mark.long),
+        pytest.param({"batch": 10_000, "epochs": 9.0, "sigma": 3.0}, 7, marks=pytest.mark.long),
     ],
     ids=["constant", "per layer, falling", "projected", "all examples"],
 )

@@ -18,7 +18,7 @@ Eventually = Callable[..., None]
 Wait = Callable[[], None]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("train", ["ahead", "behind"])
 def test_a_run_whose_clock_jumps_by_ten_years_is_neither_lost_nor_done_twice(
     store: Store, home: Path, runs: list[str], under_way: Wait, all_ended: Wait, train: str
@@ -31,7 +31,7 @@ def test_a_run_whose_clock_jumps_by_ten_years_is_neither_lost_nor_done_twice(
     assert store.run(runs[0]).heartbeat != pytest.approx(time.time(), abs=1e8)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_whose_number_another_process_has_by_now_is_found_out(
     store: Store, home: Path, runs: list[str], all_ended: Wait, eventually: Eventually
 ) -> None:
@@ -42,7 +42,7 @@ def test_a_worker_whose_number_another_process_has_by_now_is_found_out(
     assert wrongs(store, runs) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_heartbeats_of_the_future_keep_no_run_alive(store: Store, home: Path, runs: list[str], all_ended: Wait) -> None:
     claimed = store.claim("elsewhere:1")
     assert claimed is not None

@@ -13,7 +13,7 @@ from tests.runs.holding import held
 Wait = Callable[[], None]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_outlives_a_database_that_is_held_for_thirty_seconds(
     store: Store, home: Path, runs: list[str], under_way: Wait, all_ended: Wait
 ) -> None:

@@ -19,7 +19,7 @@ Eventually = Callable[..., None]
 Wait = Callable[[], None]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_directory_that_is_away_for_a_while_costs_no_run_anything(
     store: Store, home: Path, runs: list[str], under_way: Wait, all_ended: Wait, eventually: Eventually
 ) -> None:
@@ -35,7 +35,7 @@ def test_a_directory_that_is_away_for_a_while_costs_no_run_anything(
     assert wrongs(store, runs) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_directory_that_is_replaced_gets_nothing_of_the_old_runs_and_the_old_one_goes_on_elsewhere(
     store: Store, home: Path, runs: list[str], under_way: Wait, eventually: Eventually
 ) -> None:
@@ -54,7 +54,7 @@ def test_a_directory_that_is_replaced_gets_nothing_of_the_old_runs_and_the_old_o
     away.rename(home)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_disk_that_is_full_for_a_while_costs_no_run_anything_and_nobody_is_taken_for_dead(
     small_disk: Path, store: Store, runs: list[str], under_way: Wait, all_ended: Wait, eventually: Eventually
 ) -> None:

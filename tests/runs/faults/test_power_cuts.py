@@ -39,7 +39,7 @@ def whole(store: Store, run: str) -> Finished:
     return last
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kept", [0, 1, 5])
 def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the_weights_are_the_same(
     store: Store, interrupts: Interrupts, kept: int

@@ -19,7 +19,7 @@ Eventually = Callable[..., None]
 Wait = Callable[[], None]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, home: Path) -> None:
     note_endings(store)
     runs = [store.submit(RunConfig(seed=None if seed % 2 else seed)) for seed in range(12)]
@@ -30,7 +30,7 @@ def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, h
     assert wrongs(store, runs) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_go_on_where_the_app_itself_is_killed_and_started_again_and_its_pages_show_them(
     store: Store, home: Path, runs: list[str], under_way: Wait, all_ended: Wait, eventually: Eventually
 ) -> None:

@@ -20,7 +20,7 @@ CONFIG = RunConfig(model="mlp", batch=64, epochs=1.0, sigma=1.0, device="cpu")  
 KILLS = 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_whose_workers_are_killed_ends_bit_for_bit_as_an_undisturbed_one_of_the_same_secret_seed(
     store: Store, home: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,7 +79,7 @@ def test_a_checkpoint_that_is_too_large_to_travel_is_not_said_to_be_there(
     assert [event.step for _, event in store.tail(run) if isinstance(event, Unsaved)] == [3]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_answers_that_are_lost_on_their_way_lose_and_double_nothing(store: Store) -> None:
     runs = [store.submit(RunConfig()) for _ in range(3)]
     lead(crew_of(store, Unreliable(3), "steps"), lambda: over(store), within=60)

@@ -47,7 +47,7 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
         pool.store.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_address_that_never_answers_is_told_of(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:

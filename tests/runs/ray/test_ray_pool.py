@@ -21,7 +21,7 @@ from dpcore.training.perturbation.request import Request
 from tests.runs.ray.nodes import Nodes, heads
 
 Eventually = Callable[..., None]
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 REAL = "dpcore.training.loop:train"
 
 

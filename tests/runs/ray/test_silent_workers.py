@@ -29,7 +29,7 @@ def test_a_worker_that_no_longer_answers_is_ended_and_its_run_queued_again(store
     assert steps_of(store, run) == [*range(1, 21), 20]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_has_answered_a_head_that_had_to_wait_for_its_store_is_not_lost(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,7 +56,7 @@ def test_a_worker_that_nothing_waits_for_makes_room_for_what_waits(
     assert store.run(run).status is Status.FINISHED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_that_waits_is_called_so_that_it_lives_as_long_as_it_may_wait(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

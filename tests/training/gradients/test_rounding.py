@@ -147,7 +147,7 @@ def test_every_row_of_the_projection_has_at_most_length_1():
         assert 1 - 3e-4 < norm <= 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_privacy_rests_on_is_checked_also_where_assertions_are_not():
     code = """
 import torch

@@ -41,11 +41,11 @@ def mebibytes(*arguments: int) -> float:
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is on Linux only")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_literal_step_of_the_large_network_stays_below_a_gigabyte():
     assert 64 < mebibytes(100) < 953  # 10^9 bytes; the gradients of 100 examples at once alone take 303 MiB
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_measure_sees_what_all_examples_at_once_would_take():
     assert mebibytes(100, 100) > 953

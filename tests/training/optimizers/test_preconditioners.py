@@ -108,7 +108,7 @@ def allot_at_random(run) -> None:
 
 
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(name):
     config = dataclasses.replace(CNN, optimizer=name, sigma=1.7, clip_norm=3.0, lr=0.01, epochs=1)
     noise, scale = noise_of(config, 23, allot_at_random if name == "adppl" else lambda run: None)
@@ -119,7 +119,7 @@ def test_the_noise_on_the_scaled_sum_has_the_std_that_is_charged_and_no_other(na
         assert stats.kstest(noise, "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
 def test_clipping_and_noise_of_a_step_use_the_same_scale_also_after_a_restore(name, monkeypatch):
     run = run_of(dataclasses.replace(CNN, optimizer=name, lr=0.01, epochs=1))
@@ -151,7 +151,7 @@ def test_clipping_and_noise_of_a_step_use_the_same_scale_also_after_a_restore(na
     assert torch.equal(inverses[1], inverses[2]) == (name == "adppl")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*SCALED, "adppl"])
 @pytest.mark.parametrize("clipping", ["flat", "auto_s", "per_layer"])
 def test_neighbouring_batches_move_the_scaled_sum_by_at_most_what_is_charged(name, clipping):

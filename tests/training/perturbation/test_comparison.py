@@ -120,7 +120,7 @@ def test_an_epsilon_at_which_learning_fails_is_skipped_and_the_others_are_shown(
     assert "raise the regulariser" in events_[1].reason  # type: ignore[union-attr]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["logistic", "mlp"])
 def test_a_step_size_that_makes_learning_diverge_leaves_the_rest_standing(model: str) -> None:
     methods = ("output", "gradient", "bassily", "input")

@@ -51,7 +51,7 @@ def test_descent_on_neighbours_ends_within_the_sensitivity(rate: float | None, r
         assert 0 < distance <= OutputPerturbation().sensitivity(task)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hostile_pair_comes_near_the_sensitivity_of_output_perturbation() -> None:
     one, other = hostile_pair()
     task = task_for(one, regulariser=1e-3, steps=20_000)

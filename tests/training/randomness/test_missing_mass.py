@@ -156,7 +156,7 @@ def test_a_run_with_the_tail_of_float32_would_have_no_epsilon(name: str, monkeyp
 
 
 @pytest.mark.parametrize(("device", "generator"), [("auto", "auto"), ("cuda", "auto")])
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_needs_more_than_the_reserve_has_no_epsilon(device: str, generator: str) -> None:
     config = RunConfig(sigma=0.06, device=device, noise_generator=generator)
     planned = plan(config)

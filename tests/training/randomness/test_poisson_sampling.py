@@ -114,7 +114,7 @@ def test_poisson_batches_pass_every_test_of_independence(test, seed):
     assert test(poisson(seed)) > LEVEL
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
 def test_the_batches_of_a_run_pass_them_too(test):
     assert test(of_a_run(lambda run: None)) > LEVEL

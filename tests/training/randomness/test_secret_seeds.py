@@ -81,7 +81,7 @@ def test_a_new_setting_at_its_default_changes_no_stream(config):
     assert not {*state(later(config, dummy=0.5))[1:]} & {*state(config)[1:]}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_new_setting_at_its_default_leaves_checkpoints_valid(tmp_path):
     config, file = dataclasses.replace(SMALL, epochs=1.0), tmp_path / "run.pt"
     events = train(config, ticking(1.0), file)
@@ -94,7 +94,7 @@ def test_a_new_setting_at_its_default_leaves_checkpoints_valid(tmp_path):
         next(train(later(config, dummy=0.5), ticking(1.0), file))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_checkpoint_goes_on_with_its_own_secret_alone_and_only_its_owner_may_read_it(tmp_path):
     config, file = dataclasses.replace(SECRET, epochs=1.0), tmp_path / "kept" / "run.pt"
     events = train(config, ticking(1.0), file, secret=5)

@@ -44,7 +44,7 @@ def closest(vectors) -> float:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_draw_of_a_run_is_fresh_also_after_a_rejection(method, draws):
     config = config_of(method)
     if method == "sa":

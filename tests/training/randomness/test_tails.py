@@ -176,7 +176,7 @@ def plausible(count: int, expected: float | np.ndarray) -> bool:
     return bool(min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_of_1_2_billion_numbers_as_many_exceed_what_torch_can_draw_as_the_normal_tail_says():
     words, draws, size = AesWords(SECRET), 1_200_000_000, 1 << 14

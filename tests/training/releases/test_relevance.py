@@ -87,7 +87,7 @@ def test_noise_without_bounds_still_gives_relevances_above_zero():
     assert relevance.min().item() > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
 def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
     config = dataclasses.replace(config, **ADPPL)
@@ -99,7 +99,7 @@ def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, std
     assert len(batches) == plan(config).steps
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_scale_is_larger_where_relevance_is_smaller_and_keeps_the_noise_in_all():
     run = run_of(dataclasses.replace(CNN, **ADPPL))
     scale = run.descent.optimizer.scale(run.descent.state)  # type: ignore[reportOptionalCall]
