@@ -1,8 +1,9 @@
-"""A copy of the tree gets an accountant, an optimizer and a setting as docs/adding.md says, and its commands heed them.
+"""A copy of the tree gets an accountant and a setting as docs/adding.md says, and its commands heed them.
 
 A setting cannot be registered from outside: the table is a frozen dataclass.
 """
 
+import inspect
 import json
 import os
 import re
@@ -13,48 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_adding import Tally
+
 ROOT = Path(__file__).parents[1]
 COPIED = ("app.py", "pages", "dpcore", "docs/settings.md", "tests/settings_page.py")
-TALLY = '''"""A made-up formula: 2 sqrt(T) q / sigma at any delta."""
-
+TALLY = f"""\"\"\"A made-up accountant.\"\"\"
 from typing import ClassVar, final
-
 import numpy as np
-
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-
-
-@final
-class Tally(Accountant):
-    """A made-up tally."""
-
-    name: ClassVar[str] = "tally"
-    title: ClassVar[str] = "Made-up tally"
-    note: ClassVar[str] = "The made-up tally counts what it likes."
-    source: ClassVar[str] = "arXiv 0000.00000"
-    kind: ClassVar[Kind] = Kind.CLAIMED
-    caveat: ClassVar[str] = "Nobody has proved it."
-
-    def _account(self, mechanism, steps, delta):
-        squares = np.array([(2 * each.q / each.sigma) ** 2 for each in mechanism.releases])
-        return Curve(steps, delta, np.sqrt(mechanism.compositions(steps) @ squares), None, self.kind)
-'''
-FORGETFUL = '''"""Gradient descent without any memory."""
-
-from dpcore.training.optimizers.base import POST_PROCESSING, Optimizer, UpdateRules, nothing
-
-
-def step(parameters, gradient, state, lr, scale):
-    """Step -lr g."""
-    parameters.add_(gradient, alpha=-lr)
-
-
-FORGETFUL = Optimizer(
-    name="forgetful", title="Forgetful", note=POST_PROCESSING, source="nowhere",
-    rules=lambda hyperparameters: UpdateRules((), nothing, step), lr=0.25, baseline_lr=0.125,
-    in_torch="return torch.optim.SGD(weights, lr=config.lr)",
-)
-'''
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.types import FloatArray, IntArray
+{inspect.getsource(Tally)}"""
 SAID = "no step has a smaller learning rate"
 LR_FLOOR = f"""    lr_floor: float = row(Number(
         default=0.0, low=0, high=5, ends="[]", label="Least learning rate", help="{SAID}",
@@ -69,9 +39,6 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
         "from .tally import Tally\n",
     ),
     ("dpcore/privacy/accountants/__init__.py", r"\bPld\(\)", "Tally(), "),
-    ("dpcore/training/optimizers/forgetful.py", "", FORGETFUL),
-    ("dpcore/training/optimizers/__init__.py", r"^from dpcore\.training", "from .forgetful import FORGETFUL\n"),
-    ("dpcore/training/optimizers/__init__.py", r"\bADAGRAD, RMSPROP", "FORGETFUL, "),
     ("dpcore/training/settings.py", r"^# fmt: on$", LR_FLOOR),
 ]
 HEEDED = ("dpcore/training/training_run.py", "self.learning_rate.at(step)\n")
@@ -131,12 +98,10 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
         (line,) = python("-m", "dpcore", *QUICK, "--lr-floor", "0.25", *options, status=2).stderr.splitlines()
         assert sentence in line
 
-    chosen = ["--optimizer", "forgetful", *DECAY, "--lr-floor", "0.25"]
-    trained = python("-m", "dpcore", *QUICK, *chosen, "--json")
+    trained = python("-m", "dpcore", *QUICK, *DECAY, "--lr-floor", "0.25", "--json")
     run = trained.stderr.split()[-1].rstrip(".")
     shown = json.loads(python("-m", "dpcore", "runs", "show", run, "--json").stdout)
-    settings = shown["settings"]
-    assert (shown["status"], settings["optimizer"], settings["lr_floor"]) == ("finished", "forgetful", 0.25)
+    assert (shown["status"], shown["settings"]["lr_floor"]) == ("finished", 0.25)
     refused = python("-m", "dpcore", "runs", "export", run, "--format", "opacus", status=2)
     assert "the script does not heed lr_floor (Least learning rate)" in refused.stderr
     asked = ["--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5", "--accountant", "tally", "--json"]

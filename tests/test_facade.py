@@ -22,12 +22,11 @@ def test_its_numbers_are_those_of_the_accountants() -> None:
 
 
 def test_a_calibration_is_that_of_its_target() -> None:
-    cases = [
+    for asked, target in (
         ({"target_epsilon": 2.0, "delta": 1e-5}, EpsilonTarget(2.0, 1e-5)),
         ({"target_advantage": 0.2}, AdvantageTarget(0.2)),
         ({"target_mu": 0.6, "delta": 1e-5}, MuTarget(0.6, 1e-5)),
-    ]
-    for asked, target in cases:
+    ):
         found = dpcore.calibrate("sigma", **asked, q=0.01, steps=1000, accountant="gdp")
         assert found == sigma_for(target, 0.01, 1000, accountant="gdp"), target
 
