@@ -1,14 +1,13 @@
-"""How much the runs bear: many who watch and ask, many workers, many runs, for long.
+"""How much the runs bear: many who watch and ask, many runs, for long.
 
-    python tests/benchmarks/runs.py watch [--viewers 100] [--browsers 3] [--servers 1] [--seconds 300]
-    python tests/benchmarks/runs.py claim [--runs 1000] [--workers 8] [--kills 100]
+    python tests/benchmarks/runs.py watch [--viewers 100] [--browsers 3] [--servers 1] [--seconds 300] [--still]
     python tests/benchmarks/runs.py store [--runs 10000] [--events 5000000] [--seconds 5]
     python tests/benchmarks/runs.py memory [--minutes 15] [--viewers 20]
 
 `watch`: sessions by Streamlit's own protocol, and a few in Chromium, have the lab open, follow two runs that train for
-real, and move the slider of sigma every ten seconds; several servers stand behind a proxy with sticky sessions.
-`claim`: real worker processes do queued jobs and are killed meanwhile. `store`: a store of many runs and events.
-`memory`: as `watch`, for long. Prints a table, then one JSON object. Status 1 where a target is missed.
+real, and move the slider of sigma every ten seconds, or nothing if they are still; several servers stand behind a proxy
+with sticky sessions. `store`: a store of many runs and events. `memory`: as `watch`, for long. Prints a table, then one
+JSON object. Status 1 where a target is missed.
 """
 
 import argparse
@@ -28,7 +27,7 @@ def watch(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Many sessions."""
     from tests.benchmarks import runs_watch
 
-    load = runs_watch.Load(options.viewers, options.browsers, options.servers, options.seconds)
+    load = runs_watch.Load(options.viewers, options.browsers, options.servers, options.seconds, still=options.still)
     figures = runs_watch.measured(load)
     return figures, runs_watch.missed(figures)
 
@@ -43,14 +42,6 @@ def memory(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     return figures, [name] if figures[name] > GROWTH else []
 
 
-def claim(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
-    """Many queued runs."""
-    from tests.benchmarks import runs_claim
-
-    figures = runs_claim.measured(options.runs, options.workers, options.kills, options.within)
-    return figures, runs_claim.missed(figures)
-
-
 def store(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Many runs and events."""
     from tests.benchmarks import runs_store
@@ -59,10 +50,9 @@ def store(options: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     return figures, runs_store.missed(figures)
 
 
-PARTS = {"watch": watch, "claim": claim, "store": store, "memory": memory}
+PARTS = {"watch": watch, "store": store, "memory": memory}
 OPTIONS: dict[str, dict[str, float]] = {  # of each part, with their values where none is given
     "watch": {"viewers": 100, "browsers": 3, "servers": 1, "seconds": 300.0},
-    "claim": {"runs": 1000, "workers": 8, "kills": 100, "within": 1800.0},
     "store": {"runs": 10_000, "events": 5_000_000, "seconds": 5.0},
     "memory": {"minutes": 15.0, "viewers": 20, "warm_up": WARM_UP},
 }
@@ -76,6 +66,8 @@ def main() -> None:
         part = parts.add_parser(name)
         for option, value in options.items():
             part.add_argument(f"--{option.replace('_', '-')}", type=type(value), default=value)
+        if name == "watch":
+            part.add_argument("--still", action="store_true")
     options = parser.parse_args()
     figures, wrong = PARTS[options.part](options)
     for name, value in figures.items():

@@ -1,4 +1,4 @@
-"""How soon a submitted run speaks: seconds from submit to the first events, the lag of later ones, and single calls.
+"""How soon a submitted run speaks: seconds from submit to the first events, and the lag of later ones.
 
     python tests/benchmarks/runs_latency.py [--repeat 5] [--model cnn mlp]
 
@@ -12,7 +12,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -95,45 +94,13 @@ def lags() -> Figures:
     return {"event lag": statistics.median(seen), "event lag, worst": max(seen)}
 
 
-def median_of(call: Callable[[], object], repeat: int = 300) -> float:
-    """Median seconds of one call."""
-    times = []
-    for _ in range(repeat):
-        begun = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times)
-
-
-def calls() -> Figures:
-    """Single calls on a store that holds 200 runs, one of them with 2000 events."""
-    event = Stepped(1, 0.1, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 10.0)
-    with tempfile.TemporaryDirectory() as home, Store(home) as store:
-        for seed in range(200):
-            store.submit(RunConfig(seed=seed))
-        claimed = store.claim("here:1")
-        assert claimed is not None
-        run = claimed.id
-        for _ in range(2000):
-            store.append(run, event)
-        return {
-            "submit": median_of(lambda: store.submit(RunConfig()), 50),
-            "append": median_of(lambda: store.append(run, event)),
-            "tail, nothing new": median_of(lambda: store.tail(run, after=10_000)),
-            "tail, 10 events": median_of(lambda: store.tail(run, after=store.run(run).sequence - 10)),
-            "tail, 2000 events": median_of(lambda: store.tail(run)[:2000], 20),
-            "list 250 runs": median_of(store.runs, 20),
-            "claim, nothing free": median_of(lambda: store.claim("here:2")),
-        }
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--model", nargs="+", default=["cnn", "mlp"])
     options = parser.parse_args()
-    figures = calls() | lags()
+    figures = lags()
     for model in options.model:
         figures |= starts(model, options.repeat)
     for name, seconds in figures.items():
