@@ -38,6 +38,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
 
+from dpcore.training.gradients.core_threads import Cores
 from tests.benchmarks.mutants import Mutant, mutants_of, mutated
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +93,8 @@ def forked(work: Callable[[Callable[[Any], None]], None], limit: float) -> list[
             silent = os.open(os.devnull, os.O_WRONLY)
             os.dup2(silent, 1)
             os.dup2(silent, 2)
+            for cores in [each for one in our_modules() for each in vars(one).values() if isinstance(each, Cores)]:
+                cores.__init__(cores.count)  # a process that is forked has one thread
             with path.open("a", buffering=1) as out:
                 work(lambda said: print(json.dumps(said), file=out))
         finally:
@@ -103,7 +106,9 @@ def forked(work: Callable[[Callable[[Any], None]], None], limit: float) -> list[
         time.sleep(0.005)
     with suppress(ProcessLookupError):  # nothing that it started is left
         os.killpg(process, signal.SIGKILL)
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    said = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    path.unlink(missing_ok=True)
+    return said
 
 
 def passes(item: pytest.Item, following: pytest.Item | None) -> bool:
@@ -201,7 +206,7 @@ class Run:
         """Note the seconds of each test that passes without a fault, and the lines of the room that it reaches."""
         for file in dict.fromkeys(item.path for item in self.items.values()):
             items = [item for item in self.items.values() if item.path == file]
-            for test, seconds, lines in forked(lambda say, items=items: self.traced(items, say), 1200.0):
+            for test, seconds, lines in forked(lambda say, items=items: self.traced(items, say), 600.0):
                 self.seconds[test], self.reached[test] = seconds, {}
                 for name, line in lines:
                     self.reached[test].setdefault(str(Path(name).relative_to(ROOT)), set()).add(line)
@@ -233,7 +238,7 @@ class Run:
         """Leave out tests that fail without a fault once their order is another: they would notice anything."""
         tests = sorted(self.reached, key=self.seconds.__getitem__)
         while tests:
-            said = forked(lambda say, tests=tests: self.attempt(None, tests, say), 1200.0)
+            said = forked(lambda say, tests=tests: self.attempt(None, tests, say), 600.0)
             failed = said[-1].removeprefix("killed by ") if said else tests[0]
             if failed not in self.reached:
                 break
