@@ -43,7 +43,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def opened(page: str, **query: Any) -> AppTest:
-    test = AppTest.from_file(ROOT / "pages" / f"{page}.py", default_timeout=60)
+    test = AppTest.from_file(ROOT / "pages" / f"{page}.py", default_timeout=300)
     test.query_params.update(query)
     test.run()
     assert not test.exception, page
@@ -86,7 +86,7 @@ def test_a_page_is_its_file_and_its_line(tmp_path: Path, monkeypatch: pytest.Mon
     file.write_text(HALF_PAGE)
     half = menu.Page(str(file), "Half", "percent", opens_settings=True)
     monkeypatch.setattr(menu, "PAGES", (*menu.PAGES, half))
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=300)
     app.query_params.update(sigma="3", by="rdp")
     app.run().switch_page(half.file).run()
     assert not app.exception

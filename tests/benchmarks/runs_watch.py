@@ -23,7 +23,9 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
+from tests.benchmarks.logged_training import log_of
 from tests.benchmarks.page_opener import Opened, opened
+from tests.benchmarks.runs import processor_time
 from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, keys, looked_at
 from tests.benchmarks.runs_proxy import proxied
 from tests.benchmarks.slider_mover import Moved, Mover
@@ -83,9 +85,9 @@ def address_of(number: int) -> str:
 
 @contextmanager
 def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
-    """Two runs that train for real, by a pool of this process; cancelled afterwards."""
+    """Two runs that train for real, by a pool of this process, and write down what they say; cancelled afterwards."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    with Store(home) as store, Pool(store, 2):
+    with Store(home) as store, Pool(store, 2, "tests.benchmarks.logged_training:train"):
         ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
         try:
             deadline = time.monotonic() + 180
@@ -214,12 +216,6 @@ def memory(pid: int) -> float:
     return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
 
 
-def processor_time(pid: int) -> float:
-    """Seconds that the process has computed."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
 def paces(store: Store, runs: list[str], after: dict[str, int]) -> list[float]:
     """The median steps per second of each run behind an event."""
     return [
@@ -253,6 +249,17 @@ def of_those_who_ask() -> float:
     return times
 
 
+def logs_agree(store: Store, runs: Sequence[str]) -> bool:
+    """Whether the store has what each worker's own log says it said, event by event."""
+    for run in runs:
+        stored = [body for _, body in store.bodies(run)]
+        with open(log_of(store.home, run), encoding="utf-8") as log:
+            said = [line.rstrip("\n") for line in log]
+        if stored != said[: len(stored)] or len(said) > len(stored) + 1:  # the last one may have been said to nobody
+            return False
+    return True
+
+
 def measured(load: Load) -> dict[str, Any]:
     """The figures, from a quiet stretch before, the load, and a quiet stretch after."""
     with (
@@ -266,8 +273,10 @@ def measured(load: Load) -> dict[str, Any]:
         before = alone(store, runs, min(load.seconds / 5, LONGEST_ALONE))
         got = asyncio.run(watch(servers, store, runs, load))
         after = alone(store, runs, min(load.seconds / 5, LONGEST_ALONE))
+        agree = logs_agree(store, runs)
     undisturbed = [(a + b) / 2 for a, b in zip(before, after, strict=True)]
     return figures_of(got, load) | {
+        "workers' logs agree": agree,
         "steps/s alone": [round(each, 1) for each in undisturbed],
         "steps/s watched": [round(each, 1) for each in got.paces],
         "slowed by, %": round(100 * (1 - sum(got.paces) / sum(undisturbed)), 1),
@@ -319,6 +328,7 @@ def missed(figures: dict[str, Any]) -> list[str]:
         "reruns asked for": figures["reruns asked for"] == 0,
         "lost": figures["lost"] == 0,
         "doubled": figures["doubled"] == 0,
+        "workers' logs agree": figures["workers' logs agree"],
         "slowed by, %": figures["slowed by, %"] <= 20,
     }
     return [*late, *(name for name, met in targets.items() if not met)]

@@ -21,32 +21,11 @@ def figures_of(script: str, *words: str) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_queued_runs_are_done_once_each_by_workers_that_are_killed() -> None:
-    figures = figures_of("runs.py", "claim", "--runs", "10", "--workers", "3", "--kills", "3", "--within", "120")
-    assert figures["not finished exactly once, or with other events"] == 0
-    assert figures["the first of them"] == []
-
-
-@pytest.mark.long
-def test_a_store_of_many_runs_is_filled_drawn_and_written_to() -> None:
-    figures = figures_of("runs.py", "store", "--runs", "30", "--events", "3000", "--seconds", "0.2")
-    assert figures["runs, events"] == [30, 3000]
-    assert figures["events a second, eight writers"] > 0
-
-
-@pytest.mark.long
-def test_sessions_and_a_browser_miss_no_event_and_get_their_charts() -> None:
-    words = ["--viewers", "2", "--browsers", "1", "--servers", "2", "--seconds", "10"]
+def test_a_hundred_sessions_and_a_browser_miss_no_event_and_get_their_charts() -> None:
+    words = ["--viewers", "100", "--browsers", "1", "--servers", "2", "--seconds", "10"]
     figures = figures_of("runs.py", "watch", *words)
-    assert figures["events, received"][1] == 2 * figures["events, received"][0] > 0
+    assert figures["events, received"][1] == 100 * figures["events, received"][0] > 0
     assert (figures["lost"], figures["doubled"], figures["workers' logs agree"]) == (0, 0, True)
     assert figures["slider to chart, ms"]
     assert figures["event to picture, ms"]
     assert min(figures["MiB of each server"][0]) > 50
-
-
-@pytest.mark.long
-def test_runs_outlive_kills_of_the_app_too() -> None:
-    figures = figures_of("faults.py", "--runs", "3", "--servers", "1", "--app", "--within", "200")
-    assert figures["how they ended"] == {"finished": 3}
-    assert figures["wrong"] == 0
