@@ -70,49 +70,18 @@ def test_an_option_that_does_not_fit_a_history_contradicts_it(
     assert printed(capsys, [*words, "--sigma", "0.5"])["verdict"] == "contradictory"
 
 
-@pytest.mark.parametrize("example", [each.name for each in EXAMPLES])
-def test_every_printed_claim_is_an_example(example: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, ["check", "--example", example])["verdict"]
+def test_every_printed_claim_is_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    for example in EXAMPLES:
+        assert printed(capsys, ["check", "--example", example.name])["verdict"], example.name
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        ([], "Expected a claim"),
-        (["--epsilon", "0"], "epsilon=0"),
-        (["--epsilon", "-3"], "epsilon=-3"),
-        (["--epsilon", "three"], "epsilon='three' to be a number"),
-        (["--delta", "1"], "delta=1.0 in (0, 1)"),
-        (["--sigma", "-1"], "sigma=-1.0"),
-        (["--q", "1.5"], "q=1.5"),
-        (["--batch", "0"], "batch=0"),
-        (["--epochs", "-1"], "epochs=-1.0"),
-        (["--sampler", "weighted"], "sampler='weighted' to be one of: poisson"),
-        (["--accountant", "abadi"], "accountant='abadi'"),
-        (["--text", "no such file"], "text='no such file' to be a file that can be read"),
-        (["--example", "none"], "example='none' to be one of: moments"),
-        (["--example", "clt", "--text", "x"], "no --text without"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(words: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", *words]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    (line,) = err.splitlines()
-    assert named in line
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"(3, 4)"])
-def test_a_text_that_claims_nothing_says_what_is_missing(
-    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_text_that_claims_nothing_says_what_is_missing_and_what_is_no_text_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "nothing.txt"
-    file.write_bytes(content)
-    assert printed(capsys, ["check", "--text", str(file)])["verdict"] == "insufficient"
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "model.pt"
+    file = tmp_path / "given"
+    for content in (b"", b"nonsense", b"(3, 4)"):
+        file.write_bytes(content)
+        assert printed(capsys, ["check", "--text", str(file)])["verdict"] == "insufficient", content
     file.write_bytes(b"\x80\x02\xff\xfe")
     assert main(["check", "--text", str(file)]) == 2
     assert "no text in UTF-8" in capsys.readouterr().err
