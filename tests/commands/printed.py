@@ -7,6 +7,8 @@ import pytest
 
 from dpcore.__main__ import main
 
+Output, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch  # what tests of commands are given
+
 
 def strict(constant: str) -> None:
     """Refuse what Python's JSON would let pass: NaN and infinities."""

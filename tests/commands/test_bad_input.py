@@ -11,6 +11,7 @@ from dpcore.__main__ import COMMANDS, main
 from dpcore.papers import PAPERS
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
+from tests.commands.printed import Output, Patch
 
 MECHANISM = "--q .01 --sigma 4 --steps 100"
 SIGMA = "--solve sigma --target-epsilon 3 --q .01 --steps 10000 --delta 1e-5"
@@ -149,7 +150,7 @@ LEAVES = dict(
 )
 
 
-def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def refused(words: list[str], capsys: Output) -> str:
     """The one line with which the words are refused."""
     status, said = main(words), capsys.readouterr()
     assert (status, said.out) == (2, ""), words
@@ -159,7 +160,7 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: Patch) -> Path:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -167,7 +168,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", LEAVES)
-def test_every_option_names_itself_where_its_value_is_none(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_option_names_itself_where_its_value_is_none(command: str, capsys: Output) -> None:
     for action in LEAVES[command]._actions:
         option = (action.option_strings or [""])[-1]
         if not option or action.nargs == 0 or option in ANY_TEXT:
@@ -189,7 +190,7 @@ OWN = ("list", "status", "download", "sweep")  # of the commands that have actio
 
 
 @pytest.mark.parametrize("command", BAD)
-def test_bad_input_is_one_line_and_leaves_no_run(command: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line_and_leaves_no_run(command: str, home: Path, capsys: Output) -> None:
     for words, said in BAD[command]:
         line = refused([*command.split(), *GOOD.get(command, "").split(), *words.split()], capsys)
         assert said in line, (words[:100], line[:200])
@@ -199,7 +200,7 @@ def test_bad_input_is_one_line_and_leaves_no_run(command: str, home: Path, capsy
             assert store.runs(kind=None) == []
 
 
-def test_a_wrong_or_bare_command_is_one_line_and_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_or_bare_command_is_one_line_and_help_lists_the_commands(capsys: Output) -> None:
     for words in ([], ["epsilom"], ["epsilon"], ["--json"]):
         refused(words, capsys)
     assert main(["--help"]) == 0
@@ -213,9 +214,7 @@ def test_a_whole_number_is_taken_as_it_is_written_however_large() -> None:
         assert parser.parse_args(["--seed", text]).seed == seed
 
 
-def test_a_home_that_no_system_has_holds_nothing_and_can_keep_no_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_home_that_no_system_has_holds_nothing_and_can_keep_no_run(monkeypatch: Patch, capsys: Output) -> None:
     for place in ("/" + "a" * 5000, "~nobody-of-that-name/x", "/etc/passwd"):
         monkeypatch.setenv("DPCORE_HOME", place)
         monkeypatch.setenv("DPCORE_DATA", place)

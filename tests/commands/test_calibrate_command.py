@@ -8,10 +8,9 @@ from dpcore.__main__ import main
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import scheduled
-from tests.commands.printed import printed
+from tests.commands.printed import Output, printed
 
 SIGMA = ["calibrate", "--solve", "sigma", "--target-epsilon", "3", "--q", ".01", "--steps", "10000", "--delta", "1e-5"]
-Output = pytest.CaptureFixture[str]
 
 
 def counted(found: dict[str, Any]) -> float:

@@ -6,17 +6,15 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 from dpcore.__main__ import main
 from dpcore.claims.worked import EXAMPLES
-from tests.commands.printed import printed
+from tests.commands.printed import Output, Patch, printed
 
 CLAIM = ["check", "--epsilon", "3.0", "--sigma", "1.1", "--q", ".01", "--steps", "1000", "--delta", "1e-5"]
 CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
 
 
-def test_the_verdict_is_one_object_with_its_certificate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
     found = printed(capsys, CLAIM)
     assert (found["verdict"], found["claim"]["epsilon"]) == ("holds", "3.0")
     assert 1.50 < found["certificate"]["lower"] <= found["certificate"]["upper"] < 1.52
@@ -27,14 +25,14 @@ def test_the_verdict_is_one_object_with_its_certificate(capsys: pytest.CaptureFi
     assert found["read"] == found["left_out"] == []
 
 
-def test_a_sampler_changes_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sampler_changes_the_verdict(capsys: Output) -> None:
     found = printed(capsys, [*CLAIM, "--sampler", "shuffle"])
     assert found["verdict"] == "refuted"
     assert found["certificate"]["lower"] > 3.05
     assert found["certificate"]["dp_event"] is None
 
 
-def test_the_text_says_the_verdict_first_and_the_review_last(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_says_the_verdict_first_and_the_review_last(capsys: Output) -> None:
     assert main([*CLAIM, "--accountant", "strong"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("CONTRADICTORY. Advanced composition gives ")
@@ -42,7 +40,7 @@ def test_the_text_says_the_verdict_first_and_the_review_last(capsys: pytest.Capt
     assert all(len(line) <= 110 for line in lines)
 
 
-def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: Output) -> None:
     file = tmp_path / "card.md"
     file.write_text(CARD, encoding="utf-8")
     found = printed(capsys, ["check", "--text", str(file), "--sigma", "1.3"])
@@ -50,9 +48,7 @@ def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: pytest.
     assert {each["field"]: CARD[slice(*each["at"])] for each in found["read"]}["examples"] == "60,000"
 
 
-def test_the_input_is_read_where_the_file_is_a_dash(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: Output) -> None:
     state = json.dumps({"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"})
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(state.encode())))
     found = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])
@@ -60,9 +56,7 @@ def test_the_input_is_read_where_the_file_is_a_dash(
     assert "rdp" in [each["accountant"] for each in found["given_by"]]
 
 
-def test_an_option_that_does_not_fit_a_history_contradicts_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_option_that_does_not_fit_a_history_contradicts_it(tmp_path: Path, capsys: Output) -> None:
     file = tmp_path / "history.json"
     file.write_text(json.dumps({"history": [[1.1, 0.01, 1000]]}), encoding="utf-8")
     words = ["check", "--text", str(file), "--epsilon", "3", "--delta", "1e-5"]
@@ -70,14 +64,12 @@ def test_an_option_that_does_not_fit_a_history_contradicts_it(
     assert printed(capsys, [*words, "--sigma", "0.5"])["verdict"] == "contradictory"
 
 
-def test_every_printed_claim_is_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_printed_claim_is_an_example(capsys: Output) -> None:
     for example in EXAMPLES:
         assert printed(capsys, ["check", "--example", example.name])["verdict"], example.name
 
 
-def test_a_text_that_claims_nothing_says_what_is_missing_and_what_is_no_text_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(tmp_path: Path, capsys: Output) -> None:
     file = tmp_path / "given"
     for content in (b"", b"nonsense", b"(3, 4)"):
         file.write_bytes(content)

@@ -15,14 +15,14 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
 from tests import golden
-from tests.commands.printed import printed
+from tests.commands.printed import Output, printed
 
 HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
 SETTING = ["epsilon", "--q", ".1", "--sigma", "1", "--steps", "20", "--delta", "1e-5", "--accountant", "rdp"]
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_headline_setting_prints_the_known_numbers(capsys: Output) -> None:
     found = printed(capsys, HEADLINE)
     assert (found["q"], found["sigma"], found["delta"]) == (0.01, 4.0, 1e-5)
     assert len(found["steps"]) == 100
@@ -38,7 +38,7 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFix
     assert all(len(curve["epsilon"]) == 100 for curve in curves.values())
 
 
-def test_its_steps_are_those_of_a_chart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_steps_are_those_of_a_chart(capsys: Output) -> None:
     for steps in (7, 100, 101, 12_345):
         given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
         found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
@@ -50,7 +50,7 @@ def test_its_steps_are_those_of_a_chart(capsys: pytest.CaptureFixture[str]) -> N
         assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]
 
 
-def test_accountants_and_points_can_be_chosen_but_no_more_points_than_steps(capsys: pytest.CaptureFixture[str]) -> None:
+def test_accountants_and_points_can_be_chosen_but_no_more_points_than_steps(capsys: Output) -> None:
     chosen = ["--accountant", "zcdp", "--accountant", "rdp", "--accountant", "zcdp", "--points", "4"]
     found = printed(capsys, HEADLINE + chosen)
     assert list(found["accountants"]) == ["zcdp", "rdp"]
@@ -58,7 +58,7 @@ def test_accountants_and_points_can_be_chosen_but_no_more_points_than_steps(caps
     assert printed(capsys, [*HEADLINE, "--steps", "3", "--accountant", "naive"])["steps"] == [1, 2, 3]
 
 
-def test_infinity_is_null_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_infinity_is_null_and_explained(capsys: Output) -> None:
     arguments = ["epsilon", "--q", ".9", "--sigma", "5", "--steps", "10", "--delta", "1e-5"]
     zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"]["zcdp"]
     assert zcdp["epsilon"] == [None, None]
@@ -67,14 +67,14 @@ def test_infinity_is_null_and_explained(capsys: pytest.CaptureFixture[str]) -> N
     assert printed(capsys, tiny)["accountants"]["gdp"]["note"]
 
 
-def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: Output) -> None:
     schedule = ["--accountant", "rdp", "--schedule", "exponential", "--rate", ".02", "--level-steps", "100"]
     found = printed(capsys, HEADLINE + schedule)
     assert (found["schedule"], found["rate"], found["level_steps"]) == ("exponential", 0.02, 100)
     assert found["accountants"]["rdp"]["epsilon"][-1] > 2 * golden.ABADI_RDP.epsilon
 
 
-def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_ends_with_a_verdict_on_each_line(capsys: Output) -> None:
     assert main(HEADLINE) == 0
     out = capsys.readouterr().out
     assert out.startswith("epsilon after 10000 steps\n")
@@ -86,9 +86,7 @@ def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("alone", [["--accountant", "gdp"], pytest.param([], marks=pytest.mark.long)])
-def test_huge_and_infinite_numbers_are_short_and_explained_once(
-    capsys: pytest.CaptureFixture[str], alone: list[str]
-) -> None:
+def test_huge_and_infinite_numbers_are_short_and_explained_once(capsys: Output, alone: list[str]) -> None:
     for sigma in (".05", ".01", "1e-3"):
         assert main(["epsilon", "--q", ".01", "--sigma", sigma, "--steps", "1000", "--delta", "1e-5", *alone]) == 0
         lines = capsys.readouterr().out.splitlines()
@@ -98,7 +96,7 @@ def test_huge_and_infinite_numbers_are_short_and_explained_once(
             assert ("infinite" in line) == ("n/a, because" in line)
 
 
-def test_the_table_does_not_round_a_bound_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_does_not_round_a_bound_down(capsys: Output) -> None:
     assert main(["epsilon", "--q", "1", "--sigma", "2", "--steps", "1", "--delta", "1e-5"]) == 0
     lines = {line.split()[0]: line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]}
     mechanism = Mechanism.constant(1.0, 2.0, 1)
@@ -121,7 +119,7 @@ def test_commands_that_compute_and_look_run_without_torch_and_pages() -> None:
     assert json.loads(done.stdout)["accountants"]["rdp"]["epsilon"][0] == pytest.approx(1.0355, abs=2e-4)
 
 
-def test_every_sampler_gives_both_ends_at_every_horizon(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_sampler_gives_both_ends_at_every_horizon(capsys: Output) -> None:
     assert "sampler" not in printed(capsys, SETTING)
     for name, sampler in SAMPLERS.items():
         found = printed(capsys, [*SETTING, "--sampler", name, "--points", "4"])
@@ -134,13 +132,13 @@ def test_every_sampler_gives_both_ends_at_every_horizon(capsys: pytest.CaptureFi
         assert (drawn["epsilon"], drawn["lower"]) == (expected.epsilon.tolist(), expected.lower.tolist()), name
 
 
-def test_poisson_batches_may_have_a_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+def test_poisson_batches_may_have_a_schedule(capsys: Output) -> None:
     schedule = ["--schedule", "exponential", "--rate", ".1", "--accountant", "pld"]
     found = printed(capsys, [*SETTING, *schedule, "--sampler", "poisson"])
     assert found["sampler"]["epsilon"] == found["accountants"]["pld"]["epsilon"]
 
 
-def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: Output) -> None:
     found = printed(capsys, [*SETTING, "--bands", "4", "--points", "4"])
     plain = ["epsilon", "--q", ".4", "--sigma", "1", "--steps", "5", "--delta", "1e-5", "--accountant", "rdp"]
     expected = printed(capsys, plain)
@@ -149,7 +147,7 @@ def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: pytest.
     assert found["accountants"]["rdp"]["epsilon"] == [curve[rounds - 1] for rounds in (2, 3, 4, 5)]
 
 
-def test_the_table_names_sampler_and_adjacency(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_names_sampler_and_adjacency(capsys: Output) -> None:
     assert main([*SETTING, "--sampler", "shuffle"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     assert "Shuffled every epoch, zero-out: epsilon 6.3" in last

@@ -104,27 +104,6 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
     assert "weights_only" not in err
 
 
-@pytest.mark.long
-def test_a_run_killed_between_saving_and_recording_it_still_ends_as_the_whole_run(capsys):
-    *_, whole = train(CONFIG)
-    with Store() as store:
-        run, told = cut_off(store, Status.LOST)
-        last = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed))
-        killed = store.submit(CONFIG, worker=worker_name(os.getpid()))
-        for event in told[:last]:
-            store.append(killed, event)
-        store.end(killed, Status.LOST)
-        checkpoint_path(store.home, run).rename(checkpoint_path(store.home, killed))
-        assert main(["runs", "resume", killed]) == 0
-        events = [event for _, event in store.tail(store.runs()[0].id)]
-    assert events[: last + 1] == told[: last + 1]
-    assert isinstance(events[0], Started)
-    assert sum(isinstance(event, Started) for event in events) == 1
-    assert isinstance(whole, Finished)
-    assert isinstance(events[-1], Finished)
-    assert events[-1].accuracy == whole.accuracy
-
-
 def test_an_error_before_the_first_step_fails_the_rest_which_keeps_its_checkpoint(capsys, monkeypatch):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST)

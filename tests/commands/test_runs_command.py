@@ -18,13 +18,11 @@ from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started, to_json
-from tests.commands.printed import printed
-
-Output = pytest.CaptureFixture[str]
+from tests.commands.printed import Output, Patch, printed
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: Patch) -> Path:
     """The directory that DPCORE_HOME names; nothing is in it."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
@@ -71,9 +69,7 @@ def test_show_gives_settings_and_traceback(home: Path, capsys: Output) -> None:
     assert json.loads(capsys.readouterr().out)["sequence"] == 2
 
 
-def test_json_is_json_also_where_an_older_version_stored_what_is_not(
-    home: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_is_json_where_an_older_version_stored_what_is_not(home: Path, capsys: Output, monkeypatch: Patch) -> None:
     with Store(home) as store:
         run = _claimed(store)
         event = Evaluated(7, 0.4, 0.625, math.nan, (0.5,) * 9 + (math.inf,))
@@ -102,9 +98,7 @@ def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:
         assert store.stopping(running)
 
 
-def test_a_run_whose_process_is_gone_is_shown_as_lost_and_one_of_a_worker_waits_again(
-    home: Path, capsys: Output
-) -> None:
+def test_a_run_whose_process_is_gone_is_lost_and_one_of_a_worker_waits_again(home: Path, capsys: Output) -> None:
     process = multiprocessing.get_context("spawn").Process(target=time.time)
     process.start()
     process.join()
@@ -166,8 +160,8 @@ class Heating:
         return {"dataset": self.dataset, "seed": None}
 
 
-def test_jobs_of_other_kinds_are_listed_where_they_are_asked_for_and_cancelled(
-    home: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(
+    home: Path, capsys: Output, monkeypatch: Patch
 ) -> None:
     monkeypatch.setitem(KINDS, "heating", Kind("heating", Heating, "nowhere:heat", {"warmer": Heating}))
     with Store(home) as store:
@@ -189,3 +183,28 @@ def test_jobs_of_other_kinds_are_listed_where_they_are_asked_for_and_cancelled(
     assert main(["runs", "cancel", job]) == 0
     assert main(["runs", "show", job]) == 0
     assert "cancelling" in capsys.readouterr().out
+
+
+def test_every_combination_is_queued_with_every_seed(home: Path, capsys: Output) -> None:
+    grid = ["--grid", "sigma=1,2,4", "--grid", "lr=.1,.5", "--seeds", "3", "--seed", "7"]
+    found = printed(capsys, ["runs", "sweep", *grid, "--model", "mlp", "--name", "first"])
+    with Store(home) as store:
+        runs = store.runs()
+        assert sorted(found["runs"]) == sorted(run.id for run in runs)
+        assert {run.sweep for run in runs} == {found["sweep"]}
+        made = {(run.config.sigma, run.config.lr, run.config.seed) for run in runs}
+        assert made == {(sigma, lr, seed) for sigma in (1, 2, 4) for lr in (0.1, 0.5) for seed in (7, 8, 9)}
+        assert {run.config.model for run in runs} == {"mlp"}
+        assert all(run.name.startswith("first: sigma ") for run in runs)
+        assert sorted(store.queue()) == sorted(found["runs"])
+
+
+def test_what_is_not_swept_suits_what_is_and_to_choose_costs_privacy(home: Path, capsys: Output) -> None:
+    grid = ["--grid", "stop_epsilon=1,2", "--stop-accountant", "rdp", "--optimizer", "adam"]
+    assert main(["runs", "sweep", *grid]) == 0
+    *runs, last = capsys.readouterr().out.splitlines()
+    assert len(runs) == 2
+    assert "or the best, costs more than it alone" in last
+    with Store(home) as store:
+        assert {run.config.stop_accountant for run in store.runs()} == {"rdp"}
+        assert {run.config.lr for run in store.runs()} != {0.5}  # that of another optimizer

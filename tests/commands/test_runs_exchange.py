@@ -21,16 +21,15 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started
 from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
-from tests.commands.printed import printed
+from tests.commands.printed import Output, Patch, printed
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(model="mlp", epochs=0.2)
 STEPS = plan(CONFIG).steps
-Output = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: Patch) -> Iterator[Store]:
     """The store that DPCORE_HOME names; the working directory is empty."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     (tmp_path / "here").mkdir()
@@ -61,9 +60,7 @@ def refused(capsys: Output, *words: str) -> str:
     return err
 
 
-def test_an_exported_run_is_imported_elsewhere(
-    store: Store, capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Path, monkeypatch: Patch) -> None:
     run = finished(store)
     tag(store, run, ["class of 2026"])
     annotate(store, run, "the first\nof many")
@@ -142,9 +139,7 @@ REFUSED = {
 }
 
 
-def test_bad_input_is_one_line_and_nothing_is_written(
-    store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_input_is_one_line_and_nothing_is_written(store: Store, capsys: Output, monkeypatch: Patch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     running = store.submit(CONFIG, "", "elsewhere:1")
     ids = {"RUN": finished(store), "QUEUED": store.submit(CONFIG), "RUNNING": running, "JOB": store.submit(Request())}
@@ -166,8 +161,8 @@ HOSTILE = {
 }
 
 
-def test_a_hostile_file_and_what_is_no_file_are_one_line_and_make_no_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+def test_a_hostile_file_or_none_is_one_line_and_makes_no_store(
+    tmp_path: Path, monkeypatch: Patch, capsys: Output
 ) -> None:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
@@ -194,7 +189,7 @@ def test_a_deleted_run_is_gone_with_its_checkpoint(store: Store, capsys: Output)
     assert printed(capsys, ["runs", "delete", runs[2], "--yes"]) == {"deleted": [runs[2]]}
 
 
-def test_whoever_sits_at_a_terminal_is_asked(store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_sits_at_a_terminal_is_asked(store: Store, capsys: Output, monkeypatch: Patch) -> None:
     run = finished(store)
     for answer, left in (("n\n", 1), ("", 1), ("\n", 1), ("y\n", 0)):
         asked = io.StringIO(answer)

@@ -19,21 +19,21 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from tests.commands.printed import Output, Patch
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(model="mlp", epochs=0.2)
 STEPS = plan(CONFIG).steps
-Output = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: Patch) -> Iterator[Store]:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     with Store() as store:
         yield store
 
 
-def in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_a_terminal(monkeypatch: Patch) -> None:
     """Have standard output be a terminal."""
     for name, value in {"TERM": "xterm", "COLUMNS": "140", "LINES": "40"}.items():
         monkeypatch.setenv(name, value)
@@ -69,9 +69,7 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
 
 
-def test_a_run_is_watched_until_it_ends_with_its_curve(
-    store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store, capsys: Output, monkeypatch: Patch) -> None:
     in_a_terminal(monkeypatch)
     run = began(store, "[red]name[/red] \x1b]0;owned\x07")
     shown: list[str] = []
@@ -92,8 +90,8 @@ def test_a_run_is_watched_until_it_ends_with_its_curve(
     assert "finished" in capsys.readouterr().out
 
 
-def test_the_list_shows_who_waits_and_who_has_gone_until_ctrl_c(
-    store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch
+def test_the_list_shows_who_waits_and_who_is_gone_until_ctrl_c(
+    store: Store, capsys: Output, monkeypatch: Patch
 ) -> None:
     in_a_terminal(monkeypatch)
     run, waiting = began(store), store.submit(CONFIG, "next")

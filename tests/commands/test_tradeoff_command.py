@@ -5,13 +5,13 @@ import pytest
 from scipy.stats import norm
 
 from dpcore.__main__ import main
-from tests.commands.printed import printed
+from tests.commands.printed import Output, printed
 
 GAUSSIAN = ["tradeoff", "--q", "1", "--sigma", "2", "--steps", "4"]
 SGD = ["tradeoff", "--q", ".01", "--sigma", "4", "--steps", "10000"]
 
 
-def test_the_certified_curve_holds_the_exact_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_certified_curve_holds_the_exact_one(capsys: Output) -> None:
     found = printed(capsys, GAUSSIAN)
     alpha, certain = np.array(found["alpha"]), found["certified"]
     exact = norm.cdf(norm.isf(alpha) - 1.0)
@@ -24,7 +24,7 @@ def test_the_certified_curve_holds_the_exact_one(capsys: pytest.CaptureFixture[s
     assert (found["q"], found["sigma"], found["steps"], found["delta"]) == (1.0, 2.0, 4, 1e-5)
 
 
-def test_points_and_schedules_are_heard(capsys: pytest.CaptureFixture[str]) -> None:
+def test_points_and_schedules_are_heard(capsys: Output) -> None:
     plain = printed(capsys, [*SGD, "--points", "5"])
     assert plain["alpha"] == [0.0, 0.25, 0.5, 0.75, 1.0]
     falling = printed(capsys, [*SGD, "--points", "5", "--schedule", "exponential", "--rate", ".01"])
@@ -35,7 +35,7 @@ def test_points_and_schedules_are_heard(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(
-    capsys: pytest.CaptureFixture[str],
+    capsys: Output,
 ) -> None:
     silent = ["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]
     found = printed(capsys, silent)
@@ -46,7 +46,7 @@ def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it
     assert "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
 
 
-def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_holds_a_table_and_the_statement(capsys: Output) -> None:
     assert main(SGD) == 0
     out = capsys.readouterr().out
     assert "beta, at least" in out
@@ -57,7 +57,7 @@ def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[
 
 
 def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(
-    capsys: pytest.CaptureFixture[str],
+    capsys: Output,
 ) -> None:
     assert main([*SGD, "--delta", "1e-3"]) == 0
     assert "1/n" not in capsys.readouterr().out
