@@ -1,12 +1,9 @@
 """A fingerprint of data changes with every example and label, and with nothing else."""
 
-import time
-
 import numpy as np
-import pytest
 
 from dpcore.data.fingerprint import fingerprint_of
-from dpcore.data.loading import Images, Split, load
+from dpcore.data.loading import Images, Split
 
 
 def split(images: np.ndarray, labels: np.ndarray) -> Split:
@@ -23,29 +20,18 @@ def test_the_same_numbers_have_the_same_fingerprint_wherever_they_lie() -> None:
     assert fingerprint_of(split(doubled, LABELS.copy())) == fingerprint_of(split(IMAGES, LABELS))
 
 
-@pytest.mark.parametrize("what", ["a pixel", "a label", "the shape", "the kind", "the order", "the test part"])
-def test_whatever_is_different_has_another(what: str) -> None:
-    images, labels = IMAGES.copy(), LABELS.copy()
-    if what == "a pixel":
-        images[3, 27, 27] += 1
-    if what == "a label":
-        labels[3] += 1
-    if what == "the shape":
-        images = images.reshape(4, 14, 56)
-    if what == "the kind":
-        images = images.view(np.int8)
-    if what == "the order":
-        images, labels = images[[0, 1, 3, 2]], labels[[0, 1, 3, 2]]
-    other = split(images, labels)
-    if what == "the test part":
-        other = Split(other.train, Images(images[1:3], labels[1:3]))
-    assert fingerprint_of(other) != fingerprint_of(split(IMAGES, LABELS))
-
-
-def test_a_sample_takes_no_time_that_anybody_notices() -> None:
-    data = load("fashion_mnist", "sample")
-    fresh = Split(Images(data.train.images, data.train.labels), Images(data.test.images, data.test.labels))
-    start = time.process_time()
-    found = fingerprint_of(fresh)
-    assert time.process_time() - start < 0.1
-    assert fingerprint_of(data) == found
+def test_whatever_is_different_has_another() -> None:
+    pixel, label = IMAGES.copy(), LABELS.copy()
+    pixel[3, 27, 27] += 1
+    label[3] += 1
+    same, order = split(IMAGES, LABELS), [0, 1, 3, 2]
+    others = {
+        "a pixel": split(pixel, LABELS),
+        "a label": split(IMAGES, label),
+        "the shape": split(IMAGES.reshape(4, 14, 56), LABELS),
+        "the kind": split(IMAGES.view(np.int8), LABELS),
+        "the order": split(IMAGES[order], LABELS[order]),
+        "the test part": Split(same.train, Images(IMAGES[1:3], LABELS[1:3])),
+    }
+    found = {what: fingerprint_of(other) for what, other in others.items()}
+    assert len({*found.values(), fingerprint_of(same)}) == 1 + len(others), found
