@@ -32,17 +32,11 @@ def test_the_line_of_c_crosses_the_whole_chart_and_is_named():
     assert note.y == pytest.approx(math.log10(0.25))
 
 
-def test_a_norm_of_zero_is_left_out_of_the_logarithmic_axis():
+def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_a_c_that_is_none_is_named():
     figure = norms_figure([1.0], [[0.0, 0.0, 0.1, 0.2, 0.3]], 0.25)
     assert [bool(np.isnan(each.y[0])) for each in figure.data[:5]] == [True, True, False, False, False]
-
-
-def test_before_the_first_report_there_is_only_c():
     *fan, clipped = norms_figure([], [], 0.1, end=3.0).data
     assert all(not len(each.y) for each in fan)
     assert list(clipped.y) == [0.1, 0.1]
-
-
-def test_a_clipping_norm_that_is_none_is_named():
     with pytest.raises(ValueError, match=r"Expected clip_norm=0"):
         norms_figure(EPOCHS, NORMS, 0)
