@@ -24,21 +24,18 @@ def test_fresh_noise_is_rejected_as_often_as_it_may_be() -> None:
     assert stats.binomtest(sum(each.rejected for each in found), 600, 0.05, alternative="greater").pvalue > 1e-3
 
 
-@pytest.mark.parametrize("directions", [2, 3, 9])
-def test_of_two_steps_the_correlation_has_an_exact_p_value(directions: int) -> None:
-    p_values = [audit_repetition(fresh(seed, 2, directions)).p_pair for seed in range(600)]
-    assert stats.kstest(p_values, "uniform").pvalue > 1e-3
+def test_of_two_steps_the_correlation_has_an_exact_p_value() -> None:
+    for directions in (2, 3, 9):
+        p_values = [audit_repetition(fresh(seed, 2, directions)).p_pair for seed in range(600)]
+        assert stats.kstest(p_values, "uniform").pvalue > 1e-3, directions
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_how_much_noise_there_is_changes_nothing(scale: float) -> None:
-    assert audit_repetition(scale * fresh(1)).p_value == pytest.approx(audit_repetition(fresh(1)).p_value)
-
-
-def test_one_seed_for_every_step_is_rejected() -> None:
-    found = audit_repetition(np.repeat(fresh(2, 1), 5, axis=0))
-    assert found.rejected
-    assert found.correlation == pytest.approx(1.0)
+def test_one_seed_for_every_step_is_rejected_however_much_noise_there_is() -> None:
+    for scale in (1e-6, 1.0, 1e6):
+        assert audit_repetition(scale * fresh(1)).p_value == pytest.approx(audit_repetition(fresh(1)).p_value)
+        found = audit_repetition(scale * np.repeat(fresh(2, 1), 5, axis=0))
+        assert found.rejected
+        assert found.correlation == pytest.approx(1.0)
 
 
 def test_a_seed_that_comes_back_once_is_found_with_its_two_steps() -> None:
@@ -74,11 +71,8 @@ def test_directions_that_share_their_noise_are_found_in_the_transposed_projectio
     assert audit_repetition(drawn.T).pair == (3, 11)
 
 
-@pytest.mark.parametrize("bad", [np.ones((1, 5)), np.ones((5, 1)), np.zeros((3, 3)), np.full((3, 3), np.nan)])
-def test_too_little_to_compare_gives_a_sentence(bad: np.ndarray) -> None:
-    assert audit_repetition(bad).shows.startswith("Nothing can be shown")
-
-
-def test_projections_of_one_dimension_are_an_error() -> None:
+def test_too_little_to_compare_gives_a_sentence_and_one_dimension_an_error() -> None:
+    for bad in (np.ones((1, 5)), np.ones((5, 1)), np.zeros((3, 3)), np.full((3, 3), np.nan)):
+        assert audit_repetition(bad).shows.startswith("Nothing can be shown")
     with pytest.raises(ValueError, match="to have 2 dimensions"):
         audit_repetition(np.ones(5))

@@ -1,12 +1,13 @@
 """The bound of sigma from projections: its law, its golden numbers, and the noise that must not pass."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.audit.bounds.finding import Evidence
+from dpcore.audit.bounds.finding import Evidence, bonferroni
 from dpcore.audit.bounds.lower_epsilon import any_of, epsilon_with_noise, lower_epsilon, with_noise
 from dpcore.audit.bounds.noise import audit_noise, factor_below
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -18,22 +19,20 @@ DELTA = 1e-5
 SHOWN = {10**3: (2.806, 2.75), 10**4: (2.936, 2.89), 10**5: (2.978, 2.97), 10**6: (2.992, 2.99)}
 
 
-@pytest.mark.parametrize("projections", SHOWN)
-def test_what_projections_show_where_noise_is_as_charged(projections: int) -> None:
-    exact, drawn = SHOWN[projections]
-    below = factor_below(projections, projections, 0.95)
-    assert epsilon_with_noise(WHOLE, below, DELTA) == pytest.approx(exact, abs=1.5e-3)
-    assert exact < 2.998
-    luck = [factor_below(stats.chi2.ppf(share, projections), projections, 0.95) for share in (0.995, 0.005)]
-    least, most = (epsilon_with_noise(WHOLE, each, DELTA) for each in luck)
-    assert least - 0.01 < drawn < most
+def test_what_projections_show_where_noise_is_as_charged() -> None:
+    for projections, (exact, drawn) in SHOWN.items():
+        below = factor_below(projections, projections, 0.95)
+        assert epsilon_with_noise(WHOLE, below, DELTA) == pytest.approx(exact, abs=1.5e-3), projections
+        assert exact < 2.998
+        luck = [factor_below(stats.chi2.ppf(share, projections), projections, 0.95) for share in (0.995, 0.005)]
+        least, most = (epsilon_with_noise(WHOLE, each, DELTA) for each in luck)
+        assert least - 0.01 < drawn < most, projections
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-@pytest.mark.parametrize("projections", [1, 2, 30, 4000])
-def test_the_bound_is_the_quantile_of_the_chi_square_law(projections: int, confidence: float) -> None:
-    expected = math.sqrt(7.0 / stats.chi2.ppf(1 - confidence, projections))
-    assert factor_below(7.0, projections, confidence) == pytest.approx(expected, rel=1e-9)
+def test_the_bound_is_the_quantile_of_the_chi_square_law() -> None:
+    for projections, confidence in itertools.product((1, 2, 30, 4000), (0.9, 0.95, 0.99)):
+        expected = math.sqrt(7.0 / stats.chi2.ppf(1 - confidence, projections))
+        assert factor_below(7.0, projections, confidence) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_bound_fails_as_often_as_it_may() -> None:
@@ -94,12 +93,9 @@ def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
         audit_noise(drawn, schedule, DELTA)
 
 
-def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much() -> None:
+def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much_and_too_much_promises_nothing() -> None:
     little, less = (epsilon_with_noise(Mechanism.constant(0.1, 1.0, 3), factor, DELTA) for factor in (0.05, 1e-9))
     assert 100 < little <= less < math.inf
-
-
-def test_noise_beyond_every_accountant_promises_nothing() -> None:
     assert epsilon_with_noise(Mechanism.constant(0.1, 1e8, 3), 1e3, DELTA) == 0
 
 
@@ -108,16 +104,17 @@ def test_any_of_many_rare_events_keeps_its_digits() -> None:
     assert any_of((0.3, 1), (0.5, 2)) == pytest.approx(1 - 0.7 * 0.25)
 
 
-@pytest.mark.parametrize("bad", [np.array([1.0, np.nan]), np.array([np.inf]), np.zeros(0)])
-def test_numbers_from_which_nothing_follows_give_a_sentence(bad: np.ndarray) -> None:
-    found = audit_noise(bad, WHOLE, DELTA)
-    assert found.p_value is None
-    assert found.epsilon is None
-    assert found.shows.startswith("Nothing can be shown: ")
-    assert not found.rejected
+def test_numbers_from_which_nothing_follows_give_a_sentence_and_no_confidence_an_error() -> None:
+    for bad in (np.array([1.0, np.nan]), np.array([np.inf]), np.zeros(0)):
+        found = audit_noise(bad, WHOLE, DELTA)
+        assert found.p_value is found.epsilon is None
+        assert found.shows.startswith("Nothing can be shown: ")
+        assert not found.rejected
+    for confidence in (0.0, 1.0, 1.5, math.nan):
+        with pytest.raises(ValueError, match="confidence="):
+            audit_noise(np.ones(3), WHOLE, DELTA, confidence=confidence)
 
 
-@pytest.mark.parametrize("confidence", [0.0, 1.0, 1.5, math.nan])
-def test_a_confidence_that_is_none_is_an_error(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence="):
-        audit_noise(np.ones(3), WHOLE, DELTA, confidence=confidence)
+def test_several_tests_pay_for_one_another() -> None:
+    assert bonferroni([0.02, 0.5, 0.3]) == pytest.approx(0.06)
+    assert bonferroni(iter([0.9, 0.8])) == 1

@@ -1,5 +1,6 @@
 """One run against a trade-off function: the recursion against a linear program, and against mechanisms that have it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -42,16 +43,13 @@ def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[fl
 
 
 @pytest.mark.parametrize(("epsilons", "deltas"), PAIRS)
-@pytest.mark.parametrize(
-    ("canaries", "guesses", "correct"),
-    [(12, 12, 10), (30, 10, 9), (20, 20, 15), (12, 12, 8), (20, 20, 13), (40, 8, 8), (9, 9, 1)],
-)
 def test_the_p_value_is_the_largest_tail_that_a_linear_program_finds(
-    canaries: int, guesses: int, correct: int, epsilons: list[float], deltas: list[float]
+    epsilons: list[float], deltas: list[float]
 ) -> None:
-    exact = largest_tail(canaries, guesses, correct, lines_of(epsilons, deltas))
-    found = tradeoff_p_value(canaries, guesses, correct, Pairs(epsilons, deltas))
-    assert found == pytest.approx(min(exact, 1.0), rel=3e-4, abs=1e-9)
+    for counts in [(12, 12, 10), (30, 10, 9), (20, 20, 15), (12, 12, 8), (20, 20, 13), (40, 8, 8), (9, 9, 1)]:
+        exact = largest_tail(*counts, lines_of(epsilons, deltas))
+        found = tradeoff_p_value(*counts, Pairs(epsilons, deltas))
+        assert found == pytest.approx(min(exact, 1.0), rel=3e-4, abs=1e-9), counts
 
 
 def gaussian_tail(canaries: int, mu: float) -> np.ndarray:
@@ -59,12 +57,11 @@ def gaussian_tail(canaries: int, mu: float) -> np.ndarray:
     return stats.binom.sf(np.arange(canaries + 1) - 1, canaries, stats.norm.cdf(mu / 2))
 
 
-@pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 2.5])
-@pytest.mark.parametrize("canaries", [6, 40])
-def test_no_mechanism_with_this_trade_off_is_right_more_often(canaries: int, mu: float) -> None:
-    claimed = np.array([tradeoff_p_value(canaries, canaries, v, Gaussian(mu)) for v in range(canaries + 1)])
-    assert np.all(gaussian_tail(canaries, mu) <= claimed * (1 + 1e-6))
-    assert np.all(np.diff(claimed) <= 1e-9)
+def test_no_mechanism_with_this_trade_off_is_right_more_often() -> None:
+    for canaries, mu in itertools.product((6, 40), (0.0, 0.3, 1.0, 2.5)):
+        claimed = np.array([tradeoff_p_value(canaries, canaries, v, Gaussian(mu)) for v in range(canaries + 1)])
+        assert np.all(gaussian_tail(canaries, mu) <= claimed * (1 + 1e-6)), (canaries, mu)
+        assert np.all(np.diff(claimed) <= 1e-9), (canaries, mu)
 
 
 def test_of_the_most_certain_gaussian_guesses_no_more_are_right() -> None:
@@ -81,13 +78,13 @@ def test_of_the_most_certain_gaussian_guesses_no_more_are_right() -> None:
 
 
 @pytest.mark.parametrize("f", [Gaussian(0.7), Pairs([1.0], [0.05]), Pairs([0.1, 2.0], [0.3, 0.01]), Gaussian(4.0)])
-@pytest.mark.parametrize("top", [1.0, 0.03])
-def test_the_table_of_least_errors_is_never_above_the_curve(f: Tradeoff, top: float) -> None:
-    table = LeastError(f, top)
-    power = top * np.concatenate([np.linspace(0, 1 - 1e-6, 3001), np.geomspace(1e-9, 0.9, 3001)])
-    exact, found = f.beta(1 - power), np.array([table(float(each)) for each in power])
-    assert np.all(found <= exact + 1e-13)
-    assert np.max(exact - found) < 1e-4
+def test_the_table_of_least_errors_is_never_above_the_curve(f: Tradeoff) -> None:
+    for top in (1.0, 0.03):
+        table = LeastError(f, top)
+        power = top * np.concatenate([np.linspace(0, 1 - 1e-6, 3001), np.geomspace(1e-9, 0.9, 3001)])
+        exact, found = f.beta(1 - power), np.array([table(float(each)) for each in power])
+        assert np.all(found <= exact + 1e-13), top
+        assert np.max(exact - found) < 1e-4, top
 
 
 def test_a_pair_shows_about_what_the_theorem_for_pairs_shows() -> None:
@@ -156,13 +153,14 @@ def test_less_noise_than_charged_is_refuted() -> None:
     assert found.shows.endswith("if all but the noise is as charged.")
 
 
-@pytest.mark.parametrize("first", [True, False])
-def test_equal_scores_refute_nothing_however_the_canaries_are_ordered(first: bool) -> None:
-    included = (np.arange(1000) < 500) == first
-    for scores in (np.random.default_rng(0).integers(0, 2, 1000), np.arange(1000) == 700):
+def test_equal_scores_refute_nothing_however_the_canaries_are_ordered() -> None:
+    for first, scores in itertools.product(
+        (True, False), (np.random.default_rng(0).integers(0, 2, 1000), np.arange(1000) == 700)
+    ):
+        included = (np.arange(1000) < 500) == first
         found = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.1))
-        assert not found.rejected
-        assert found.strength == 0
+        assert not found.rejected, first
+        assert found.strength == 0, first
 
 
 def test_bad_scores_give_a_sentence_and_bad_counts_an_error() -> None:

@@ -24,16 +24,16 @@ def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: p
     assert said != list(torch_counts(30_500, 8))
 
 
-def test_no_number_is_counted_where_none_is_asked_for() -> None:
-    assert list(torch_counts(0, 1)) == []
-    with pytest.raises(ValueError, match="draws=-1"):
-        list(torch_counts(-1, 1))
-
-
-def test_the_state_that_training_draws_from_stays_as_it_is() -> None:
+def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it_would_have() -> None:
     before = torch.get_rng_state()
     list(torch_counts(1000, 1))
     assert torch.equal(before, torch.get_rng_state())
+    assert list(torch_counts(0, 1)) == []
+    with pytest.raises(ValueError, match="draws=-1"):
+        list(torch_counts(-1, 1))
+    for draws in (-1, 0.5, MOST_DRAWS + 1):
+        with pytest.raises(ValueError, match="torch_draws="):
+            AuditRequest(torch_draws=draws)  # type: ignore[arg-type]
 
 
 @pytest.mark.long
@@ -49,9 +49,3 @@ def test_an_audit_counts_them_where_it_is_asked_to() -> None:
     (counted,) = (each for each in said if isinstance(each, Counted))
     assert counted.draws == 2000
     assert not [each for each in said_by(asked) if isinstance(each, Counted)]
-
-
-@pytest.mark.parametrize("draws", [-1, 0.5, MOST_DRAWS + 1])
-def test_bad_numbers_of_draws_are_a_sentence(draws: float) -> None:
-    with pytest.raises(ValueError, match="torch_draws="):
-        AuditRequest(torch_draws=draws)  # type: ignore[arg-type]
