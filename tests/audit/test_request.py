@@ -1,11 +1,14 @@
-"""What an audit is asked for: checked when it is made, and the same again from JSON."""
+"""Requests for audits, the same again from JSON, and the names that `dpcore.audit` gives without torch."""
 
 import itertools
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
+from dpcore import audit
 from dpcore.audit.broken import BROKEN
 from dpcore.audit.request import OWN_KEYS, AuditRequest
 from dpcore.training.config import RunConfig
@@ -56,3 +59,18 @@ def test_every_broken_trainer_has_settings_for_whatever_is_asked_for() -> None:
 def test_it_is_called_by_what_is_trained_and_by_whom() -> None:
     assert AuditRequest().title == "Audit of MNIST cnn, SGD, sigma 1.23"
     assert replace(AuditRequest(), trainer="no_noise").title.endswith(": No noise")
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    assert sorted(audit.__all__) == sorted(audit.HOME_OF)
+    assert all(getattr(audit, name) is not None for name in audit.__all__)
+    with pytest.raises(AttributeError, match="audits"):
+        _ = audit.audits
+
+
+def test_requests_statistics_and_trainers_are_there_without_torch() -> None:
+    names = [name for name in audit.__all__ if name != "audit"]
+    asked = f"from dpcore.audit import {', '.join(names)}; import dpcore.runs.kinds"
+    code = f"import sys; {asked}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""What the catalog says is here, is here; and asking costs no torch."""
+"""The catalogue says what is here, asking costs no torch, and a fingerprint changes with every example."""
 
 import subprocess
 import sys
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpcore.data.catalogue import DATASETS, IMPORT, absent_of, available, data_root, dataset_of, remedy, sample_path
-from dpcore.data.loading import load
+from dpcore.data.fingerprint import fingerprint_of
+from dpcore.data.loading import Images, Split, load
 
 SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
 
@@ -90,3 +91,34 @@ def test_asking_and_loading_import_neither_torch_nor_pages_and_tables_no_scikit_
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["False", "[]", ""]
+
+
+def split(images: np.ndarray, labels: np.ndarray) -> Split:
+    return Split(Images(images, labels), Images(images[:2], labels[:2]))
+
+
+IMAGES = np.arange(4 * 28 * 28, dtype=np.uint8).reshape(4, 28, 28)
+LABELS = np.array([3, 1, 2, 0], dtype=np.uint8)
+
+
+def test_the_same_numbers_have_the_same_fingerprint_wherever_they_lie() -> None:
+    doubled = np.repeat(IMAGES, 2, axis=0)[::2]
+    assert not doubled.flags.c_contiguous
+    assert fingerprint_of(split(doubled, LABELS.copy())) == fingerprint_of(split(IMAGES, LABELS))
+
+
+def test_whatever_is_different_has_another() -> None:
+    pixel, label = IMAGES.copy(), LABELS.copy()
+    pixel[3, 27, 27] += 1
+    label[3] += 1
+    same, order = split(IMAGES, LABELS), [0, 1, 3, 2]
+    others = {
+        "a pixel": split(pixel, LABELS),
+        "a label": split(IMAGES, label),
+        "the shape": split(IMAGES.reshape(4, 14, 56), LABELS),
+        "the kind": split(IMAGES.view(np.int8), LABELS),
+        "the order": split(IMAGES[order], LABELS[order]),
+        "the test part": Split(same.train, Images(IMAGES[1:3], LABELS[1:3])),
+    }
+    found = {what: fingerprint_of(other) for what, other in others.items()}
+    assert len({*found.values(), fingerprint_of(same)}) == 1 + len(others), found
