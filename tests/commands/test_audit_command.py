@@ -10,6 +10,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from tests.audit.small_audits import pin_machine
 
 SMALL = ["--model", "mlp", "--width", "20", "--batch", "500", "--epochs", "0.3", "--sigma", "1", "--device", "cpu"]
 AUDITS = [
@@ -21,6 +22,7 @@ AUDITS = [
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A store of its own."""
+    pin_machine(monkeypatch)
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 
