@@ -28,7 +28,6 @@ from dpcore.papers.gaussian_dp.numbers import (
     moments_epsilon,
 )
 from dpcore.papers.gaussian_dp.runs import TOO_EARLY
-from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden, reference
 
 PAPER = PAPERS["004"]
@@ -193,14 +192,6 @@ def test_the_findings_tell_what_the_reference_values_say():
     assert "sigma 1.09" in less
     exact = [1 - anchor.epsilon / moments_epsilon(row) for row, anchor in zip(TABLE_1, golden.EXACT[2:8], strict=True)]
     assert f"lies {math.floor(100 * min(exact))} to {math.floor(100 * max(exact))} % below it" in moments
-
-
-def test_each_drawing_can_be_drawn_and_takes_its_colours_from_accountants():
-    for drawing in PAPER.drawings:
-        for line in drawing.lines():
-            assert line.x.shape == line.y.shape
-            assert np.isfinite(line.y).all()
-            assert line.accountant in ("", *ACCOUNTANTS)
 
 
 def test_the_words_on_epsilon_4_are_counted():

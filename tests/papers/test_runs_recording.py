@@ -196,25 +196,15 @@ def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.Captur
     assert all(job.done for job in jobs([DUMMY]))
 
 
-def test_a_run_whose_data_are_not_here_is_named_and_left(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    absent = RunConfig(dataset="cifar10", source="full", model="cnn9")
-    paper = replace(DUMMY, entries=(Trained("Table 1", "colour", "50", config=absent),), sweeps=())
-    monkeypatch.setattr(recording, "PAPERS", {"999": paper})
-    monkeypatch.setattr(recording, "available", lambda name: ())
-    main([])
-    assert "no full cifar10 here" in capsys.readouterr().out
-    assert recorded("999", absent) is None
-
-
-def test_a_run_that_diverges_or_has_a_broken_checkpoint_is_said_and_left_and_the_next_one_trained(
+def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_the_next_one_trained(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wild, broken = replace(PLAIN, lr=1e38, activation="relu"), replace(SMALL, lr=0.3)
     entries = [Trained("Table 1", name, "90", config=config) for name, config in (("wild", wild), ("broken", broken))]
-    entries.append(Trained("Table 1", "tame", "90", config=SMALL))
+    absent = RunConfig(dataset="cifar10", source="full", model="cnn9")
+    entries += [Trained("Table 1", "colour", "50", config=absent), Trained("Table 1", "tame", "90", config=SMALL)]
     monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())})
+    monkeypatch.setattr(recording, "available", lambda name: ("sample",) if name == "mnist" else ())
     path = checkpoint_of(job_of(broken))
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no checkpoint")
@@ -222,8 +212,9 @@ def test_a_run_that_diverges_or_has_a_broken_checkpoint_is_said_and_left_and_the
     said = capsys.readouterr().out
     assert "failed: loss is not finite" in said
     assert f"failed: Expected {path} to be a checkpoint" in said
+    assert "no full cifar10 here" in said
     assert path.read_bytes() == b"no checkpoint"
-    assert recorded("999", wild) is recorded("999", broken) is None
+    assert recorded("999", wild) is recorded("999", broken) is recorded("999", absent) is None
     assert recorded("999", SMALL)
 
 

@@ -1,8 +1,6 @@
 """Each broken trainer fails the audit that is named for it, and ours fails none."""
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,7 @@ from dpcore.audit.observed import outcomes
 from dpcore.audit.request import AuditRequest
 from dpcore.training.plan import plan
 from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of
-from tests.test_architecture import ROOT, SOURCES, imports_of
+from tests.test_architecture import ROOT
 
 BESIDE = {  # audits that a fault may fail beside the one that is named for it
     "no_noise": {"generator", "fresh_noise"},  # what is left is rounding, the same in every step
@@ -70,25 +68,6 @@ def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(seeds: int, monkeyp
     audits = (request_for(canaries=12, config=small, seed=seed) for seed in range(seeds))
     failed = [each.seed for each in audits if verdict_of(said_by(each)).failed]
     assert len(failed) <= 0.05 * seeds, failed
-
-
-def test_the_trainer_has_no_branch_for_any_of_them() -> None:
-    training = [path for path in SOURCES if "dpcore/training" in path.as_posix()]
-    assert training
-    assert [path for path in training for name, _ in imports_of(path) if name.startswith("dpcore.audit")] == []
-
-
-def test_only_audits_and_the_lesson_about_them_name_the_broken_trainers() -> None:
-    about = ROOT / "dpcore/audit", ROOT / "pages/parts/explain/lessons/broken_trainer.py"
-    others = [path for path in SOURCES if not any(path.is_relative_to(each) for each in about)]
-    naming = {path for path in others if "audit" not in path.name and texts_of(path) & (set(BROKEN) - {"own"})}
-    assert naming == set()
-
-
-def texts_of(path: Path) -> set[str]:
-    """The strings of a file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def test_what_they_train_beside_what_is_asked_is_what_breaks_them() -> None:
