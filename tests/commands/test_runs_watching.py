@@ -19,7 +19,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.plan import plan
-from tests.commands.printed import Output, Patch
+from tests.commands.printed import Output, Patch, interruptible
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(model="mlp", epochs=0.2)
@@ -128,6 +128,7 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
 @pytest.mark.long
 @pytest.mark.parametrize("words", [["show", "RUN", "--watch"], ["list", "--watch"]], ids=" ".join)
 def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(store: Store, words: list[str]) -> None:
+    interruptible()
     run, text = began(store), ""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "dpcore", "runs", *(run if word == "RUN" else word for word in words)]

@@ -41,9 +41,7 @@ def test_points_and_schedules_are_heard(capsys: Output) -> None:
     assert plain["gdp"]["mu"] == pytest.approx(0.254, abs=1e-3)
 
 
-def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(
-    capsys: Output,
-) -> None:
+def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(capsys: Output) -> None:
     silent = ["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]
     found = printed(capsys, silent)
     assert found["gdp"]["mu"] is None
@@ -63,9 +61,7 @@ def test_the_text_holds_a_table_and_the_statement(capsys: Output) -> None:
     assert float(row[1]) < float(row[2]) < 0.95
 
 
-def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(
-    capsys: Output,
-) -> None:
+def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(capsys: Output) -> None:
     assert main([*SGD, "--delta", "1e-3"]) == 0
     assert "1/n" not in capsys.readouterr().out
     assert main([*SGD, "--delta", "1e-3", "--examples", "1000"]) == 0

@@ -23,6 +23,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.events import Finished, Started
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import with_seeds
+from tests.commands.printed import interruptible
 
 QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--source", "sample", "--device", "cpu"]
 
@@ -174,6 +175,7 @@ def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
 
 @pytest.mark.long
 def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
+    interruptible()
     arguments = [sys.executable, "-m", "dpcore", *QUICK, "--epochs", "500", "--json"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -9,15 +9,7 @@ from scipy.stats import norm
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures import PRESENT
-from dpcore.figures.audit import (
-    Reached,
-    Seen,
-    canaries_figure,
-    roc_alt,
-    roc_figure,
-    scores_alt,
-    scores_figure,
-)
+from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
 from dpcore.figures.audit_line import BROKEN, LONGEST, Claimed, Shown, audit_line_alt, audit_line_figure
 from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds

@@ -128,3 +128,12 @@ def test_they_are_taken_at_the_parameters_that_are_asked_for() -> None:
     (gradient,) = own.of(zeros, x, y, None, None)
     assert gradient[:1000].abs().max() == 0, "behind weights of 0 no gradient reaches the first layer"
     assert gradient.abs().max() > 0
+
+
+def test_what_a_part_does_not_do_itself_is_done_by_what_it_stands_before() -> None:
+    class Part:
+        name = "engine"
+
+    assert Around(Part()).name == "engine"
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = Around(Part()).nothing
