@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 def eventually() -> Callable[..., None]:
     """Wait until a condition holds; fail where it does not within so many seconds."""
 
-    def wait(condition: Callable[[], object], within: float = 30.0) -> None:
+    def wait(condition: Callable[[], object], within: float = 120.0) -> None:
         deadline = time.monotonic() + within
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come true in time"
@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[.
     home = tmp_path / "home"
     yield home
     try:
-        eventually(lambda: not processes(home), within=5)
+        eventually(lambda: not processes(home))
     finally:
         for pid in processes(home):
             os.kill(pid, signal.SIGKILL)

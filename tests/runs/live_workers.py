@@ -12,8 +12,8 @@ from dpcore.runs.store import Store
 
 @contextmanager
 def pool_of(store: Store, train: str, **options: float) -> Iterator[Pool]:
-    """A pool whose workers train with a double; ends every worker it started."""
-    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
+    """A pool whose workers train with a double, of train_doubles or a module; ends every worker it started."""
+    with Pool(store, train=train if ":" in train else f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
         try:
             yield pool
         finally:

@@ -3,8 +3,6 @@
 import os
 import signal
 import sys
-import threading
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,13 @@ import numpy as np
 import pytest
 import train_doubles
 
-from dpcore.runs import worker
-from dpcore.runs.record import Run, Status, checkpoint_path, device_here, worker_name
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_here, worker_name
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
+from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, load, perform, wait, warm_up
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Started, Stepped
 from dpcore.training.plan import plan
+from tests.runs.by_hand import Clock
 
 
 @pytest.fixture
@@ -36,20 +34,37 @@ def claimed(store: Store) -> Run:
     return store.run(store.submit(RunConfig(), worker=worker_name(os.getpid())))
 
 
-def test_sigterm_waits_until_it_is_allowed(interrupts: Interrupts) -> None:
+def test_sigterm_interrupts_where_it_is_allowed_also_one_from_before(interrupts: Interrupts) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     assert interrupts.asked
     with pytest.raises(Interrupted), interrupts.allowed():
         pytest.fail("a SIGTERM from before must not be forgotten")
-
-
-def test_sigterm_interrupts_where_it_is_allowed(interrupts: Interrupts) -> None:
-    begun = time.monotonic()
-    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    interrupts.asked = False
     with pytest.raises(Interrupted), interrupts.allowed():
-        time.sleep(10)
-    assert time.monotonic() - begun < 5
+        signal.raise_signal(signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGTERM)  # outside again: only noted
+
+
+def test_the_pulse_beats_and_interrupts_once_where_the_run_must_stop(store: Store, claimed: Run) -> None:
+    clock, interrupted = Clock(), []
+    pulse = Pulse(store, claimed.id, claimed.worker, lambda: interrupted.append(clock.now), lambda: 20.0, clock)
+    for _ in range(20):
+        before = store.run(claimed.id).heartbeat
+        pulse.look()
+        assert store.run(claimed.id).heartbeat != before
+        pulse.look()  # within a second there is no other beat
+        clock.go_on(1.01)
+    assert (interrupted, pulse.overdue) == ([], None)
+    pulse.look()
+    pulse.look()
+    assert (len(interrupted), pulse.overdue) == (1, 20.0)
+    other = Pulse(store, claimed.id, claimed.worker, lambda: interrupted.append(0.0), clock=clock)
+    other.look()
+    assert len(interrupted) == 1
+    store.cancel(claimed.id)
+    other.look()
+    other.look()
+    assert (interrupted[1:], other.overdue) == ([0.0], None)
 
 
 def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts: Interrupts) -> None:
@@ -89,14 +104,14 @@ def test_a_disk_that_is_full_for_a_while_costs_the_run_nothing(
         for _step in range(5):
             yield Started(config.examples, 1, 0.5, "cpu", 1, "x" * 10_000)
 
-    def free_some_space() -> None:
-        time.sleep(0.5)
-        store._file.db.execute("PRAGMA max_page_count = 100000")
+    def free_some_space(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:
+            store._file.db.execute("PRAGMA max_page_count = 100000")
 
-    thread = threading.Thread(target=free_some_space)
-    thread.start()
-    perform(store, claimed, train, interrupts)
-    thread.join()
+    waited: list[float] = []
+    perform(store, claimed, train, interrupts, free_some_space)
+    assert waited == [1.0] * 3
     done = store.run(claimed.id)
     assert (done.status, done.error, done.sequence) == (Status.FINISHED, None, 6)
 
@@ -119,13 +134,15 @@ def test_a_worker_whose_run_was_taken_from_it_adds_nothing_and_leaves_the_other_
     assert checkpoint.exists()
 
 
-def test_a_store_that_never_takes_the_end_is_an_error(
-    store: Store, claimed: Run, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "PATIENCE", 1)
-    store.close()
-    with pytest.raises(Exception, match="closed database"):
-        perform(store, claimed, train_doubles.quick, interrupts)
+def test_a_store_that_takes_nothing_for_long_is_an_error(store: Store, claimed: Run, interrupts: Interrupts) -> None:
+    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+        store.path.rename(store.home / "away")
+        yield from train_doubles.quick(config)
+
+    waited: list[float] = []
+    with pytest.raises(StoreError, match="to be a file in a writable directory"):
+        perform(store, claimed, train, interrupts, waited.append)
+    assert waited == [1.0] * (PATIENCE - 1)
 
 
 def test_a_worker_does_not_wait_without_its_parent(store: Store, interrupts: Interrupts) -> None:

@@ -28,6 +28,14 @@ def train(
     yield from walked(config, file, secret, begun, PAUSE)
 
 
+def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None, None]:
+    """The same, but step 8 is not taken before a file named `go` lies in the home."""
+    for event in train(config, file, **options):
+        yield event
+        while isinstance(event, Stepped) and event.step == 7 and not (file.parent.parent / "go").exists():
+            time.sleep(PAUSE)
+
+
 def brisk(
     config: RunConfig, file: Path | None = None, secret: int | None = None, begun: Begun | None = None, **_: Any
 ) -> Generator[Event, None, None]:
