@@ -55,7 +55,7 @@ class NodeWorker:
             load(TAKE_PART)(FOR_RUNS * gpus)
         if train == TRAINING.work:  # another function need not end after one step
             warm_up(self._train, self._home)
-        self._leave, self._clock = leave, clock
+        self._leave, self._clock, self._ended = leave, clock, threading.Event()
         self._store: Store | None = None
         self._run = ""
         self._asked = self._clock()
@@ -121,9 +121,9 @@ class NodeWorker:
 
     def _end_when_abandoned(self) -> None:
         """End where no head asks any more: a run goes on to its end, and waits long to be fetched."""
-        while not self.abandoned:
-            time.sleep(LOOK)
-        self._end()
+        while not self._ended.wait(LOOK):
+            if self.abandoned:
+                self._end()
 
     @property
     def abandoned(self) -> bool:
@@ -132,6 +132,7 @@ class NodeWorker:
         return silent > UNHEARD or (silent > ABANDONED and not self._run)
 
     def _end(self) -> None:
+        self._ended.set()
         shutil.rmtree(self._home, ignore_errors=True)
         self._alive.close()
         self._leave(1)
