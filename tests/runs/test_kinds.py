@@ -18,7 +18,7 @@ from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
-from tests.runs.train_doubles import endless, quick
+from tests.runs.train_doubles import quick
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,6 @@ def count(request: Counting, *, secret: int | None) -> Generator[Counted, None, 
         yield Counted(((number, (secret or 0) % 7),))
 
 
-def count_on(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
-    """Say the same number until somebody ends it."""
-    while True:
-        yield from count(request, secret=secret)
-
-
 def break_down(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
     """Say one number, then fail."""
     yield Counted(((0, 0),))
@@ -86,7 +80,7 @@ def done(store: Store, request: Any, interrupts: Interrupts) -> str:
     return job
 
 
-def test_a_job_of_another_kind_is_done_by_its_own_function(
+def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
     store: Store, counting: Kind, interrupts: Interrupts
 ) -> None:
     job = store.run(done(store, Counting(3), interrupts))
@@ -95,26 +89,20 @@ def test_a_job_of_another_kind_is_done_by_its_own_function(
     assert secret is not None
     assert [event for _, event in store.tail(job.id)] == [Counted(((number, secret % 7),)) for number in range(3)]
     assert job.last == Counted(((2, secret % 7),))
-
-
-def test_training_runs_are_what_they_were_beside_it(store: Store, counting: Kind, interrupts: Interrupts) -> None:
-    done(store, Counting(3), interrupts)
     run = store.run(done(store, RunConfig(), interrupts))
     assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
     assert isinstance(run.last, Finished)
 
 
-def test_only_training_runs_are_listed_unless_another_kind_is_asked_for(store: Store, counting: Kind) -> None:
-    run, job = store.submit(RunConfig()), store.submit(Counting(3))
-    assert [each.id for each in store.runs()] == [run]
-    assert [each.id for each in store.runs(Status.QUEUED)] == [run]
-    assert [each.id for each in store.runs(kind="counting")] == [job]
-    assert [each.id for each in store.runs(kind=None)] == [job, run]
-
-
-def test_jobs_of_all_kinds_wait_in_one_queue(store: Store, counting: Kind) -> None:
-    job, run = store.submit(Counting(3)), store.submit(RunConfig())
-    assert (store.run(job).position, store.run(run).position) == (1, 2)
+def test_jobs_of_all_kinds_wait_in_one_queue_and_only_training_runs_are_listed_unless_others_are_asked_for(
+    store: Store, counting: Kind
+) -> None:
+    job, run, fixed = store.submit(Counting(3)), store.submit(RunConfig()), store.submit(Counting(3, seed=5))
+    assert store.secret(fixed) is None
+    assert [each.id for each in store.runs()] == [each.id for each in store.runs(Status.QUEUED)] == [run]
+    assert [each.id for each in store.runs(kind="counting")] == [fixed, job]
+    assert [each.id for each in store.runs(kind=None)] == [fixed, run, job]
+    assert (store.run(job).position, store.run(run).position) == (1, 3)  # by their costs
     first = store.claim("here:1")
     assert first
     assert first.id == job
@@ -124,8 +112,7 @@ def test_jobs_of_all_kinds_wait_in_one_queue(store: Store, counting: Kind) -> No
 def test_a_job_is_cancelled_like_a_run(
     store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:count_on", counting.events))
-    job = store.submit(Counting(3), worker=worker_name(os.getpid()))
+    job = store.submit(Counting(30), worker=worker_name(os.getpid()))
     append = store.append
 
     def cancelled_at_the_fifth(run: str, event: Any, worker: str | None = None) -> bool:
@@ -134,47 +121,40 @@ def test_a_job_is_cancelled_like_a_run(
         return append(run, event, worker)
 
     monkeypatch.setattr(store, "append", cancelled_at_the_fifth)
-    perform(store, store.run(job), endless, interrupts)
+    perform(store, store.run(job), quick, interrupts)
     assert store.run(job).status is Status.CANCELLED
     assert 4 <= store.run(job).sequence <= 5
 
 
-def test_what_goes_wrong_in_a_job_is_kept_with_it(
+def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
     store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:break_down", counting.events))
     job = store.run(done(store, Counting(8), interrupts))
     assert (job.status, job.sequence) == (Status.FAILED, 1)
     assert "8 is too far" in (job.error or "")
-
-
-def test_a_job_whose_kind_this_version_does_not_know_fails_with_its_name(
-    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = store.submit(Counting(3), worker=worker_name(os.getpid()))
+    other = store.submit(Counting(3), worker=worker_name(os.getpid()))
     monkeypatch.delitem(KINDS, "counting")
-    perform(store, store.run(job), quick, interrupts)
-    failed = store.run(job)
-    assert failed.status is Status.FAILED
-    assert "counting" in (failed.error or "")
+    perform(store, store.run(other), quick, interrupts)
+    assert store.run(other).status is Status.FAILED
+    assert "counting" in (store.run(other).error or "")
+    found = store.runs(kind=None)[1]  # in nobody's way
+    assert (found.id, found.kind, found.sequence, found.last) == (job.id, "counting", 1, None)
+    with pytest.raises(ValueError, match=r"Expected kind='counting' to be one of training"):
+        store.tail(job.id)
 
 
-def test_a_request_with_a_fixed_seed_has_no_secret(store: Store, counting: Kind) -> None:
-    assert store.secret(store.submit(Counting(3, seed=5))) is None
-
-
-def test_a_job_that_does_not_train_is_not_resumed(store: Store, counting: Kind) -> None:
+def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refused(
+    store: Store, counting: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = store.submit(Counting(3))
     store.cancel(job)
     with pytest.raises(ValueError, match="to be a training run, but it is of the kind counting"):
         resume(store, job)
-    assert [each.id for each in store.runs(kind=None)] == [job]
-
-
-def test_what_is_of_no_kind_is_refused(store: Store) -> None:
+    monkeypatch.delitem(KINDS, "counting")
     with pytest.raises(TypeError, match="Counting"):
         store.submit(Counting(3))
-    assert store.runs(kind=None) == []
+    assert [each.id for each in store.runs(kind=None)] == [job]
 
 
 def test_kinds_may_have_events_of_one_name(
@@ -185,17 +165,6 @@ def test_kinds_may_have_events_of_one_name(
     job, run = done(store, Counting(1, seed=0), interrupts), done(store, RunConfig(), interrupts)
     assert store.run(job).last == Counted(((0, 0),))
     assert isinstance(store.tail(run)[-1][1], Finished)
-
-
-def test_a_job_of_an_unknown_kind_is_in_nobody_s_way(
-    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job = done(store, Counting(3), interrupts)
-    monkeypatch.delitem(KINDS, "counting")
-    (found,) = store.runs(kind=None)
-    assert (found.id, found.kind, found.sequence, found.last) == (job, "counting", 3, None)
-    with pytest.raises(ValueError, match=r"Expected kind='counting' to be one of training"):
-        store.tail(job)
 
 
 def begun_job(store: Store, said: int) -> str:

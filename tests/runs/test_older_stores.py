@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.runs import record
 from dpcore.runs.record import Status
 from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
@@ -68,51 +69,41 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     return home
 
 
-def test_a_store_of_an_older_version_opens_with_all_its_runs(old: Path) -> None:
+def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_their_fixed_seeds(old: Path) -> None:
+    (old / FILE).chmod(0o644)
     with Store(old) as store:
         waiting, finished = store.runs()
         assert (finished.id, finished.status, finished.last) == ("finishedrun", Status.FINISHED, SAID[-1])
         assert finished.config == RunConfig.from_json(SETTINGS)
-        assert (finished.config.seed, finished.config.sigma) == (3, 1.5)
+        assert finished.config.sigma == 1.5
         assert [event for _, event in store.tail("finishedrun")] == SAID
         assert (waiting.id, waiting.position) == ("waitingrun", 1)
-        assert {run.kind for run in (waiting, finished)} == {"training"}
-    db = sqlite3.connect(old / FILE)
-    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    db.close()
+        for run in (waiting, finished):
+            assert (run.kind, run.stored_plan, run.plan) == ("training", None, plan(run.config))
+            assert (run.config.seed, store.secret(run.id)) == (3, None)
+        store.post("any", "1")
+        modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
+        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)  # private from then on
 
 
-def test_it_has_the_tables_of_a_new_one_from_then_on(old: Path, tmp_path: Path) -> None:
-    Store(old).close()
+def test_it_takes_new_runs_and_opens_again_with_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    with Store(old) as store:
+        new = store.submit(RunConfig(epochs=1.0))
+    with Store(old) as store:
+        assert [run.id for run in store.runs()] == [new, "waitingrun", "finishedrun"]
+        assert store.run(new).plan == plan(RunConfig(epochs=1.0))
+        claimed = store.claim("here:1")
+        assert claimed
+        assert claimed.id == "waitingrun"
     Store(tmp_path / "new").close()
     columns = []
     for home in (old, tmp_path / "new"):
         db = sqlite3.connect(home / FILE)
+        assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
         names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
         columns.append({name: {row[1:5] for row in db.execute(f"PRAGMA table_info({name})")} for name in names})
         db.close()
     assert columns[0] == columns[1]
-
-
-def test_its_runs_have_the_plan_that_their_settings_give(old: Path) -> None:
-    with Store(old) as store:
-        for run in store.runs():
-            assert run.stored_plan is None
-            assert run.plan == plan(run.config)
-
-
-def test_its_runs_have_the_fixed_seed_that_they_were_made_with(old: Path) -> None:
-    with Store(old) as store:
-        for run in store.runs():
-            assert (run.config.seed, store.secret(run.id)) == (3, None)
-
-
-def test_it_is_private_from_then_on(old: Path) -> None:
-    (old / FILE).chmod(0o644)
-    with Store(old) as store:
-        store.submit(RunConfig())
-        modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
-        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)
 
 
 def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(home: Path) -> None:
@@ -123,25 +114,7 @@ def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(
         assert {file.stat().st_mode & 0o777 for file in home.glob(f"{FILE}*")} == {0o600}
 
 
-def test_it_takes_new_runs_and_opens_again(old: Path) -> None:
-    with Store(old) as store:
-        new = store.submit(RunConfig(epochs=1.0))
-    with Store(old) as store:
-        assert [run.id for run in store.runs()] == [new, "waitingrun", "finishedrun"]
-        assert store.run(new).stored_plan
-        assert store.run(new).plan == plan(RunConfig(epochs=1.0))
-        claimed = store.claim("here:1")
-        assert claimed
-        assert claimed.id == "waitingrun"
-
-
-def test_the_plan_of_a_new_run_is_read_and_not_computed_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.runs import record
-
-    def refused(config: RunConfig) -> None:
-        raise AssertionError("the plan is stored")
-
-    with Store(home) as store:
-        run = store.submit(RunConfig())
-        monkeypatch.setattr(record, "plan", refused)
-        assert store.run(run).plan.steps == 98
+def test_the_plan_of_a_new_run_is_read_and_not_computed_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = store.submit(RunConfig())
+    monkeypatch.setattr(record, "plan", lambda config: pytest.fail("the plan is stored"))
+    assert store.run(run).plan.steps == 98

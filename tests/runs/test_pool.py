@@ -16,7 +16,7 @@ import pytest
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE, SWEEP, ensure_pool
-from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path
+from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.resume import ended_early
 from dpcore.runs.silence import STALE, Heartbeats
 from dpcore.runs.slots import Slots
@@ -256,10 +256,10 @@ def test_ensure_pool_gives_one_pool_to_all_and_a_new_one_after_closing(home: Pat
             other.close()
 
 
-def silent_after(store: Store, seconds: float) -> tuple[Heartbeats, Clock, str]:
+def silent_after(store: Store, seconds: float, worker: str = "elsewhere:1") -> tuple[Heartbeats, Clock, str]:
     """Heartbeats that know of a run of another machine, which has been silent for so long."""
     clock, run = Clock(), store.submit(RunConfig())
-    assert store.claim("elsewhere:1")
+    assert store.claim(worker)
     heartbeats = Heartbeats(store, STALE, clock)
     assert not heartbeats.recover_silent(store.run(run))
     clock.go_on(seconds)
@@ -283,6 +283,15 @@ def test_a_run_of_a_silent_machine_is_queued_again_and_says_why_and_a_sign_of_li
         clock.go_on(STALE + 0.1)
         assert heartbeats.recover_silent(store.run(run))
     assert (store.run(run).error or "").startswith("Its worker elsewhere:1 gave no sign of life for 15 s.")
+
+
+def test_neither_a_heartbeat_of_the_future_nor_another_process_of_its_number_keeps_a_run_alive(store: Store) -> None:
+    heartbeats, _, run = silent_after(store, 0.0, worker_name(os.getpid()))  # which has never heard of it
+    with store.writing() as db:
+        db.execute("UPDATE runs SET heartbeat = 9e9, started = 9e9")
+    assert not heartbeats.recover_silent(store.run(run))
+    heartbeats._clock.go_on(STALE + 0.1)  # type: ignore[attr-defined]
+    assert heartbeats.recover_silent(store.run(run))
 
 
 @pytest.mark.parametrize("error", [None, StoreError("the disk is full")], ids=["held", "full"])

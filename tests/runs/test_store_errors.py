@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def _python(code: str, *arguments: str) -> str:
     """What the code prints, run in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -38,68 +39,55 @@ def _filled(home: Path, runs: int = 200) -> Path:
     return home / FILE
 
 
-def test_a_file_that_is_no_database_is_left_as_it_is(home: Path) -> None:
-    home.mkdir()
-    garbage = b"the quick brown fox " * 500
-    (home / FILE).write_bytes(garbage)
-    with pytest.raises(StoreError, match=r"Expected the run store .*runs\.sqlite3 to be a database"):
-        Store(home)
-    assert (home / FILE).read_bytes() == garbage
-    assert [file.name for file in home.iterdir()] == [FILE]
-
-
-@pytest.mark.parametrize("keep", [0.9, 0.5, 0.02])
-def test_a_truncated_database_is_left_as_it_is(home: Path, keep: float) -> None:
-    path = _filled(home)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
-    left = path.read_bytes()
-    with pytest.raises(StoreError, match=r"runs\.sqlite3 to be an? (intact )?database"), Store(home) as store:
-        store.submit(RunConfig())
-    assert path.read_bytes() == left
-
-
-def test_a_newer_schema_is_refused_and_left_as_it_is(home: Path) -> None:
-    path = _filled(home)
+def other_version(path: Path) -> None:
     db = sqlite3.connect(path)
     db.execute(f"PRAGMA user_version = {VERSION + 1}")
     db.close()
-    left = path.read_bytes()
-    with pytest.raises(
-        StoreError, match=rf"runs\.sqlite3 to have schema version {VERSION} or less, but it has {VERSION + 1}"
-    ):
-        Store(home)
-    assert path.read_bytes() == left
 
 
-def test_another_programs_database_is_refused_and_left_as_it_is(home: Path) -> None:
-    home.mkdir()
-    db = sqlite3.connect(home / FILE)
+def other_program(path: Path) -> None:
+    path.unlink()
+    db = sqlite3.connect(path)
     db.execute("CREATE TABLE runs (id TEXT)")
     db.commit()
     db.close()
-    left = (home / FILE).read_bytes()
-    with pytest.raises(StoreError, match=f"to have schema version {VERSION} or less, but it has 0"):
-        Store(home)
-    assert (home / FILE).read_bytes() == left
 
 
-def test_a_missing_directory_is_made(tmp_path: Path) -> None:
+def truncated(keep: float) -> Callable[[Path], None]:
+    return lambda path: os.truncate(path, int(path.stat().st_size * keep))
+
+
+def test_what_is_no_store_of_this_version_is_named_and_left_as_it_is(tmp_path: Path) -> None:
+    for number, (change, words) in enumerate(
+        (
+            (lambda path: path.write_bytes(b"the quick brown fox " * 500), "to be a database"),
+            (truncated(0.9), "to be an? (intact )?database"),
+            (truncated(0.5), "to be an? (intact )?database"),
+            (truncated(0.02), "to be an? (intact )?database"),
+            (other_version, f"to have schema version {VERSION} or less, but it has {VERSION + 1}"),
+            (other_program, f"to have schema version {VERSION} or less, but it has 0"),
+        )
+    ):
+        path = _filled(tmp_path / str(number))
+        change(path)
+        left = path.read_bytes()
+        wrong = pytest.raises(StoreError, match=rf"Expected the run store .*runs\.sqlite3 {words}")
+        with wrong, Store(path.parent) as store:
+            store.submit(RunConfig())
+        assert path.read_bytes() == left, words
+        assert [file.name for file in path.parent.iterdir()] == [FILE], words
+
+
+def test_a_missing_directory_is_made_and_a_place_where_there_can_be_none_is_named(tmp_path: Path) -> None:
     with Store(tmp_path / "a" / "b") as store:
         assert store.runs() == []
-
-
-def test_a_home_below_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
-    with pytest.raises(
-        StoreError, match=r"Expected the run store .*file/home/runs\.sqlite3 to be a file in a writable"
-    ):
-        Store(tmp_path / "file" / "home")
-
-
-def test_a_directory_in_the_files_place_is_named(home: Path) -> None:
-    (home / FILE).mkdir(parents=True)
-    with pytest.raises(StoreError, match=r"runs\.sqlite3 to be a file in a writable directory"):
-        Store(home)
+    (tmp_path / "home" / FILE).mkdir(parents=True)
+    for home in (tmp_path / "file" / "home", tmp_path / "home"):
+        with pytest.raises(
+            StoreError, match=rf"Expected the run store {home}/runs\.sqlite3 to be a file in a writable"
+        ):
+            Store(home)
 
 
 AS_NOBODY = """
@@ -117,7 +105,6 @@ except StoreError as error:
 """
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_read_only_directory_is_named(exists: bool) -> None:
     home = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own directories are closed to other users
@@ -170,7 +157,6 @@ with Store(sys.argv[1]) as store:
 """
 
 
-@pytest.mark.long
 def test_a_full_disk_keeps_what_it_has_and_goes_on_when_there_is_room(home: Path) -> None:
     sentence, kept = _python(ON_A_SMALL_DISK, str(home)).splitlines()
     assert sentence.startswith(f"Expected the run store {home / FILE} to be on a disk")
@@ -198,7 +184,6 @@ def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: py
             store.submit(RunConfig())
 
 
-@pytest.mark.long
 def test_a_writer_that_dies_in_mid_transaction_leaves_nothing_of_it(home: Path) -> None:
     code = """
 import os, sys
@@ -225,13 +210,13 @@ def test_an_event_that_cannot_be_written_leaves_nothing_of_it(store: Store) -> N
     assert store.append(run.id, Finished(1, 1.0, 0.5)) is False
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store, number: float) -> None:
+def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store) -> None:
     run = store.submit(RunConfig(), worker="here:1")
-    event = Finished(1, 1.0, 0.5, averaged_accuracy=number)
-    with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
-        store.append(run, event)
-    with pytest.raises(RuntimeError, match="every number to be finite"):
-        store.submit_as(store.new_id(), RunConfig(), said=[event])
+    for number in (float("nan"), float("inf"), float("-inf")):
+        event = Finished(1, 1.0, 0.5, averaged_accuracy=number)
+        with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
+            store.append(run, event)
+        with pytest.raises(RuntimeError, match="every number to be finite"):
+            store.submit_as(store.new_id(), RunConfig(), said=[event])
     assert store.tail(run) == []
     assert len(store.runs()) == 1

@@ -3,7 +3,6 @@
 import tempfile
 from dataclasses import dataclass, field
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -82,14 +81,6 @@ class Stores(RuleBasedStateMachine):
         if run.status is Status.RUNNING:
             run.status = status
 
-    @precondition(lambda self: self.model)
-    @rule(number=any_run)
-    def lose(self, number: int) -> None:
-        run = self.pick(number)
-        assert self.store.lose(run.id, "gone") is (run.status is Status.RUNNING)
-        if run.status is Status.RUNNING:
-            run.status = Status.CANCELLED if run.cancelling else Status.LOST
-
     @rule()
     def reopen(self) -> None:
         self.store.close()
@@ -111,5 +102,4 @@ class Stores(RuleBasedStateMachine):
         self.directory.cleanup()
 
 
-Stores.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None, derandomize=True)
 TestStores = Stores.TestCase

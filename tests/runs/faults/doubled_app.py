@@ -10,5 +10,5 @@ from pages.parts.serving.routes import routes
 from tests.runs.faults.killing import ROOT
 
 pool.SPARE = 0.1
-pool._pools[state_directory()] = pool.Pool(Store(), 2, "tests.runs.faults.stepping:train").start()
+pool._pools[state_directory()] = pool.Pool(Store(), 2, "tests.runs.faults.stepping:held").start()
 app = st.App(str(ROOT / "app.py"), routes=routes(), middleware=middleware())

@@ -43,16 +43,6 @@ def brisk(
     yield from walked(config, file, secret, begun, PAUSE / 10)
 
 
-def ahead(config: RunConfig, **options: Any) -> Generator[Event, None, None]:
-    """The same in a process whose clock has gone ten years ahead while it trains."""
-    yield from _by_another_clock(config, 3.2e8, options)
-
-
-def behind(config: RunConfig, **options: Any) -> Generator[Event, None, None]:
-    """The same in a process whose clock has gone ten years back while it trains."""
-    yield from _by_another_clock(config, -3.2e8, options)
-
-
 def walked(
     config: RunConfig, file: Path | None, secret: int | None, begun: Begun | None, pause: float
 ) -> Generator[Event, None, None]:
@@ -93,9 +83,3 @@ def saved(file: Path) -> tuple[int, int]:
         label, state = read_label(out), json.loads(out.read())
     assert label is not None
     return label.step, state
-
-
-def _by_another_clock(config: RunConfig, ahead: float, options: dict[str, Any]) -> Generator[Event, None, None]:
-    real = time.time
-    time.time = lambda: real() + ahead
-    yield from walked(config, options["file"], options["secret"], options["begun"], PAUSE)
