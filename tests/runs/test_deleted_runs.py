@@ -55,32 +55,24 @@ def price(store: Store, name: str) -> dict[float, int] | None:
     return mechanism and {release.sigma: release.count for release in mechanism.releases}
 
 
-def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_four(store: Store) -> None:
+def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_released_something(store: Store) -> None:
     name = swept(store, [1.0, 2.0, 3.0, 4.0])
-    runs = [work_on(store, run, 20) for run in store.queue()]
+    runs = store.queue()
+    for run in runs[:2]:
+        work_on(store, run, 20)
     before = price(store, name)
-    assert before == {1.0: 20, 2.0: 20, 3.0: 20, 4.0: 20}
+    assert before == {1.0: 20, 2.0: 20}
+    store.cancel(runs[2])
     for run in runs[:3]:
         delete(store, run)
         assert price(store, name) == before
-    assert [len(now(store, name).runs), len(now(store, name).begun)] == [1, 4]
-
-
-def test_the_price_stands_where_the_only_run_that_is_left_has_not_begun(store: Store) -> None:
-    name = swept(store, [1.0, 2.0])
-    first, _ = store.queue()
-    delete(store, work_on(store, first, 20))
-    assert price(store, name) == {1.0: 20}
-
-
-def test_runs_that_had_released_nothing_add_nothing(store: Store) -> None:
-    name = swept(store, [1.0, 2.0])
-    first, second = store.queue()
-    store.cancel(first)
-    delete(store, first)
-    work_on(store, second, 20)
-    assert price(store, name) == {2.0: 20}
-    assert len(now(store, name).begun) == 1
+    assert [len(now(store, name).runs), len(now(store, name).begun)] == [1, 2]
+    with store.reading() as db:  # nothing that was measured is kept
+        row = db.execute("SELECT * FROM deleted").fetchone()
+    assert set(row.keys()) == {"id", "sweep", "parent", "plan", "done", "begun"}
+    gone = deleted_of(store, name)
+    assert {(each.id, each.done) for each in gone} >= {(runs[0], 20), (runs[1], 20)}
+    assert {each.plan.charged for each in gone} >= {(Release(SMALL.q, 1.0, gone[0].plan.steps),)}
 
 
 def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_its_steps(store: Store) -> None:
@@ -108,7 +100,7 @@ def test_a_rest_counts_for_the_run_before_that_another_version_deleted(store: St
     assert price(store, name) == {1.0: 30}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_whatever_is_trained_resumed_and_deleted_the_price_never_falls(store: Store, seed: int) -> None:
     choose, before = random.Random(seed), 0
     name = swept(store, [1.0, 2.0, 3.0, 4.0])
@@ -148,15 +140,3 @@ def test_clearing_forgets_no_run_of_a_sweep_that_still_runs(store: Store) -> Non
     clear(store)
     assert price(store, name) == {1.0: 20}
     assert deleted_of(store, other) == ()
-
-
-def test_nothing_that_was_measured_is_kept(store: Store) -> None:
-    name = swept(store, [1.0, 2.0])
-    first, _ = store.queue()
-    delete(store, work_on(store, first, 20))
-    with store.reading() as db:
-        (row,) = db.execute("SELECT * FROM deleted").fetchall()
-    assert set(row.keys()) == {"id", "sweep", "parent", "plan", "done", "begun"}
-    (gone,) = deleted_of(store, name)
-    assert (gone.id, gone.done) == (first, 20)
-    assert gone.plan.charged == (Release(SMALL.q, 1.0, gone.plan.steps),)

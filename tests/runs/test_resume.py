@@ -1,9 +1,11 @@
-"""What of an ended run its rest begins with: the events up to its checkpoint, all of them or none."""
+"""The rest of an ended run: the events up to its checkpoint, all of them or none, and no second rest.
+
+A second one would not be charged for what the first one released.
+"""
 
 import json
 import os
 import shutil
-import sqlite3
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +13,21 @@ from typing import IO
 
 import pytest
 
-from dpcore.runs.record import Status, checkpoint_path
-from dpcore.runs.resume import resume
+from dpcore.__main__ import main
+from dpcore.privacy.mechanism import Release
+from dpcore.runs.editing import clear, delete
+from dpcore.runs.record import Status, UnknownRun, checkpoint_path, worker_name
+from dpcore.runs.resume import rest_of, resume
 from dpcore.runs.store import Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.accounting import first_steps
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.plan import plan
 
 CONFIG = RunConfig()
+DONE = 40
 STARTED = Started(10_000, 98, 0.05, "cpu", 26_010, "book-keeping")
 
 
@@ -59,29 +67,22 @@ def test_it_begins_with_the_events_up_to_the_checkpoint(store: Store) -> None:
     assert file.read_bytes().endswith(b"the state")
 
 
-@pytest.mark.parametrize("earlier", [[], [Checkpointed(1)]], ids=["first", "second"])
-def test_a_checkpoint_that_was_not_recorded_is_made_up_for_where_all_its_steps_were(
-    store: Store, earlier: list[Event]
-) -> None:
-    told = [STARTED, stepped(1), *earlier, evaluated(9), stepped(9)]
-    said, file = rest(store, ended(store, told, saved=9))
-    assert said == [*told, Checkpointed(9)]
-    assert file.exists()
+def test_a_checkpoint_that_was_not_recorded_is_made_up_for_where_all_its_steps_were(store: Store) -> None:
+    for earlier in ([], [Checkpointed(1)]):
+        told = [STARTED, stepped(1), *earlier, evaluated(9), stepped(9)]
+        said, file = rest(store, ended(store, told, saved=9))
+        assert said == [*told, Checkpointed(9)]
+        assert file.exists()
 
 
-@pytest.mark.parametrize(
-    "told",
-    [[], [STARTED], [STARTED, stepped(1), Checkpointed(1), evaluated(9)], [stepped(9)], [STARTED, stepped(12)]],
-    ids=["nothing", "no step", "not the last steps", "no start", "later steps only"],
-)
-def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_the_file(
-    store: Store, told: list[Event]
-) -> None:
-    run = ended(store, told, saved=9)
-    said, file = rest(store, run)
-    assert said == []
-    assert not file.exists()
-    assert checkpoint_path(store.home, run).exists()
+def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_the_file(store: Store) -> None:
+    not_the_last = [STARTED, stepped(1), Checkpointed(1), evaluated(9)]
+    for told in ([], [STARTED], not_the_last, [stepped(9)], [STARTED, stepped(12)]):
+        run = ended(store, told, saved=9)
+        said, file = rest(store, run)
+        assert said == [], told
+        assert not file.exists(), told
+        assert checkpoint_path(store.home, run).exists(), told
 
 
 def test_a_rest_can_be_resumed_like_the_run_itself(store: Store) -> None:
@@ -94,11 +95,10 @@ def test_a_rest_can_be_resumed_like_the_run_itself(store: Store) -> None:
 
 def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
     run = ended(store, [STARTED], saved=None)
-    plan = store.run(run).plan
-    shorter = replace(plan, steps=9, drawn=first_steps(plan.drawn, 9), charged=first_steps(plan.charged, 9))
-    with sqlite3.connect(store.path) as db:
+    usual = store.run(run).plan
+    shorter = replace(usual, steps=9, drawn=first_steps(usual.drawn, 9), charged=first_steps(usual.charged, 9))
+    with store.writing() as db:
         db.execute("UPDATE runs SET plan = ?", (json.dumps(shorter.to_json()),))
-    db.close()
     assert store.run(resume(store, run)).plan == shorter
 
 
@@ -128,3 +128,127 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch
     with pytest.raises(OSError, match="no room"):
         resume(store, run)
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]
+
+
+def worked_on(store: Store, run: str, status: Status | None = Status.LOST) -> str:
+    """The run after it was claimed where it waited, has released some steps and then ended, or runs still."""
+    if store.run(run).status is Status.QUEUED:
+        store.claim("here:1")
+    store.append(run, Started(10_000, plan(CONFIG).steps, CONFIG.q, "cpu", 9, ""))
+    store.append(run, Stepped(DONE, 1.0, 1.0, 0.5, (0.1,) * 5, 20.0))
+    if status is Status.FINISHED:
+        store.append(run, Finished(plan(CONFIG).steps, 1.0, 0.5))
+    if status:
+        store.end(run, status)
+    return run
+
+
+@pytest.fixture
+def lost(store: Store) -> str:
+    """A run that has released some steps, was lost, and left no checkpoint."""
+    return worked_on(store, store.submit(CONFIG))
+
+
+def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(store: Store) -> None:
+    for status in (Status.QUEUED, Status.RUNNING, Status.FINISHED):
+        run = worked_on(store, store.submit(CONFIG))
+        other = resume(store, run)
+        if status is not Status.QUEUED:
+            worked_on(store, other, None if status is Status.RUNNING else status)
+        with pytest.raises(ValueError, match=f"run='{run}' to be resumed once, but run {other} (goes|went) on with it"):
+            resume(store, run)
+        store.cancel(other)
+        store.end(other, Status.FINISHED)
+
+
+def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(store: Store) -> None:
+    for status in (Status.LOST, Status.CANCELLED, Status.FAILED):
+        run = worked_on(store, store.submit(CONFIG))
+        other = worked_on(store, resume(store, run), status)
+        with pytest.raises(ValueError, match=f"run {other} went on with it already and is {status}: resume that one"):
+            resume(store, run)
+        third = resume(store, other)
+        assert store.run(third).plan.spent == (Release(CONFIG.q, CONFIG.sigma, DONE),) * 2
+        store.cancel(third)
+
+
+def test_of_several_rests_that_another_version_let_be_the_one_that_goes_on_is_named(store: Store, lost: str) -> None:
+    first = worked_on(store, resume(store, lost))
+    with store.writing() as db:
+        db.execute("UPDATE runs SET parent = NULL WHERE id = ?", (first,))
+    second = resume(store, lost)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET parent = ? WHERE id = ?", (lost, first))
+    with pytest.raises(ValueError, match=f"run {second} goes on with it already: it is queued"):
+        resume(store, lost)
+
+
+def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None:
+    with rest_of(store, lost) as one, rest_of(store, lost) as two:
+        one.submit(store)
+        with pytest.raises(ValueError, match=f"run {one.id} goes on with it already"):
+            two.submit(store)
+    assert {run.id for run in store.runs()} == {lost, one.id}
+
+
+def test_pages_and_the_command_are_refused_too(
+    store: Store, lost: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DPCORE_HOME", str(store.home))
+    other = submit_rest(store, lost)
+    with pytest.raises(ValueError, match=f"run {other} goes on with it already"):
+        submit_rest(store, lost)
+    assert main(["runs", "resume", lost]) == 2
+    assert f"run {other} goes on with it already: it is queued." in capsys.readouterr().err
+    assert len(store.runs()) == 2
+
+
+def test_a_run_is_not_begun_anew_for_less_once_its_rest_is_deleted(store: Store, lost: str) -> None:
+    other = worked_on(store, resume(store, lost))
+    delete(store, other)
+    with pytest.raises(ValueError, match=f"run {other} went on with it and was deleted. Start a new run"):
+        resume(store, lost)
+
+
+def test_nor_once_the_rest_of_a_rest_that_never_began_is(store: Store, lost: str) -> None:
+    second = resume(store, lost)
+    store.cancel(second)
+    third = worked_on(store, resume(store, second))
+    for run in (third, second):
+        delete(store, run)
+    with pytest.raises(ValueError, match=f"run {second} went on with it and was deleted"):
+        resume(store, lost)
+
+
+def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(store: Store, lost: str) -> None:
+    second = resume(store, lost)
+    store.cancel(second)
+    delete(store, second)
+    handed = resume(store, lost, worker_name(os.getpid()))  # which counts as begun
+    assert store.run(handed).plan.repeated == DONE
+    store.end(handed, Status.FAILED)
+    delete(store, handed)
+    with pytest.raises(ValueError, match=f"run {handed} went on with it and was deleted"):
+        resume(store, lost)
+
+
+def test_a_rest_of_a_run_that_is_deleted_meanwhile_is_not_stored(store: Store, lost: str) -> None:
+    with rest_of(store, lost) as left:
+        delete(store, lost)
+        with pytest.raises(UnknownRun, match=f"run='{lost}' to be there still, but it was deleted"):
+            left.submit(store)
+    assert store.runs() == []
+
+
+def kept(store: Store) -> list[str]:
+    with store.reading() as db:
+        return [row["id"] for row in db.execute("SELECT id FROM deleted")]
+
+
+@pytest.mark.parametrize("last", [lambda store, run: delete(store, run), lambda store, _: clear(store)])
+def test_with_the_last_run_that_it_counts_for_a_deleted_one_is_forgotten(store: Store, lost: str, last) -> None:
+    other = worked_on(store, resume(store, lost))
+    delete(store, other)
+    assert kept(store) == [other]
+    last(store, lost)
+    assert kept(store) == []
