@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.store import Store
+from dpcore.runs.worker import Interrupts
 from tests.runs.live_workers import processes
 
 HERE = Path(__file__).parent
@@ -45,3 +46,11 @@ def store(home: Path) -> Iterator[Store]:
     """An empty store."""
     with Store(home) as store:
         yield store
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """Interrupts of this process, undone after the test."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)

@@ -6,7 +6,6 @@ Real processes are in test_processes.py.
 import os
 import signal
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,8 +14,8 @@ import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE, SWEEP, ensure_pool
-from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
+from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE, ensure_pool
+from dpcore.runs.record import Status, StoreError, device_path, worker_name
 from dpcore.runs.resume import ended_early
 from dpcore.runs.silence import STALE, Heartbeats
 from dpcore.runs.slots import Slots
@@ -214,22 +213,6 @@ def test_a_store_that_vanishes_is_reported_until_it_is_back(pool: PoolByHand) ->
     away.rename(pool.store.path)
     pool.round()
     assert pool.trouble is None
-
-
-def test_a_pool_sweeps_as_soon_as_it_serves_its_home_and_now_and_then(pool: PoolByHand) -> None:
-    checkpoint = checkpoint_path(pool.store.home, "removedrun")
-    checkpoint.parent.mkdir()
-    for since in (0.0, SWEEP + 1):
-        if since:
-            pool.after(SWEEP - 1)
-            assert checkpoint.exists()
-        checkpoint.write_bytes(b"state")
-        os.utime(checkpoint, (time.time() - 1e6,) * 2)
-        if not since:
-            pool._swept = -SWEEP  # as before the first round
-        pool.after(since and 2.0)
-        assert not checkpoint.exists()
-        checkpoint.write_bytes(b"state")
 
 
 def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path) -> None:

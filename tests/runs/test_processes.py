@@ -85,16 +85,6 @@ def test_a_worker_that_heeds_no_cancellation_is_killed_and_another_waits(store: 
 
 
 @pytest.mark.long
-def test_a_run_that_cannot_go_on_here_is_lost_and_says_why(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "not_here"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        os.kill(pid_of(store.run(run)), signal.SIGKILL)
-        eventually(lambda: not store.run(run).active)
-    assert (store.run(run).status, store.run(run).error) == (Status.LOST, "Expected threads=2 to be 1.")
-
-
-@pytest.mark.long
 def test_a_stopped_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
     with pool_of(store, "endless", stale=4):
         run = store.submit(RunConfig())
@@ -119,14 +109,6 @@ def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(
         os.kill(pid_of(store.run(run)), signal.SIGTERM)
         eventually(lambda: store.run(run).worker not in (first, None))
         assert store.run(run).attempts == (train == "long_step")  # one that has said nothing is given back
-
-
-@pytest.mark.long
-def test_workers_that_cannot_start_are_reported_with_their_log(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "no_such_function") as pool:
-        eventually(lambda: pool.trouble)
-        assert str(pool.log) in (pool.trouble or "")
-        assert "no_such_function" in pool.log.read_text()
 
 
 SERVER = """

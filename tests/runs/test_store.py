@@ -144,36 +144,6 @@ def test_a_run_may_go_to_the_process_that_submits_it_and_fills_a_place(store: St
     assert store.claim("here:8", limit=1) == store.run(queued)
 
 
-def test_cancelling_reaches_the_worker_with_its_next_event(store: Store) -> None:
-    run = claimed(store)
-    assert store.append(run, EVENTS[0]) is False
-    assert store.stopping(run) is False
-    assert store.cancel(run) is Status.RUNNING
-    assert store.run(run).cancelling
-    assert store.stopping(run) is True
-    assert store.append(run, EVENTS[1]) is True
-    assert store.recover(store.run(run), "told to") is Status.CANCELLED
-    assert (store.run(run).status, store.run(run).error) == (Status.CANCELLED, None)
-    assert [event for _, event in store.tail(run)] == EVENTS[:2]
-
-
-def test_a_run_that_has_ended_stays_as_it_is(store: Store) -> None:
-    for status in (Status.FINISHED, Status.FAILED, Status.CANCELLED, Status.LOST):
-        run = claimed(store)
-        store.append(run, EVENTS[0])
-        before = store.run(run)
-        assert store.end(run, status, "why") is True
-        ended = store.run(run)
-        assert (ended.active, ended.error) == (False, "why")
-        assert store.append(run, EVENTS[1]) is True
-        store.beat(run)
-        assert store.cancel(run) is status
-        assert store.end(run, Status.FINISHED) is False
-        assert store.recover(before, "other") is None
-        assert store.run(run) == ended
-        assert store.stopping(run) is True
-
-
 def test_every_event_and_beat_is_a_sign_of_life(store: Store) -> None:
     run = claimed(store)
     beats = [store.run(run).heartbeat]

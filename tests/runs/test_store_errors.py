@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs import store_file
-from dpcore.runs.record import Status, StoreError
+from dpcore.runs.record import StoreError
 from dpcore.runs.schema import VERSION
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
@@ -136,35 +136,6 @@ def test_a_full_database_keeps_what_it_has(store: Store) -> None:
     assert [item.id for item in store.runs()] == kept[::-1]
 
 
-ON_A_SMALL_DISK = """
-import resource, sys
-from dpcore.runs.record import StoreError
-from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-with Store(sys.argv[1]) as store:
-    kept = 0
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
-    try:
-        while True:
-            store.submit(RunConfig())
-            kept += 1
-    except StoreError as error:
-        print(error)
-    assert len(store.runs()) == kept > 0, (len(store.runs()), kept)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    store.submit(RunConfig())
-    print(kept + 1)
-"""
-
-
-def test_a_full_disk_keeps_what_it_has_and_goes_on_when_there_is_room(home: Path) -> None:
-    sentence, kept = _python(ON_A_SMALL_DISK, str(home)).splitlines()
-    assert sentence.startswith(f"Expected the run store {home / FILE} to be on a disk")
-    assert "room left" in sentence
-    with Store(home) as store:
-        assert len(store.runs()) == int(kept)
-
-
 def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: Store, home: Path) -> None:
     store.submit(RunConfig())
     shutil.rmtree(home)
@@ -182,22 +153,6 @@ def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: py
         assert store.runs() == []
         with pytest.raises(StoreError, match=r"runs\.sqlite3 to be free"):
             store.submit(RunConfig())
-
-
-def test_a_writer_that_dies_in_mid_transaction_leaves_nothing_of_it(home: Path) -> None:
-    code = """
-import os, sys
-from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-store = Store(sys.argv[1])
-print(store.submit(RunConfig()), flush=True)
-store._file.db.execute("BEGIN IMMEDIATE")
-store._file.db.execute("UPDATE runs SET status = 'failed'")
-os._exit(0)
-"""
-    run = _python(code, str(home)).strip()
-    with Store(home) as store:
-        assert [(item.id, item.status) for item in store.runs()] == [(run, Status.QUEUED)]
 
 
 def test_an_event_that_cannot_be_written_leaves_nothing_of_it(store: Store) -> None:

@@ -24,7 +24,7 @@ from tests.benchmarks.page_opener import opened
 from tests.loop_of_its_own import awaited
 from tests.runs.faults.afterwards import note_endings, sound, wrongs
 from tests.runs.faults.killing import App, Server, kill_workers, serving, until_done
-from tests.runs.holding import held
+from tests.runs.live_workers import held
 
 Eventually = Callable[..., None]
 pytestmark = pytest.mark.long
@@ -61,7 +61,7 @@ def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, h
     note_endings(store)
     runs = [store.submit(RunConfig(seed=None if seed % 2 else seed)) for seed in range(12)]
     start = partial(Server, home, "train", slots=2)
-    killed = until_done(store, start, random.Random(7), servers=2, most=80, within=240)
+    killed = until_done(store, start, random.Random(7), servers=2, most=80)
     assert killed.workers > 0
     assert killed.servers > 0
     assert wrongs(store, runs) == []
@@ -70,12 +70,12 @@ def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, h
 def test_runs_go_on_where_the_app_itself_is_killed_and_started_again_and_its_pages_show_them(
     under_way: UnderWay, home: Path, eventually: Eventually
 ) -> None:
-    first = App(home)
+    first = App(home, "held")
     try:
         under_way.wait()
         kill_workers(home)
         first.kill()
-        second = App(home)
+        second = App(home, "held")
         try:
             under_way.end()
             eventually(second.answers)

@@ -16,7 +16,7 @@ from dpcore.runs.ray_pool.job import record
 from dpcore.runs.ray_pool.node import ABANDONED, UNHEARD, NodeWorker
 from dpcore.runs.record import Run, Status, checkpoint_path, device_here, worker_name
 from dpcore.runs.silence import STALE
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Unsaved
 from tests.runs.by_hand import Clock
@@ -193,17 +193,6 @@ def test_a_failure_comes_with_its_traceback_and_a_full_memory_with_what_to_do(st
         assert store.run(run).status is Status.FAILED
         lines = (store.run(run).error or "").splitlines()
         assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", words)
-
-
-def test_nothing_is_begun_while_the_queue_is_paused(store: Store) -> None:
-    crew = crew_of(store, FakeCluster(), "steps")
-    store.post(PAUSED, "yes")
-    run = store.submit(RunConfig())
-    lead(crew, lambda: any(worker.ready for worker in crew.workers))
-    rounds(crew, 10)
-    assert store.run(run).status is Status.QUEUED
-    store.post(PAUSED, None)
-    lead(crew, lambda: over(store))
 
 
 def test_a_share_of_a_gpu_goes_to_what_asks_for_one_and_no_process_with_one_does_two_runs(store: Store) -> None:
