@@ -90,24 +90,6 @@ def test_of_a_queued_run_a_reader_hears_its_place_and_when_it_is_expected_to_beg
     assert [(each["position"], each["starts"]) for each in said] == [(1, "starts in a moment"), (None, "")]
 
 
-def test_the_store_is_seldom_asked_for_a_run_far_back_in_the_queue(store, monkeypatch):
-    runs = [store.submit(CONFIG) for _ in range(feed_module.NEXT + 1)]
-    looks, look = [], store.run
-    monkeypatch.setattr(store, "run", lambda run: looks.append(run) or look(run))
-
-    async def watch() -> None:
-        readers = [asyncio.create_task(collected(RunFeed(store, run).messages(0))) for run in (runs[-2], runs[-1])]
-        while looks.count(runs[-2]) < 5 or not looks.count(runs[-1]):
-            await asyncio.sleep(0.001)
-        for reader in readers:
-            reader.cancel()
-        await asyncio.gather(*readers, return_exceptions=True)
-
-    monkeypatch.setattr(feed_module, "SELDOM", 60.0)
-    awaited(watch())
-    assert looks.count(runs[-1]) == 1
-
-
 class Paused:
     """The feed's pause between two looks, which ends where a test says so."""
 

@@ -3,9 +3,6 @@
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,15 +17,6 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 
 ROOT = Path(__file__).parents[2]
-
-
-def _python(code: str, *arguments: str) -> str:
-    """What the code prints, run in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def _filled(home: Path, runs: int = 200) -> Path:
@@ -90,39 +78,6 @@ def test_a_missing_directory_is_made_and_a_place_where_there_can_be_none_is_name
             Store(home)
 
 
-AS_NOBODY = """
-import os, sys
-from dpcore.runs.record import StoreError
-from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-if os.geteuid() == 0:
-    os.seteuid(65534)
-try:
-    with Store(sys.argv[1]) as store:
-        store.submit(RunConfig())
-except StoreError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize("exists", [True, False])
-def test_a_read_only_directory_is_named(exists: bool) -> None:
-    home = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own directories are closed to other users
-    try:
-        before = _filled(home).read_bytes() if exists else None
-        if exists:
-            (home / FILE).chmod(0o444)
-        home.chmod(0o555)
-        said = _python(AS_NOBODY, str(home))
-        assert f"Expected the run store {home / FILE} to be " in said
-        assert "writable" in said
-        assert before is None or (home / FILE).read_bytes() == before
-        assert exists or not any(home.iterdir())
-    finally:
-        home.chmod(0o755)
-        shutil.rmtree(home)
-
-
 def test_a_full_database_keeps_what_it_has(store: Store) -> None:
     run = store.submit(RunConfig())
     store._file.db.execute("PRAGMA max_page_count = 16")
@@ -153,16 +108,6 @@ def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: py
         assert store.runs() == []
         with pytest.raises(StoreError, match=r"runs\.sqlite3 to be free"):
             store.submit(RunConfig())
-
-
-def test_an_event_that_cannot_be_written_leaves_nothing_of_it(store: Store) -> None:
-    store.submit(RunConfig())
-    run = store.claim("here:1")
-    assert run is not None
-    with pytest.raises(TypeError):
-        store.append(run.id, Finished(1, 1.0, object()))  # type: ignore[arg-type]
-    assert store.tail(run.id) == []
-    assert store.append(run.id, Finished(1, 1.0, 0.5)) is False
 
 
 def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store) -> None:

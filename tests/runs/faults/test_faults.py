@@ -5,7 +5,6 @@ What an undisturbed run says is known of the doubles in stepping.py, and of real
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -130,23 +129,6 @@ def test_a_directory_that_is_away_for_a_while_costs_no_run_anything(
             under_way.store.runs()
         away.rename(home)
         under_way.end()
-
-
-def test_a_directory_that_is_replaced_gets_nothing_of_the_old_runs_and_the_old_one_goes_on_elsewhere(
-    under_way: UnderWay, home: Path, eventually: Eventually
-) -> None:
-    with serving(home, "held") as server:
-        under_way.wait()
-        away = home.rename(home.parent / "away")
-        with Store(home) as other:
-            fresh = other.submit(RunConfig())
-            eventually(lambda: "replaced while in use; start the program again" in server.trouble)
-            assert [run.id for run in other.runs()] == [fresh]
-            assert other.tail(fresh) == []
-    with Store(away) as under_way.store, serving(away, "held"):
-        under_way.end()
-    shutil.rmtree(home)
-    away.rename(home)
 
 
 @pytest.fixture
