@@ -10,9 +10,8 @@ from dpcore.training.plan import plan
 from tests.training.small_runs import SMALL
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_a_wrong_option_is_named_with_its_value():
+    for options, words in [
         ({"clipping": "ghost"}, "clipping='ghost' to be one of: flat, auto_s, per_layer"),
         ({"reading": "rough"}, "reading='rough'"),
         ({"reading": "literal"}, r"reading='literal' only with pi_adam, .* not with optimizer='sgd'"),
@@ -41,11 +40,9 @@ from tests.training.small_runs import SMALL
         ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 with an epsilon to stop at.*sigma = 0.*infinite"),
         ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
         ({"batch": 0}, "batch=0"),
-    ],
-)
-def test_a_wrong_option_is_named_with_its_value(options, words):
-    with pytest.raises(ValueError, match=words):
-        plan(dataclasses.replace(SMALL, **options))
+    ]:
+        with pytest.raises(ValueError, match=words):
+            plan(dataclasses.replace(SMALL, **options))
 
 
 def test_a_configuration_of_before_these_options_is_read_with_what_it_meant():

@@ -14,18 +14,18 @@ from tests.training.small_runs import SMALL, run_of
 NAMES = ("random_allocation", "shuffle")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_plan_says_what_the_samplers_accountant_proves(name: str) -> None:
-    config = RunConfig(model="mlp", batch=500, epochs=2.0, sigma=1.0, sampler=name)
-    planned = plan(config)
-    found = SAMPLERS[name].curve(config.q, 1.0, config.steps_of_epochs, config.delta).last
-    assert planned.mechanism is None  # no accountant of Poisson batches may speak of it
-    low, high = map(float, re.findall(r"between (\d+\.\d+) and (\d+\.\d+)", planned.unaccounted)[0])
-    assert found.lower is not None
-    assert low <= found.lower <= found.value <= high
-    assert low == pytest.approx(found.lower, rel=0.01)
-    assert high == pytest.approx(found.value, rel=0.01)
-    assert SAMPLERS[name].adjacency in planned.unaccounted
+def test_the_plan_says_what_the_samplers_accountant_proves() -> None:
+    for name in NAMES:
+        config = RunConfig(model="mlp", batch=500, epochs=2.0, sigma=1.0, sampler=name)
+        planned = plan(config)
+        found = SAMPLERS[name].curve(config.q, 1.0, config.steps_of_epochs, config.delta).last
+        assert planned.mechanism is None, name  # no accountant of Poisson batches may speak of it
+        low, high = map(float, re.findall(r"between (\d+\.\d+) and (\d+\.\d+)", planned.unaccounted)[0])
+        assert found.lower is not None, name
+        assert low <= found.lower <= found.value <= high, name
+        assert low == pytest.approx(found.lower, rel=0.01), name
+        assert high == pytest.approx(found.value, rel=0.01), name
+        assert SAMPLERS[name].adjacency in planned.unaccounted, name
 
 
 def test_layers_that_are_clipped_one_by_one_count_together() -> None:
@@ -44,18 +44,15 @@ def test_what_has_no_noise_or_no_proof_says_so_first() -> None:
     assert tiny.unaccounted.startswith("No epsilon: noise is drawn up to")
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
+def test_what_is_not_proven_is_refused() -> None:
+    for more, words in [
         ({"schedule": "exponential", "rate": 0.1}, "only with sampler='poisson'"),
         ({"model": "mlp", "pca": 20}, "nothing is proven of them together"),
         ({"optimizer": "adppl"}, "nothing is proven of them together"),
         ({"sampler": "fixed_order"}, "Expected sampler='fixed_order'"),
-    ],
-)
-def test_what_is_not_proven_is_refused(more: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        RunConfig(**({"sampler": "shuffle"} | more))  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(ValueError, match=words):
+            RunConfig(**({"sampler": "shuffle"} | more))  # type: ignore[arg-type]
 
 
 def test_no_epsilon_to_stop_at() -> None:

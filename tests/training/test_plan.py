@@ -26,10 +26,10 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_plan_survives_json(kind):
-    planned = plan(KINDS[kind])
-    assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned
+def test_a_plan_survives_json():
+    for kind in KINDS:
+        planned = plan(KINDS[kind])
+        assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned, kind
 
 
 def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_under():
@@ -72,23 +72,23 @@ def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
         assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism(kind):
-    planned = plan(KINDS[kind])
-    again = planned.anew(5)
-    for each in (planned, again):
-        for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
-            released, mechanism = each.released(done), each.mechanism
-            if mechanism is None:
-                assert released is None
-                continue
-            most = min(each.compositions_at(done), mechanism.steps)
-            counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
-            spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
-            assert (list(released.releases) if released else []) == spent
-        assert each.released(each.steps) == each.mechanism
-    assert planned.released(None) is None
-    assert (again.released(None) is None) == (planned.mechanism is None)
+def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
+    for kind in KINDS:
+        planned = plan(KINDS[kind])
+        again = planned.anew(5)
+        for each in (planned, again):
+            for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
+                released, mechanism = each.released(done), each.mechanism
+                if mechanism is None:
+                    assert released is None, kind
+                    continue
+                most = min(each.compositions_at(done), mechanism.steps)
+                counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
+                spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
+                assert (list(released.releases) if released else []) == spent, kind
+            assert each.released(each.steps) == each.mechanism, kind
+        assert planned.released(None) is None, kind
+        assert (again.released(None) is None) == (planned.mechanism is None), kind
 
 
 def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():
@@ -104,10 +104,10 @@ def test_a_run_without_noise_does_not_ask_its_schedule():
     assert not plan(RunConfig(private=False, schedule="linear", rate=1.0, level_steps=1)).sigmas.any()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_trained_by_the_stored_plan_of_its_settings(kind):
-    planned = plan(KINDS[kind])
-    assert matching(KINDS[kind], Plan.from_json(json.loads(json.dumps(planned.to_json())))) == planned
+def test_a_run_is_trained_by_the_stored_plan_of_its_settings():
+    for kind in KINDS:
+        planned = plan(KINDS[kind])
+        assert matching(KINDS[kind], Plan.from_json(json.loads(json.dumps(planned.to_json())))) == planned, kind
 
 
 def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_else():

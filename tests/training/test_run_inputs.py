@@ -251,9 +251,8 @@ def test_what_progress_raises_ends_the_work() -> None:
         inputs.inputs_of(small(features="scatter"), CPU, stop)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_what_does_not_go_together_is_named() -> None:
+    for options, message in [
         ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),
         ({"features": "scatter", "model": "cnn"}, "few scatter's model='cnn' to be one of"),
         ({"model": "map_cnn"}, "few's model='map_cnn' to be one of"),
@@ -264,11 +263,9 @@ def test_what_progress_raises_ends_the_work() -> None:
         ({"views": 2, "model": "mlp", "pca": 5}, "no DP-PCA and no relevances with views=2"),
         ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "no DP-PCA and no relevances with views=2"),
         ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "no views=2 without a data set of im"),
-    ],
-)
-def test_what_does_not_go_together_is_named(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        small(**options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            small(**options)
 
 
 def test_a_kind_of_features_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> None:

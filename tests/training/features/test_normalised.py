@@ -40,7 +40,7 @@ def test_an_example_has_no_say_in_another_one_s_maps():
     assert torch.equal(normalised(changed)[torch.arange(8) != 3], found[torch.arange(8) != 3])
 
 
-@pytest.mark.parametrize("shape", [(2, 80, 7, 7), (2, 81, 7)])
-def test_maps_that_do_not_come_in_threes_are_refused(shape):
-    with pytest.raises(ValueError, match="a multiple of 3"):
-        normalised(torch.zeros(shape))
+def test_maps_that_do_not_come_in_threes_are_refused():
+    for shape in [(2, 80, 7, 7), (2, 81, 7)]:
+        with pytest.raises(ValueError, match="a multiple of 3"):
+            normalised(torch.zeros(shape))

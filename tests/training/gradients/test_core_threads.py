@@ -10,10 +10,13 @@ from dpcore.training.loop import train
 from tests.training.small_runs import SMALL, ticking
 
 
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("items", [0, 1, 4, 5, 11])
-def test_results_come_in_the_order_of_the_items(count, items):
-    assert Cores(count).map(lambda item: item**2, range(items)) == [item**2 for item in range(items)]
+def test_results_come_in_the_order_of_the_items():
+    for items in [0, 1, 4, 5, 11]:
+        for count in [1, 2, 5]:
+            assert Cores(count).map(lambda item: item**2, range(items)) == [item**2 for item in range(items)], (
+                items,
+                count,
+            )
 
 
 def test_every_core_works_and_torch_takes_one_thread_in_each():

@@ -84,9 +84,9 @@ def test_what_book_keeping_cannot_average_is_said_and_done_exactly_by_the_other_
         BookKeeping(module, CORES, VIEWS)
 
 
-@pytest.mark.parametrize(("make", "shape"), AVERAGED.values(), ids=AVERAGED)
-def test_what_book_keeping_can_average_it_is_given(make, shape):
-    assert unknown(make(), VIEWS) == ""
+def test_what_book_keeping_can_average_it_is_given():
+    for make, shape in AVERAGED.values():
+        assert unknown(make(), VIEWS) == "", (make, shape)
 
 
 def test_to_clip_each_view_or_to_divide_after_clipping_would_give_another_sum():
@@ -209,20 +209,20 @@ def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
     torch.testing.assert_close(engine.logits(x), engine.logits(x.float()))
 
 
-@pytest.mark.parametrize("size", [1, 10, 11, 47, 1000])
-@pytest.mark.parametrize("views", [2, 4, 16])
-@pytest.mark.parametrize("chunk", [1, 7, 40, 400])
-def test_parts_shrink_so_that_all_views_together_are_no_more_rows_than_before(size, views, chunk, monkeypatch):
-    monkeypatch.setattr(clipped_sum, "FEWEST", 10)
-    engine = BookKeeping(build("mlp", "relu", 3), Cores(3), views)
-    engine.chunk = chunk
-    busy, parts = engine._parts(size, views)
-    lengths = [part.stop - part.start for part in parts]
-    assert [at for part in parts for at in range(size)[part]] == list(range(size))
-    assert min(lengths) >= 1
-    assert max(lengths) * views <= max(chunk, views)
-    assert busy == min(3, -(-size * views // 10), size)
-    assert (len(parts) - busy) * max(1, chunk // views) < size
+def test_parts_shrink_so_that_all_views_together_are_no_more_rows_than_before(monkeypatch):
+    for chunk in [1, 7, 40, 400]:
+        for views in [2, 4, 16]:
+            for size in [1, 10, 11, 47, 1000]:
+                monkeypatch.setattr(clipped_sum, "FEWEST", 10)
+                engine = BookKeeping(build("mlp", "relu", 3), Cores(3), views)
+                engine.chunk = chunk
+                busy, parts = engine._parts(size, views)
+                lengths = [part.stop - part.start for part in parts]
+                assert [at for part in parts for at in range(size)[part]] == list(range(size)), (chunk, views, size)
+                assert min(lengths) >= 1, (chunk, views, size)
+                assert max(lengths) * views <= max(chunk, views), (chunk, views, size)
+                assert busy == min(3, -(-size * views // 10), size), (chunk, views, size)
+                assert (len(parts) - busy) * max(1, chunk // views) < size, (chunk, views, size)
 
 
 def test_an_engine_that_forms_gradients_holds_as_many_rows_as_before_and_no_more_gradients():
@@ -240,17 +240,17 @@ def test_views_that_memory_does_not_hold_go_in_smaller_parts_to_the_same_sum(kin
     assert engine.chunk // VIEWS == 2
 
 
-@pytest.mark.parametrize("shape", [(5,), (5, 7), (5, 2, 7), (5, 4, 7)])
-def test_another_number_of_views_is_refused(shape):
-    engine = engine_on(BookKeeping, nn.Sequential(nn.Linear(7, 5)), views=VIEWS)
-    with pytest.raises(ValueError, match=r"to be \(B, 3, \.\.\.\)"):
-        engine.clipped_sum(torch.zeros(shape), torch.zeros(5, dtype=torch.long), Flat(C))
+def test_another_number_of_views_is_refused():
+    for shape in [(5,), (5, 7), (5, 2, 7), (5, 4, 7)]:
+        engine = engine_on(BookKeeping, nn.Sequential(nn.Linear(7, 5)), views=VIEWS)
+        with pytest.raises(ValueError, match=r"to be \(B, 3, \.\.\.\)"):
+            engine.clipped_sum(torch.zeros(shape), torch.zeros(5, dtype=torch.long), Flat(C))
 
 
-@pytest.mark.parametrize("views", [0, -1, 1.5, True])
-def test_views_are_a_whole_number_of_at_least_one(views):
-    with pytest.raises(ValueError, match="Expected views="):
-        engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, views=views)
+def test_views_are_a_whole_number_of_at_least_one():
+    for views in [0, -1, 1.5, True]:
+        with pytest.raises(ValueError, match="Expected views="):
+            engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, views=views)
 
 
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)

@@ -59,19 +59,19 @@ def test_steps_and_scales_are_those_of_the_formulas(name):
             torch.testing.assert_close(scale.double(), expected, rtol=1e-4, atol=0)
 
 
-@pytest.mark.parametrize("name", SCALED)
-@pytest.mark.parametrize("gradient", [torch.zeros(50), torch.eye(50)[0] * 1e-12, torch.eye(50)[0] * 1e12])
-def test_the_scale_is_above_zero_and_finite_whatever_the_history(name, gradient):
-    optimizer = of(name)
-    state = begin(optimizer, gradient)
-    for _ in range(25):
-        step, state = walked(optimizer, gradient, state, 0.1)
-    scale = scale_after(optimizer, state)
-    assert scale is not None
-    assert torch.isfinite(step).all()
-    assert torch.isfinite(scale).all()
-    assert scale.min() >= 0.49
-    assert scale.square().mean() <= 1 + 1e-5
+def test_the_scale_is_above_zero_and_finite_whatever_the_history():
+    for gradient in [torch.zeros(50), torch.eye(50)[0] * 1e-12, torch.eye(50)[0] * 1e12]:
+        for name in SCALED:
+            optimizer = of(name)
+            state = begin(optimizer, gradient)
+            for _ in range(25):
+                step, state = walked(optimizer, gradient, state, 0.1)
+            scale = scale_after(optimizer, state)
+            assert scale is not None, (gradient, name)
+            assert torch.isfinite(step).all(), (gradient, name)
+            assert torch.isfinite(scale).all(), (gradient, name)
+            assert scale.min() >= 0.49, (gradient, name)
+            assert scale.square().mean() <= 1 + 1e-5, (gradient, name)
 
 
 def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance():
@@ -210,12 +210,12 @@ def test_the_raw_history_is_that_of_gradients_without_noise_and_the_others_never
     assert plan(run_of(dataclasses.replace(config, reading="raw")).config).mechanism is None
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_only_the_raw_reading_sees_more_than_what_was_released(name):
-    assert of(name).peek is None
-    if name in PI:
-        assert of(name, reading="literal").peek is None
-        assert of(name, reading="raw").peek is not None
+def test_only_the_raw_reading_sees_more_than_what_was_released():
+    for name in OPTIMIZERS:
+        assert of(name).peek is None, name
+        if name in PI:
+            assert of(name, reading="literal").peek is None, name
+            assert of(name, reading="raw").peek is not None, name
 
 
 @pytest.mark.parametrize("reading", ["scaled", "literal"])

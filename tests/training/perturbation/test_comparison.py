@@ -48,9 +48,8 @@ def test_a_fixed_seed_is_said() -> None:
     assert any("seed is fixed" in note for note in next(compare(replace(SMALL, seed=7))).notes)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
+def test_a_wrong_setting_is_named() -> None:
+    for wrong, words in [
         ({"dataset": "moons"}, "dataset='moons'"),
         ({"classes": ("setosa",)}, "two different"),
         ({"methods": ("magic",)}, "method 1='magic'"),
@@ -61,11 +60,9 @@ def test_a_fixed_seed_is_said() -> None:
         ({"rate": 0.0}, "rate=0.0"),
         ({"regulariser": -1.0}, "regulariser=-1.0"),
         ({"seeds": 0}, "seeds=0"),
-    ],
-)
-def test_a_wrong_setting_is_named(wrong: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        replace(SMALL, **wrong)
+    ]:
+        with pytest.raises(ValueError, match=words):
+            replace(SMALL, **wrong)
 
 
 def test_what_is_released_has_no_more_digits_than_float32(monkeypatch: pytest.MonkeyPatch) -> None:

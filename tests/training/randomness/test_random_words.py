@@ -39,15 +39,15 @@ def test_words_are_uniform_in_their_high_and_in_their_low_bits(kind):
         assert abs(ones - 100_000) < 5 * np.sqrt(50_000)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("before", [0, 1, 2, 7])
-def test_a_stream_goes_on_from_its_state_and_leaves_no_word_out(kind, before):
-    stream, other = KINDS[kind](SECRET), KINDS[kind](SECRET[::-1])
-    stream.draw(before)
-    other.draw(3)
-    other.restore(stream.state().clone())
-    assert torch.equal(other.draw(9), stream.draw(9))
-    assert not torch.equal(stream.draw(9), KINDS[kind](SECRET).draw(9))
+def test_a_stream_goes_on_from_its_state_and_leaves_no_word_out():
+    for before in [0, 1, 2, 7]:
+        for kind in KINDS:
+            stream, other = KINDS[kind](SECRET), KINDS[kind](SECRET[::-1])
+            stream.draw(before)
+            other.draw(3)
+            other.restore(stream.state().clone())
+            assert torch.equal(other.draw(9), stream.draw(9)), (before, kind)
+            assert not torch.equal(stream.draw(9), KINDS[kind](SECRET).draw(9)), (before, kind)
 
 
 def test_successive_draws_are_one_stream_without_repeats():
