@@ -7,12 +7,11 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images, load
-from dpcore.training import cuda_graph, inputs
+from dpcore.training import inputs
 from dpcore.training.byte_rows import ByteRows
 from dpcore.training.inputs import rows_of, tensors
 from dpcore.training.picked_rows import PickedRows, picked
-from dpcore.training.randomness import gaussian_noise
-from tests.training.recorder import as_on_cuda, ended, prepared_as_if_on_cuda, recording
+from tests.training.recorder import ended
 from tests.training.small_runs import CNN, run_of
 
 CPU = torch.device("cpu")
@@ -78,22 +77,6 @@ def test_rows_on_another_device_than_a_processor_stay_there_until_a_part_is_take
         assert isinstance(rows, PickedRows)
         assert (len(rows), rows.shape, rows[1:].shape) == (3, (3, 4, 7), (2, 4, 7))
     assert isinstance(picked(torch.zeros(5, 7), at), torch.Tensor)
-
-
-@pytest.mark.long
-def test_a_step_that_gathers_bytes_can_be_recorded(monkeypatch):
-    monkeypatch.setattr(inputs, "rows_of", as_bytes)
-    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
-    monkeypatch.setattr(cuda_graph, "recording", recording)
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        run = run_of(CNN)
-        run.static, said = prepared_as_if_on_cuda(run)
-        assert said == ", captured"
-        ended(run, 2)
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_only_images_on_cuda_stay_bytes():

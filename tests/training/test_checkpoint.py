@@ -167,18 +167,6 @@ def test_a_file_of_the_version_before_which_has_no_digest_is_gone_on_from(tmp_pa
     assert checkpoint.resume(run_of(SMALL), path) == 0
 
 
-def test_what_goes_wrong_before_the_file_is_read_is_not_told_of_the_file(tmp_path, monkeypatch):
-    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
-    run = run_of(SMALL)
-
-    def short_of_memory(_: TrainingRun) -> None:
-        raise torch.OutOfMemoryError("no memory for a copy")
-
-    monkeypatch.setattr(checkpoint, "snapshot", short_of_memory)
-    with pytest.raises(torch.OutOfMemoryError, match="no memory for a copy"):
-        checkpoint.resume(run, tmp_path / "state.pt")
-
-
 def test_the_state_is_on_the_disk_before_it_takes_the_place_of_the_last_one(tmp_path, monkeypatch):
     done, sync, replace = [], os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda file: done.append(("fsync", os.fstat(file).st_size)) or sync(file))
@@ -202,21 +190,6 @@ def test_a_file_is_refused_where_weights_would_be_rounded_otherwise(name, tmp_pa
         next(train(config, ticking(), tmp_path / "state.pt"))
 
 
-def test_what_is_kept_of_where_it_was_written_is_what_rounding_depends_on():
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(before + 1)
-        more = checkpoint.where(run_of(SMALL))
-    finally:
-        torch.set_num_threads(before)
-    here = checkpoint.where(run_of(SMALL))
-    assert (here["threads"], more["threads"]) == (str(before), str(before + 1))
-    assert here["torch"] == torch.__version__
-    assert here["device"].startswith("cpu (")
-    found = run_of(dataclasses.replace(SMALL, device="auto"))
-    assert checkpoint.where(found)["device"].startswith(f"{found.device} (")
-
-
 @pytest.mark.parametrize("name", ["noise", "optimizer", "parameters"])
 def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, tmp_path, monkeypatch):
     whole, path = run_of(SMALL), tmp_path / "state.pt"
@@ -229,26 +202,6 @@ def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, 
     run = run_of(SMALL)
     before = checkpoint.snapshot(run)
     with pytest.raises(ValueError, match=f"Expected {name} in .*state.pt to be of this version's size and kind"):
-        checkpoint.resume(run, path)
-    assert same(checkpoint.snapshot(run), before)
-
-
-@pytest.mark.parametrize("name", ["noise", "batches"])
-def test_a_stream_that_is_none_is_refused_and_nothing_is_taken_on(name, tmp_path, monkeypatch):
-    whole, path = run_of(SMALL), tmp_path / "state.pt"
-    weights(whole, range(1, 3))
-    values = checkpoint.snapshot(whole)
-    values[name] = (
-        [torch.full_like(state, 255) for state in values[name]]
-        if name == "noise"
-        else torch.full_like(values[name], 255)
-    )
-    monkeypatch.setattr(checkpoint, "snapshot", lambda _: values)
-    checkpoint.save(whole, 2, path)
-    monkeypatch.undo()
-    run = run_of(SMALL)
-    before = checkpoint.snapshot(run)
-    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint, but it is damaged"):
         checkpoint.resume(run, path)
     assert same(checkpoint.snapshot(run), before)
 

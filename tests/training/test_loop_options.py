@@ -11,7 +11,7 @@ from scipy import stats
 
 from dpcore.training.descent.annealing import Annealing
 from dpcore.training.descent.weight_average import WeightAverage
-from dpcore.training.events import Evaluated, Finished, Stepped, from_json, to_json
+from dpcore.training.events import Finished, Stepped, from_json, to_json
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
@@ -38,10 +38,6 @@ def test_the_cosine_rate_falls_to_its_end_over_the_whole_run():
     assert [rate(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
 
 
-def test_a_constant_rate_is_constant():
-    assert {rate(EPOCHS, step) for step in (1, 500, 4000)} == {0.1}
-
-
 def test_the_rate_of_a_step_is_the_length_of_the_step():
     moved = []
     for options in ({}, {"lr_schedule": "linear", "lr_end": 0.05, "lr_epochs": 0.0064}):
@@ -60,18 +56,6 @@ def test_the_average_weighs_the_weights_by_their_age_without_a_bias_to_the_first
         average.add(row)
     ages = 0.8 ** np.arange(5, -1, -1)
     torch.testing.assert_close(average.vector, torch.tensor(ages / ages.sum(), dtype=torch.float32) @ weights)
-
-
-def test_averaged_weights_are_evaluated_beside_the_raw_ones_and_change_nothing():
-    plain, averaged = (list(train(dataclasses.replace(SMALL, ema=ema), ticking())) for ema in (0.0, 0.9))
-    assert [event.loss for event in plain if isinstance(event, Stepped)] == [
-        event.loss for event in averaged if isinstance(event, Stepped)
-    ]
-    assert {event.averaged_accuracy for event in plain if isinstance(event, Evaluated)} == {None}
-    last = averaged[-1]
-    assert isinstance(last, Finished)
-    assert last.averaged_accuracy is not None
-    assert last.averaged_accuracy != last.accuracy
 
 
 def test_the_averaged_accuracy_is_that_of_the_averaged_weights():

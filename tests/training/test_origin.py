@@ -33,11 +33,6 @@ def test_it_names_the_device_that_was_found_and_the_torch_that_trains(monkeypatc
     assert found["torch"] == torch.__version__
 
 
-def test_data_of_another_name_has_another_origin() -> None:
-    other = origin_of(run_of(replace(SMALL, dataset="fashion_mnist")))
-    assert other["data"] != origin_of(run_of(SMALL))["data"]
-
-
 def test_held_out_examples_do_not_change_the_data_that_it_is_of() -> None:
     held_out = replace(SMALL, public=100, acceptance="sa")
     assert origin_of(run_of(held_out)) == origin_of(run_of(SMALL))

@@ -156,36 +156,9 @@ def test_data_of_another_size_than_the_configuration_counts_with_is_refused(monk
         next(train(SMALL))
 
 
-def test_threads_outside_the_steps_keep_their_number():
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        for _ in train(SMALL, ticking()):
-            assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_arrays_that_may_only_be_read_become_tensors_without_a_warning():
-    part = load("mnist", "sample").test
-    locked = Images(np.frombuffer(part.images.tobytes(), np.uint8).reshape(part.images.shape), part.labels)
-    assert not locked.images.flags.writeable
-    x, y = inputs.tensors(locked, torch.device("cpu"))
-    assert x.shape == (2000, 1, 28, 28)
-    assert (x.min(), x.max()) == (0, 1)
-    assert torch.equal(y, torch.tensor(part.labels.astype(int)))
-    assert np.array_equal((x[:, 0] * 255).round().numpy(), part.images)
-
-
 def test_the_end_tells_which_classes_were_taken_for_which():
     *_, evaluated, finished = train(SMALL, ticking())
     counts, labels = np.array(finished.confusion), load("mnist", "sample").test.labels
     np.testing.assert_array_equal(counts.sum(1), np.bincount(labels, minlength=10))
     assert counts.trace() / counts.sum() == pytest.approx(evaluated.accuracy)
     np.testing.assert_allclose(counts.diagonal() / counts.sum(1), evaluated.per_class)
-
-
-def test_a_finished_run_of_an_older_version_has_no_such_counts():
-    said = to_json(Finished(8, 1.0, 0.5))
-    del said["confusion"]
-    assert from_json(said) == Finished(8, 1.0, 0.5)

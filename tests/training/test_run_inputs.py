@@ -24,7 +24,6 @@ from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
-from dpcore.training.gradients import book_keeping
 from dpcore.training.loop import TOLD, train
 from tests.training.small_runs import run_of, ticking
 
@@ -91,20 +90,6 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     assert centred.train[0][:].min() == -1.0
     again = inputs.inputs_of(config, CPU)  # what is kept is not changed in place
     assert torch.equal(again.train[0][:], unit.train[0][:])
-
-
-def test_one_view_of_pixels_goes_by_no_way_of_views(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reached(*_: object) -> None:
-        raise AssertionError("a way of views")
-
-    monkeypatch.setattr(inputs, "finding", reached)
-    monkeypatch.setattr(pieces, "views_of", reached)
-    monkeypatch.setattr(book_keeping, "AVERAGED", {})
-    x = inputs.inputs_of(small(views=1), CPU).train[0]
-    assert (x[:].shape, x[:].dtype) == ((120, 1, 28, 28), torch.float32)
-    ended(small(views=1))
-    with pytest.raises(AssertionError, match="a way of views"):
-        ended(small(views=2))
 
 
 @pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
@@ -227,28 +212,6 @@ def test_a_run_that_is_closed_while_features_are_computed_leaves_torch_its_threa
     assert isinstance(next(events), Preparing)
     events.close()
     assert torch.get_num_threads() == before
-
-
-def test_a_run_that_waits_for_another_s_features_says_how_far_these_are_and_can_be_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
-    first, second = (train(small(features="scatter", seed=seed), ticking()) for seed in (0, 1))
-    said = [next(first), next(second)]
-    assert said[0] == said[1]
-    assert isinstance(said[0], Preparing)
-    second.close()
-    *_, last = first
-    assert isinstance(last, Finished)
-    assert len(list((catalogue.data_root() / "features").iterdir())) == 2  # of both parts, and no lock file
-
-
-def test_what_progress_raises_ends_the_work() -> None:
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        inputs.inputs_of(small(features="scatter"), CPU, stop)
 
 
 def test_what_does_not_go_together_is_named() -> None:

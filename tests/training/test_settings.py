@@ -37,14 +37,6 @@ def test_every_default_is_in_its_range_and_nonsense_is_not():
             SETTINGS[name].check(name, object())
 
 
-def test_every_row_has_words():
-    for name, setting in SETTINGS.items():
-        assert setting.label, name
-        assert setting.help, name
-        assert setting.range, name
-        assert bool(setting.needs) == bool(setting.needed), name
-
-
 def test_a_new_row_is_checked_and_refused_where_it_would_change_nothing():
     assert settings_of(Later)["dummy"].since == "9"
     with pytest.raises(ValueError, match=r"dummy=2 in \[0, 1\)"):
@@ -76,13 +68,6 @@ def test_a_setting_that_belongs_to_another_is_refused_without_it():
             if need.binding and not need.holds(RunConfig()):
                 with pytest.raises(ValueError, match=f"no {name}=1 without {need.words}"):
                     replace(RunConfig(), **{name: 1})
-
-
-def test_a_unit_is_told_on_the_command_line_and_beside_the_control():
-    told = command.parser().format_help()
-    assert all(f"{command.option(name)} {each.unit.upper()}" in told for name, each in SETTINGS.items() if each.unit)
-    assert SETTINGS["batch"].unit_said == "In examples."
-    assert SETTINGS["epochs"].unit_said == ""  # as its label says
 
 
 def test_the_documentation_is_made_from_the_table():

@@ -61,19 +61,6 @@ def test_kept_or_not_and_on_any_number_of_cores_the_bits_are_the_same(tmp_path, 
     assert same(again, first)
 
 
-def test_they_lie_below_the_data_root(tmp_path, monkeypatch):
-    monkeypatch.setenv("DPCORE_DATA", str(tmp_path))
-    features(None)
-    assert file_of(tmp_path).suffix == ".features"
-
-
-def test_progress_is_told_where_they_are_read_too(tmp_path):
-    said = []
-    for _ in range(2):
-        features_of(PART, "scatter", 1, lambda *each: said.append(each), root=tmp_path)
-    assert said == [(6, 6), (6, 6)]
-
-
 def test_other_examples_views_versions_and_machines_have_files_of_their_own(tmp_path, times, monkeypatch):
     changed = PART.images.copy()
     changed[3, 14, 14] ^= 1
@@ -131,13 +118,6 @@ def test_a_file_that_is_not_what_was_written_is_computed_again_and_replaced(tmp_
     assert file_of(tmp_path).read_bytes() == whole
 
 
-def test_a_folder_in_the_place_of_the_file_keeps_nothing_but_the_features_are_used(tmp_path):
-    (tmp_path / "features" / key_of(PART, "scatter", 1).name).mkdir(parents=True)
-    found = features(tmp_path)
-    assert found.note.startswith("The features could not be kept in ")
-    assert len(list((tmp_path / "features").iterdir())) == 1
-
-
 def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -149,19 +129,6 @@ def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monk
         assert found.note.endswith("[Errno 28] No space left on device.")
         assert list((tmp_path / "features").iterdir()) == []
     assert same(features(tmp_path), found)
-
-
-def test_a_root_that_cannot_be_written_leaves_the_features_usable(tmp_path):
-    root = tmp_path / "file"
-    root.write_text("not a folder")
-    assert "could not be kept" in features(root).note
-
-
-def test_whoever_has_them_mapped_keeps_them_when_the_file_goes(tmp_path):
-    first = features(tmp_path)
-    mapped = features(tmp_path)
-    file_of(tmp_path).unlink()
-    assert torch.equal(mapped.values, first.values)
 
 
 def test_writing_to_them_by_mistake_does_not_reach_the_file(tmp_path, times):
@@ -216,8 +183,3 @@ def test_what_there_is_not_is_refused(tmp_path, kind, views, said):
     with pytest.raises(ValueError, match=said):
         features_of(PART, kind, views, lambda done, total: None, root=tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_part_without_examples_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="examples=0"):
-        features(tmp_path, Images(PART.images[:0], PART.labels[:0]))

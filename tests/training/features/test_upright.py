@@ -69,13 +69,6 @@ def test_an_image_has_a_say_in_itself_alone_and_a_blank_one_stays_blank() -> Non
     assert torch.equal(upright(torch.zeros(2, 1, 28, 28)), torch.zeros(2, 1, 28, 28))
 
 
-def test_one_row_or_one_pixel_is_no_slant() -> None:
-    for columns in (slice(3, 20), slice(5, 6)):
-        line = torch.zeros(1, 1, 28, 28)
-        line[0, 0, 9, columns] = 1.0
-        assert torch.equal(upright(line), line)
-
-
 def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -> None:
     kind = kind_of("scatter_upright")
     assert torch.equal(kind.transform(SEEN[:3]), scatter(upright(SEEN[:3])))

@@ -32,24 +32,6 @@ def test_every_core_works_and_torch_takes_one_thread_in_each():
     assert {number for _, number in found} == {1}
 
 
-def test_two_pieces_of_work_already_keep_two_cores_busy():
-    together = threading.Barrier(2, timeout=10)
-    assert len(Cores(2).map(lambda item: together.wait(), range(2))) == 2
-
-
-def test_a_thread_that_begins_after_the_cores_has_torch_s_usual_number():
-    before, seen = torch.get_num_threads(), []
-    torch.set_num_threads(3)
-    try:
-        cores = Cores(2)
-        thread = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
-        thread.start()
-        thread.join()
-        assert (cores.count, seen) == (2, [3])
-    finally:
-        torch.set_num_threads(before)
-
-
 def test_an_error_in_a_helper_reaches_the_caller():
     def fail(item):
         if item == 1:

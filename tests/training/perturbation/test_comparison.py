@@ -44,10 +44,6 @@ def test_by_default_the_noise_is_fresh_and_a_fixed_seed_repeats_it() -> None:
     ]
 
 
-def test_a_fixed_seed_is_said() -> None:
-    assert any("seed is fixed" in note for note in next(compare(replace(SMALL, seed=7))).notes)  # type: ignore[union-attr]
-
-
 def test_a_wrong_setting_is_named() -> None:
     for wrong, words in [
         ({"dataset": "moons"}, "dataset='moons'"),

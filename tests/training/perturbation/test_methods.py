@@ -124,16 +124,6 @@ def test_a_third_of_the_noise_of_single_rows_is_found_not_to_be_confirmed(monkey
     assert "is confirmed" in method.obstacles(task, 0.25)[0]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_says_what_it_is(name: str) -> None:
-    method = METHODS[name]
-    assert method.name == name
-    assert method.title
-    assert method.note.endswith(".")
-    assert method.source
-    assert method.unit.startswith("of ")
-
-
 def test_every_method_learns_every_model_to_finite_parameters() -> None:
     for model in ["logistic", "mlp"]:
         for name in METHODS:
