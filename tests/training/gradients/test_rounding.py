@@ -15,7 +15,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.gradients.rounding import longest_norms, operations, relative_error, row_sums, squared_norms
 from dpcore.training.releases.dp_pca import outer_sum
-from tests.training.oracles import ENGINES, engine_on
+from tests.training.oracles import ENGINES, WAYS, engine_on
 
 ROOT = Path(__file__).parents[3]
 SIZES = [1, 2, 784, 1024, 1025, 1030, 10_000, 795_010]
@@ -109,24 +109,19 @@ def hostile_batch(inputs: int) -> tuple[Tensor, Tensor]:
     return hostile_rows(inputs) * 100, torch.tensor([0, 1, 2, 3, 4])
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
 @pytest.mark.parametrize("inputs", [783, 40_000])
-def test_no_hostile_example_contributes_more_than_the_bound(kind, inputs, clipping, scaled):
+def test_no_hostile_example_contributes_more_than_the_bound(kind, inputs):
     torch.manual_seed(2)
     engine = engine_on(kind, nn.Sequential(nn.Linear(inputs, 20), nn.ReLU(), nn.Linear(20, 5)))
-    scale = torch.logspace(-1, 1, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
-    inverse = scale**-2 if scaled else None
-    exact = 1.0 if inverse is None else inverse.double().rsqrt()
     x, y = hostile_batch(inputs)
-    bound, groups = CLIPPINGS[clipping](0.7), engine.groups
-    lengths = []
-    for i in range(len(x)):
-        total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, inverse).total
-        lengths.append((total.double() / exact).norm().item() / (0.7 * bound.sensitivity(groups)))
-    assert max(lengths) <= 1.0
-    assert max(lengths) > 0.999  # or the bound was not reached, and this says nothing
+    for clipping, scaled in WAYS:
+        scale = torch.logspace(-1, 1, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
+        inverse = scale**-2 if scaled else None
+        exact, bound = 1.0 if inverse is None else inverse.double().rsqrt(), CLIPPINGS[clipping](0.7)
+        totals = [engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, inverse).total.clone() for i in range(len(x))]
+        longest, most = max(float((each.double() / exact).norm()) for each in totals), 0.7 * bound.sensitivity(2)
+        assert 0.999 * most < longest <= most, (clipping, scaled)  # it is reached, or this would say nothing
 
 
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
