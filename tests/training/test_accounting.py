@@ -9,9 +9,9 @@ import pytest
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.training.accounting import affordable, charged_releases
+from dpcore.training.accounting import charged_releases
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Finished, Started, Stepped
+from dpcore.training.events import Stepped
 from dpcore.training.features.kinds import kinds_for
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build, models_for
@@ -77,22 +77,11 @@ def test_layers_are_counted_as_the_network_has_them(model):
     assert MODELS[model].groups == len(owners)
 
 
-def test_a_constant_sigma_is_one_release_and_nothing_is_charged_first():
-    assert plan(SMALL).mechanism == Mechanism.constant(SMALL.q, SMALL.sigma, plan(SMALL).steps)
-    assert plan(SMALL).first == ()
-
-
 def test_per_layer_clipping_is_charged_for_its_joint_sensitivity():
     flat, layered = (plan(dataclasses.replace(SMALL, clipping=name)).mechanism for name in ("flat", "per_layer"))
     assert flat is not None
     assert layered is not None
     assert layered.releases[0].sigma == pytest.approx(flat.releases[0].sigma / math.sqrt(2))
-
-
-def test_held_out_public_examples_raise_the_sampling_rate():
-    config = dataclasses.replace(SMALL, acceptance="sa", public=5000)
-    assert config.examples == 5000
-    assert config.q == 64 / 5000
 
 
 @pytest.mark.parametrize(
@@ -143,19 +132,6 @@ def test_stopping_counts_what_was_released_before_the_first_step():
     mechanism = plan(projected).mechanism
     assert mechanism is not None
     assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
-
-
-@pytest.mark.long
-def test_a_run_that_stops_at_epsilon_announces_and_does_as_many_steps(batches):
-    config = config_of("stopped")
-    events = list(train(config, ticking()))
-    assert isinstance(events[0], Started)
-    assert isinstance(events[-1], Finished)
-    assert events[0].steps == events[-1].step == len(batches) == plan(config).steps < 782
-
-
-def test_one_use_that_is_too_dear_affords_nothing():
-    assert affordable(Mechanism.constant(1.0, 0.5, 10), "rdp", 0.1, 1e-5) == 0
 
 
 def test_schedules_draw_what_their_names_say():

@@ -6,8 +6,6 @@ import json
 import pytest
 import torch
 
-from dpcore.papers.better_features.recipes import LADDERS
-from dpcore.training.config import RunConfig
 from tests.benchmarks import features, gpu, gpu_data, gpu_phases, gpu_recipes, memory, roofline
 from tests.benchmarks.gpu import PHASES
 from tests.benchmarks.gpu_phases import PRIVATE, SMALL, WORK, Size
@@ -48,11 +46,6 @@ def test_every_work_is_a_run_that_can_be_and_every_wanted_figure_one_that_a_phas
         assert wanted.phase in PHASES, wanted
         assert name in Size().work, wanted
         assert contender in ("", *Size().contenders), wanted
-
-
-def test_the_ladders_have_each_recipe_once():
-    found = {name: RunConfig(**recipe) for name, recipe in gpu_recipes.rungs().items()}
-    assert len(found) == sum(len(ladder.rungs) for ladder in LADDERS) == 8
 
 
 def test_a_step_on_features_is_measured_for_every_contender(monkeypatch, capsys):

@@ -4,6 +4,7 @@ On the CPU the step is played back by a stand-in that looks at every operation, 
 """
 
 import dataclasses
+import gc
 import sys
 
 import numpy as np
@@ -46,6 +47,7 @@ def one_core():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+    gc.collect()  # a recording and its step hold each other
 
 
 @pytest.fixture(params=["stand-in", pytest.param("cuda", marks=pytest.mark.cuda)])
@@ -124,23 +126,6 @@ def test_what_fills_the_batch_up_adds_exactly_nothing(clipping, scaled):
     torch.testing.assert_close(sums[0], alone, rtol=1e-4, atol=1e-6)
     with_all = run.engine.clipped_sum(x, y, clip, inverse).total
     assert (with_all - sums[0]).norm() > 0.1 * sums[0].norm()
-
-
-def test_losses_norms_and_clipped_are_those_of_the_real_rows(batches):
-    config = dataclasses.replace(CNN, clip_norm=3.0)
-    reports = []
-    for static in (False, True):
-        run = run_of(config)
-        if static:
-            statics(run)
-            run.step_totals = StepTotals(at_once=False)  # looks at them only when later steps are done
-        ended(run, 3)
-        reports.append(run.step_totals.report(3, 0.1, 1.0))
-    ordinary, own = reports
-    assert 0 < ordinary.clipped < 1
-    assert (own.loss, own.clipped) == (pytest.approx(ordinary.loss, rel=1e-5), pytest.approx(ordinary.clipped))
-    assert own.norms == pytest.approx(ordinary.norms, rel=1e-4)
-    assert [drawn.tolist() for *_, drawn in batches[:3]] == [drawn.tolist() for *_, drawn in batches[3:]]
 
 
 def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeats(played):

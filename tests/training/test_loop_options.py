@@ -193,13 +193,6 @@ def test_directions_are_orthonormal_and_ordered_by_signed_eigenvalue():
     assert directions.abs().T.tolist() == [[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 
 
-def test_a_projected_run_trains_on_as_many_dimensions_and_tests_on_the_same():
-    run = run_of(dataclasses.replace(SMALL, model="abadi", pca=60))
-    assert run.train[0].shape == (10_000, 60)
-    assert run.test[0].shape == (2_000, 60)
-    assert len(run.engine.parameters) == 70_000
-
-
 def test_seeds_are_summed_up_as_mean_and_sample_deviation():
     figures = summary([0.5, 0.7])
     assert (figures.mean, figures.spread) == pytest.approx((0.6, math.sqrt(0.02)))

@@ -1,11 +1,9 @@
 """Options that are unknown, out of range or contradict each other are named."""
 
 import dataclasses
-import json
 
 import pytest
 
-from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from tests.training.small_runs import SMALL
 
@@ -43,9 +41,3 @@ def test_a_wrong_option_is_named_with_its_value():
     ]:
         with pytest.raises(ValueError, match=words):
             plan(dataclasses.replace(SMALL, **options))
-
-
-def test_a_configuration_of_before_these_options_is_read_with_what_it_meant():
-    old = dict(list(SMALL.to_json().items())[:16])
-    assert list(old)[-1] == "device"
-    assert RunConfig.from_json(json.loads(json.dumps(old))) == SMALL

@@ -33,11 +33,6 @@ def test_it_names_the_device_that_was_found_and_the_torch_that_trains(monkeypatc
     assert found["torch"] == torch.__version__
 
 
-def test_held_out_examples_do_not_change_the_data_that_it_is_of() -> None:
-    held_out = replace(SMALL, public=100, acceptance="sa")
-    assert origin_of(run_of(held_out)) == origin_of(run_of(SMALL))
-
-
 def test_the_secret_of_a_run_is_not_in_it() -> None:
     run = run_of(replace(SMALL, seed=None))
     assert run.secret

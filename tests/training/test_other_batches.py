@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.config import RunConfig
-from dpcore.training.plan import Plan, check_anew, plan
+from dpcore.training.plan import check_anew, plan
 from tests.training.small_runs import SMALL, run_of
 
 NAMES = ("random_allocation", "shuffle")
@@ -81,8 +81,3 @@ def test_it_trains_on_the_batches_of_its_sampler(name: str, monkeypatch: pytest.
     assert sum(seen) == run.config.examples  # every example once
     drawn = [run.epoch_batches.drawn(step) for step in range(1, length + 1)]
     assert np.array_equal(np.sort(np.concatenate(drawn)), np.arange(run.config.examples))
-
-
-def test_the_plan_is_read_back_as_it_was_written() -> None:
-    planned = plan(RunConfig(model="mlp", sampler="shuffle"))
-    assert Plan.from_json(planned.to_json()) == planned

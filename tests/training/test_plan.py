@@ -22,13 +22,15 @@ KINDS = {
     "baseline": RunConfig(private=False),
     "raw": RunConfig(optimizer="pi_adam", reading="raw"),
     "stopped": RunConfig(stop_epsilon=3.0, stop_accountant="rdp"),
+    "shuffled": RunConfig(model="mlp", sampler="shuffle"),
 }
 
 
-def test_a_plan_survives_json():
-    for kind in KINDS:
-        planned = plan(KINDS[kind])
-        assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned, kind
+def test_a_plan_survives_json_and_a_run_is_trained_by_the_stored_plan_of_its_settings():
+    for kind, config in KINDS.items():
+        planned = plan(config)
+        stored = Plan.from_json(json.loads(json.dumps(planned.to_json())))
+        assert stored == planned == matching(config, stored), kind
 
 
 def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_under():
@@ -90,12 +92,6 @@ def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_t
         ValueError, match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06"
     ):
         plan(RunConfig(**noise, clipping="per_layer"))
-
-
-def test_a_run_is_trained_by_the_stored_plan_of_its_settings():
-    for kind in KINDS:
-        planned = plan(KINDS[kind])
-        assert matching(KINDS[kind], Plan.from_json(json.loads(json.dumps(planned.to_json())))) == planned, kind
 
 
 def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_else():

@@ -92,14 +92,6 @@ def test_a_report_covers_every_step_since_the_last(batches):
     assert report.norms == pytest.approx(np.quantile(norms, [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-5)
 
 
-def test_a_report_of_empty_batches_repeats_the_last_loss():
-    run = run_of(SMALL)
-    run.step(1)
-    first = run.step_totals.report(1, 0.1, 1.0)
-    again = run.step_totals.report(2, 0.2, 1.0)
-    assert (again.loss, again.norms, again.clipped) == (first.loss, first.norms, 0.0)
-
-
 def test_closing_the_events_stops_before_another_step(batches):
     events = train(dataclasses.replace(SMALL, epochs=50), ticking(1.0))
     for _ in range(6):

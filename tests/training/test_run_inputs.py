@@ -203,17 +203,6 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     assert not any(isinstance(event, Preparing) for event in train(config, ticking(), begun=begun))
 
 
-def test_a_run_that_is_closed_while_features_are_computed_leaves_torch_its_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
-    before = torch.get_num_threads()
-    events = train(small(features="scatter", views=2), ticking())
-    assert isinstance(next(events), Preparing)
-    events.close()
-    assert torch.get_num_threads() == before
-
-
 def test_what_does_not_go_together_is_named() -> None:
     for options, message in [
         ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),

@@ -12,10 +12,9 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images, load
-from dpcore.training.features import feature_file, pieces, turn
+from dpcore.training.features import pieces, turn
 from dpcore.training.features.cache import features_of, finding
 from dpcore.training.features.pieces import drained
-from dpcore.training.features.turn import Turn
 
 SAMPLE = load("mnist", "sample").train
 PART = Images(SAMPLE.images[:70], SAMPLE.labels[:70])  # three pieces
@@ -118,22 +117,6 @@ def test_whoever_ends_before_the_features_are_there_leaves_the_turn_to_the_next(
     assert names(tmp_path) == ["features"]
 
 
-def test_where_the_first_could_not_keep_them_the_second_computes_them(tmp_path, times, monkeypatch):
-    def full(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with closing(begun(tmp_path)) as steps, closing(begun(tmp_path)) as waiting:
-        next(steps), next(waiting)
-        with monkeypatch.context() as patch:
-            patch.setattr(feature_file.os, "fsync", full)
-            first = drained(steps, lambda done, total: None)
-        second = drained(waiting, lambda done, total: None)
-    assert (bool(first.note), bool(second.note)) == (True, False)
-    assert same(first, second)
-    assert len(times) == 2
-    assert names(tmp_path) == ["features"]
-
-
 def test_whoever_gets_no_further_is_waited_for_no_longer(tmp_path, times, monkeypatch):
     with closing(begun(tmp_path)) as suspended:
         next(suspended)
@@ -168,21 +151,3 @@ def test_where_there_is_no_lock_to_be_had_they_are_computed_all_the_same(tmp_pat
         assert same(features(tmp_path), expected)
     assert same(features(tmp_path), expected)  # kept as ever
     assert len(times) == 2
-
-
-def test_a_lock_file_that_is_removed_before_it_is_locked_keeps_nobody_out_and_is_not_taken(tmp_path, monkeypatch):
-    path, flock = tmp_path / "lock", fcntl.flock
-
-    def late(file, how):
-        path.unlink()
-        flock(file, how)
-
-    with Turn(path) as late_one, monkeypatch.context() as patch:
-        patch.setattr(fcntl, "flock", late)
-        assert not late_one.came()
-        patch.undo()
-        with Turn(path) as other:
-            assert other.came()
-            assert not late_one.came()
-        assert late_one.came()
-    assert list(tmp_path.iterdir()) == []

@@ -34,18 +34,6 @@ def test_any_number_of_cores_gives_the_same_bits():
         assert torch.equal(computed(x, SCATTER, 1, silent, cores=cores), alone), cores
 
 
-def test_torch_s_own_threads_have_no_say_and_are_left_as_they_were():
-    x, before = images(SIZE), torch.get_num_threads()
-    alone = computed(x, SCATTER, 1, silent, cores=1)
-    torch.set_num_threads(3)
-    try:
-        assert torch.equal(computed(x, SCATTER, 1, silent, cores=1), alone)
-        assert torch.equal(computed(x, SCATTER, 1, silent), alone)
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
-
-
 def test_an_example_s_features_are_those_that_it_has_alone():
     for x, views in [(images(SIZE + 3), 2), (colours(3), 1)]:
         found = computed(x, SCATTER, views, silent)

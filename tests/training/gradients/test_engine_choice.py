@@ -1,6 +1,8 @@
 """The fastest engine that is exact is chosen; what it cannot do is said, and what nothing can do is refused."""
 
 import copy
+import gc
+import weakref
 
 import pytest
 import torch
@@ -57,7 +59,7 @@ def test_dropout_is_for_training_only():
     module = nn.Sequential(nn.Linear(7, 50), nn.Dropout(0.5), nn.Linear(50, 5))
     x, _ = batch((7,), 6)
     engine = engine_of(copy.deepcopy(module), CORES)
-    assert_close(engine.logits(x), module.eval()(x))
+    assert_close(engine.logits(x), module.eval()(x).detach())
     assert engine.module.training
 
 
@@ -105,3 +107,18 @@ def test_a_run_that_transforms_every_gradient_takes_the_vmap_path_and_says_why()
     engine = engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, transforms=True)
     assert isinstance(engine, PerExample)
     assert "transformed" in engine.name
+
+
+def test_no_engine_holds_itself_so_that_its_memory_is_free_when_its_run_is_over():
+    def used(transforms: bool) -> weakref.ref:
+        engine = engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, transforms=transforms)
+        engine.clipped_sum(torch.ones(2, 3), torch.zeros(2, dtype=torch.long), Flat(1.0))
+        return weakref.ref(engine)
+
+    gc.disable()
+    try:
+        for transforms in (False, True):
+            used(transforms)  # the first use of torch.func imports what it needs
+            assert used(transforms)() is None, transforms
+    finally:
+        gc.enable()

@@ -228,15 +228,3 @@ def test_the_sigmas_that_are_drawn_are_those_that_are_charged(name, reading, bat
     (release,) = mechanism.releases
     assert len(stds) == len(batches) == release.count == plan(config).steps
     assert {std / config.clip_norm for std in stds} == {release.sigma}
-
-
-def test_the_share_of_examples_that_are_formed_at_once_does_not_change_the_literal_step():
-    x, y = batch((1, 28, 28), 9)
-    moved = []
-    for chunk in (2, 64):
-        run = run_of(dataclasses.replace(CNN, optimizer="pi_adam", reading="literal", sigma=0.0))
-        run.engine.chunk = chunk
-        before = run.engine.parameters.clone()
-        run.descend(1, x, y)
-        moved.append(run.engine.parameters - before)
-    torch.testing.assert_close(moved[0], moved[1], rtol=1e-3, atol=1e-7)

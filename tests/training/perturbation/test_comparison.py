@@ -111,14 +111,3 @@ def test_an_epsilon_at_which_learning_fails_is_skipped_and_the_others_are_shown(
         ("output", 1e6, Measured),
     ]
     assert "raise the regulariser" in events_[1].reason  # type: ignore[union-attr]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("model", ["logistic", "mlp"])
-def test_a_step_size_that_makes_learning_diverge_leaves_the_rest_standing(model: str) -> None:
-    methods = ("output", "gradient", "bassily", "input")
-    request = replace(SMALL, model=model, methods=methods, rate=1e6, clip_norm=1e3, regulariser=0.1, steps=200)
-    skipped = [each for each in compare(request) if isinstance(each, Skipped)]
-    assert {each.method for each in skipped} <= {"output", "gradient", "input"}
-    assert all("lower the step size" in each.reason for each in skipped)
-    assert {each.method for each in compare(request) if isinstance(each, Measured)} >= {"bassily"}

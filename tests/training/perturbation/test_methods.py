@@ -53,12 +53,6 @@ def test_the_little_noise_of_epsilon_1e6_leaves_stochastic_descent_near_the_mini
     assert np.linalg.norm(theta[0] - exact) < 0.05 * np.linalg.norm(exact)
 
 
-def test_the_papers_formula_at_epsilon_1e6_is_plain_descent() -> None:
-    task = task_for(PROBLEM, steps=1000)
-    theta = METHODS["paper_input"].fit(task, PROBLEM, [1e6], streams(1))[0]
-    assert theta == pytest.approx(solved(PROBLEM, 0.01), abs=1e-3)
-
-
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
 def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsilon: float) -> None:
     task, method = task_for(PROBLEM), ObjectivePerturbation()

@@ -9,7 +9,6 @@ import torch
 from numpy.random import SeedSequence
 from scipy import stats
 
-from dpcore.audit.request import AuditRequest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Release
 from dpcore.training.config import RunConfig
@@ -154,8 +153,3 @@ def test_what_it_does_not_go_with_is_named() -> None:
     ]:
         with pytest.raises(ValueError, match=words):
             plan(RunConfig(**changes))  # type: ignore[arg-type]
-
-
-def test_an_audit_does_not_watch_it() -> None:
-    with pytest.raises(ValueError, match="mean_sigma=5"):
-        AuditRequest(RunConfig(mean_sigma=5.0))
