@@ -2,9 +2,11 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 from dpcore.training import training_run
@@ -20,6 +22,11 @@ SMALL = RunConfig(
     seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu"
 )
 CNN = dataclasses.replace(SMALL, model="cnn")
+
+
+def of_both_suites(names: Iterable[str], short: Sequence[str] = ("sgd", "pi_adam")) -> list[Any]:
+    """Parameters of a test: some names in the short suite, and all others in the long one."""
+    return [name if name in short else pytest.param(name, marks=pytest.mark.long) for name in names]
 
 
 def ticking(seconds: float = 0.05) -> Callable[[], float]:

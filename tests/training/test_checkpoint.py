@@ -16,7 +16,7 @@ from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, S
 from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.training_run import TrainingRun
-from tests.training.small_runs import CNN, SMALL, run_of, ticking
+from tests.training.small_runs import CNN, SMALL, of_both_suites, run_of, ticking
 
 METHODS = {
     **{optimizer: {"optimizer": optimizer} for optimizer in OPTIMIZERS},
@@ -36,8 +36,7 @@ def weights(run: TrainingRun, steps: range) -> torch.Tensor:
     return run.engine.parameters.clone()
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.long
+@pytest.mark.parametrize("method", of_both_suites(METHODS, ("sgd", "pi_adam", "sa", "averaged")))
 def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_path):
     config = dataclasses.replace(CNN if "pca" not in METHODS[method] else SMALL, **METHODS[method])
     whole = run_of(config)

@@ -35,7 +35,7 @@ from tests.training.recorder import (
     recording,
     statics,
 )
-from tests.training.small_runs import CNN, run_of, ticking
+from tests.training.small_runs import CNN, of_both_suites, run_of, ticking
 
 REST = [name for name in OPTIMIZERS if name not in ("sgd", "pi_adam")]  # played on the CPU in the long suite
 
@@ -268,9 +268,7 @@ def as_on_a_gpu(monkeypatch, **options):
     return run
 
 
-@pytest.mark.parametrize(
-    "optimizer", ["sgd", "pi_adam", *(pytest.param(each, marks=pytest.mark.long) for each in REST)]
-)
+@pytest.mark.parametrize("optimizer", of_both_suites(OPTIMIZERS))
 @pytest.mark.parametrize("static", [False, True], ids=["ordinary", "static"])
 def test_no_step_waits_for_the_device_from_its_batch_to_its_figures(optimizer, static, monkeypatch):
     run = as_on_a_gpu(monkeypatch, optimizer=optimizer, ema=0.9)

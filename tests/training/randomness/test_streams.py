@@ -10,7 +10,7 @@ from dpcore.training.events import Stepped
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from tests.training.small_runs import SMALL, run_of, ticking
+from tests.training.small_runs import SMALL, of_both_suites, run_of, ticking
 from tests.training.test_accounting import METHODS, config_of
 
 LOOKED_AT = 784  # coordinates of each draw
@@ -41,8 +41,7 @@ def closest(vectors) -> float:
     return float(np.abs(table - np.eye(len(vectors))).max())
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.long
+@pytest.mark.parametrize("method", of_both_suites(METHODS, ("flat", "sa")))
 def test_every_draw_of_a_run_is_fresh_also_after_a_rejection(method, draws):
     config = config_of(method)
     if method == "sa":
