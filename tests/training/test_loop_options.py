@@ -27,12 +27,9 @@ def rate(config, step):
     return run_of(config).learning_rate.at(step)
 
 
-def test_the_linear_rate_falls_over_the_first_epochs_and_then_stays():
+def test_the_linear_rate_falls_over_the_first_epochs_and_the_cosine_rate_over_the_whole_run():
     config = dataclasses.replace(EPOCHS, lr_schedule="linear", lr_end=0.052, lr_epochs=10.0)
     assert [rate(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx([0.1, 0.076, 0.052, 0.052])
-
-
-def test_the_cosine_rate_falls_to_its_end_over_the_whole_run():
     config = dataclasses.replace(EPOCHS, lr_schedule="cosine", lr_end=0.02)
     expected = [0.1, 0.02 + 0.08 * (1 + math.cos(math.pi / 4)) / 2, 0.06, 0.02]
     assert [rate(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
@@ -89,9 +86,6 @@ def test_annealing_follows_its_rule_on_scripted_losses():
     assert not annealing.accepts(1.0, 2.0)
     assert annealing.accepts(1.0, 2.0)  # after mu0 = 2 rejections in a row
     assert (annealing.accepted, annealing.rejected_in_a_row) == (4, 0)
-
-
-def test_a_proposal_whose_loss_is_not_finite_is_rejected():
     annealing = Annealing(10.0, 5, Scripted(0.0, 0.0))  # type: ignore[arg-type]
     assert not annealing.accepts(1.0, math.nan)
     assert not annealing.accepts(1.0, math.inf)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from dpcore.training import checkpoint, cuda_graph, rehearsal, training_run
+from dpcore.training import cuda_graph, rehearsal, training_run
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
@@ -227,25 +227,6 @@ def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it(opti
     assert all(map(torch.equal, played.noise.states(), ordinary.noise.states()))
     assert torch.equal(played.batches.state(), ordinary.batches.state())
     assert torch.equal(played.engine.parameters, unproven.engine.parameters)  # the rehearsal left no trace
-
-
-def test_a_run_that_is_resumed_or_done_is_tried_out_again_and_is_bit_for_bit_the_one_that_never_stopped(tmp_path):
-    finals = []
-    for stopped in (False, True):
-        run = run_of(dataclasses.replace(ADAM, epochs=0.035))
-        run.static, _ = prepared_as_if_on_cuda(run)
-        ended(run, 3)
-        if stopped:
-            checkpoint.save(run, 3, tmp_path / "state.pt")
-            run = run_of(run.config)
-            checkpoint.resume(run, tmp_path / "state.pt")
-            run.static, said = prepared_as_if_on_cuda(run)
-            assert said == ", captured"
-        for step in range(4, run.plan.steps + 1):
-            run.step(step)
-        finals.append(run.engine.parameters)
-        assert prepared_as_if_on_cuda(run)[1] == ", captured"
-    assert torch.equal(*finals)
 
 
 def test_what_is_said_first_is_what_came_of_it_and_nothing_is_said_of_what_was_tried(monkeypatch):

@@ -1,18 +1,26 @@
-"""What a run says, in which order, and how it ends."""
+"""Events of a run, their order and its end, and its origin: versions, machine and data, and no secret."""
 
 import dataclasses
+import json
 import math
+import platform
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
+from dpcore import __version__
+from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, Split, load
 from dpcore.training import inputs, training_run
+from dpcore.training.checkpoint import where
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import events_of, train
+from dpcore.training.origin import origin_of
+from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.training_run import rmse_of
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 
@@ -154,3 +162,55 @@ def test_the_end_tells_which_classes_were_taken_for_which():
     np.testing.assert_array_equal(counts.sum(1), np.bincount(labels, minlength=10))
     assert counts.trace() / counts.sum() == pytest.approx(evaluated.accuracy)
     np.testing.assert_allclose(counts.diagonal() / counts.sum(1), evaluated.per_class)
+
+
+def test_the_error_is_that_of_the_class_that_is_expected():
+    y = torch.tensor([0, 4, 2])
+    logits = torch.full((3, 5), -1e3)
+    logits[[0, 1, 2], [0, 1, 2]] = 0.0  # sure, and once three off
+    assert rmse_of(logits, y) == pytest.approx(3**0.5)
+    assert rmse_of(torch.zeros(3, 5), y) == pytest.approx((8 / 3) ** 0.5)  # expects 2 of all
+
+
+def test_figures_left_on_a_device_are_summed_up_as_those_looked_at_at_once():
+    generator = torch.Generator().manual_seed(1)
+    now, later = StepTotals(), StepTotals(at_once=False)
+    for step, size in enumerate([4, 0, 7], 1):
+        losses, norms = torch.rand(2, size, generator=generator)
+        now.add(step, losses, norms, norms > 0.5)
+        later.add(step, losses, norms, (norms > 0.5).float())
+    assert later.report(3, 0.1, 1.0) == now.report(3, 0.1, 1.0)
+
+
+def test_a_loss_that_is_not_finite_is_named_by_its_own_step_when_it_is_found_later():
+    tally = StepTotals(at_once=False)
+    for step, loss in ((1, 0.5), (2, float("nan")), (3, float("nan"))):
+        tally.add(step, torch.tensor([loss, 1.0]), torch.ones(2), torch.zeros(2))
+    with pytest.raises(RuntimeError, match="loss is not finite at step 2"):
+        tally.settle()
+
+
+def test_it_names_versions_machine_and_data() -> None:
+    run = run_of(SMALL)
+    found = origin_of(run)
+    assert found["dpcore"] == __version__
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == np.__version__
+    assert {key: found[key] for key in ("device", "threads", "torch")} == where(run)
+    assert found["data"] == fingerprint_of(load(SMALL.dataset, SMALL.source))
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_it_names_the_device_that_was_found_and_the_torch_that_trains(monkeypatch) -> None:
+    monkeypatch.undo()  # the machine as it is
+    found = origin_of(run_of(dataclasses.replace(SMALL, device="auto")))
+    assert not found["device"].startswith("auto")
+    assert found["torch"] == torch.__version__
+
+
+def test_the_secret_of_a_run_is_not_in_it() -> None:
+    run = run_of(dataclasses.replace(SMALL, seed=None))
+    assert run.secret
+    text = json.dumps(origin_of(run))
+    assert f"{run.secret}" not in text
+    assert f"{run.secret:x}" not in text

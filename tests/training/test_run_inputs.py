@@ -13,7 +13,7 @@ import torch
 from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.kinds import IdxFile
-from dpcore.data.loading import Images, load
+from dpcore.data.loading import load
 from dpcore.training import checkpoint, inputs
 from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
@@ -116,20 +116,11 @@ def test_a_neighbour_moves_the_clipped_sum_by_at_most_c(views: int) -> None:
         assert moved.norm() >= run.config.clip_norm * 0.9  # so large a weight makes every gradient long
 
 
-def test_other_features_have_another_fingerprint_and_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_features_have_another_fingerprint() -> None:
     scatter = small(features="scatter")
     prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
     assert len({*prints}) == 3
     assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
-    found = inputs.finding
-
-    def unkept(part: Images, kind: str, views: int):
-        features = yield from found(part, kind, views)
-        return features._replace(note="The features could not be kept.")
-
-    monkeypatch.setattr(inputs, "finding", unkept)
-    started = next(event for event in train(scatter, ticking()) if isinstance(event, Started))
-    assert "could not be kept" in started.engine
 
 
 def test_a_run_is_not_taken_up_again_on_features_that_have_changed(

@@ -76,9 +76,9 @@ def test_of_two_threads_one_computes_and_the_other_says_how_far_it_is(tmp_path, 
     with closing(begun(tmp_path)) as steps:
         assert next(steps) == FIRST
         thread, found = in_a_thread(tmp_path, hear)
-        assert waits.wait(30)
+        assert waits.wait(120)
         first = drained(steps, lambda done, total: None)
-    thread.join(30)
+    thread.join(120)
     assert same(*found, first)
     assert len(times) == 1
     assert (said[0], said[-1]) == (FIRST, (70, 70))
@@ -93,10 +93,10 @@ def test_a_process_is_waited_for_and_when_it_is_killed_no_more(tmp_path, times):
         assert other.stdout
         assert other.stdout.readline() == f"{FIRST}\n"
         thread, found = in_a_thread(tmp_path, lambda done, total: waits.set())
-        assert waits.wait(30)
+        assert waits.wait(120)
         assert times == []
         other.kill()
-    thread.join(30)
+    thread.join(120)
     assert len(times) == 1
     assert found[0].note == ""
     assert names(tmp_path) == ["features"]
@@ -114,16 +114,6 @@ def test_whoever_ends_before_the_features_are_there_leaves_the_turn_to_the_next(
     assert next(waiting) == FIRST
     assert len(times) == 2
     assert drained(waiting, lambda done, total: None).note == ""
-    assert names(tmp_path) == ["features"]
-
-
-def test_whoever_gets_no_further_is_waited_for_no_longer(tmp_path, times, monkeypatch):
-    with closing(begun(tmp_path)) as suspended:
-        next(suspended)
-        monkeypatch.setattr(turn, "PATIENCE", 0.05)
-        found = features(tmp_path)
-        assert len(times) == 2
-        assert same(drained(suspended, lambda done, total: None), found)
     assert names(tmp_path) == ["features"]
 
 

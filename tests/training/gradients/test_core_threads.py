@@ -20,7 +20,7 @@ def test_results_come_in_the_order_of_the_items():
 
 
 def test_every_core_works_and_torch_takes_one_thread_in_each():
-    cores, together = Cores(3), threading.Barrier(3, timeout=10)
+    cores, together = Cores(3), threading.Barrier(3, timeout=60)
 
     def work(_):
         together.wait()  # passes only if three threads are here at once
@@ -72,7 +72,7 @@ def test_a_run_that_is_over_leaves_no_threads_behind():
         events.close()
         del events
         for helper in helpers:
-            helper.join(timeout=10)
+            helper.join(timeout=60)
             assert not helper.is_alive()
     finally:
         torch.set_num_threads(before)

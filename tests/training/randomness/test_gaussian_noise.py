@@ -1,5 +1,6 @@
 """The noise has the std that is charged: tests that also fail where it does not."""
 
+import itertools
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -137,13 +138,6 @@ def test_a_sum_that_has_diverged_takes_noise_without_a_warning():
     assert not vector[:2].isfinite().any()
 
 
-def test_pieces_of_one_vector_share_nothing():
-    pieces = np.split(drawn(3 * PIECE, seed=9)[0], 3)
-    for i, left in enumerate(pieces):
-        for right in pieces[i + 1 :]:
-            assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
-
-
 def test_a_vector_on_cuda_is_one_piece_whatever_its_size(monkeypatch):
     monkeypatch.setattr(noise_module, "device_words", lambda secret, device: AesWords(secret))
     noise = GaussianNoise(3 * PIECE, SeedSequence(9), torch.device("cuda"), Cores(2))
@@ -166,3 +160,17 @@ def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_th
     of_aes = GaussianNoise(1000, SeedSequence(9), CPU, Cores(1))
     of_aes.renew()
     assert of_aes.generators == []
+
+
+def test_any_count_of_numbers_can_be_drawn():
+    for words, count in itertools.product((AesWords, lambda secret: device_words(secret, CPU)), (1, 2, 3, 7)):
+        drawn = normals(words(bytes(range(32))), count)
+        assert (drawn.shape, drawn.dtype) == ((count,), torch.float64), words
+        assert torch.isfinite(drawn).all(), (words, count)
+
+
+def test_states_of_a_vector_of_another_size_are_refused():
+    small, large = (GaussianNoise(size, SeedSequence(1), CPU, Cores(1)) for size in (PIECE, 3 * PIECE))
+    for noise, states in ((large, small.states()), (small, large.states())):
+        with pytest.raises(ValueError, match="zip"):
+            noise.restore(states)

@@ -32,6 +32,7 @@ TOLD = re.findall(OF_GENERATORS, README, re.MULTILINE)
 LEAST = re.findall(r"^\| (AES|CUDA) \| (1e\d+) \| (1e-\d+) \| ([\d.]+) \|$", README, re.MULTILINE)
 FLOAT32 = 5.768  # the largest size of torch's float32 normal numbers on a CPU
 MOST_STEPS = 10**9
+FEW = 20 * 2.0**-53  # what some twenty operations in float64 err by, in a library for any processor
 
 
 def drawn(kind: type, words: list[int]) -> tuple[float, float]:
@@ -48,39 +49,18 @@ def test_the_tables_are_found() -> None:
 def test_what_is_told_of_a_generator_is_true() -> None:
     for name, further, largest, radius, power, mass in TOLD:
         kind = KINDS[name]
-        assert kind.further == int(further), (name, further, largest, radius, power, mass)
+        assert kind.further == int(further), name
         bits = BITS * (1 + kind.further)
         furthest = drawn(kind, [0] * (2 + 2 * kind.further))[1]
-        assert furthest == pytest.approx(sqrt(2 * np.log(2) * (bits + 1)), rel=1e-14), (
-            name,
-            further,
-            largest,
-            radius,
-            power,
-            mass,
-        )
-        assert f"{furthest:.1f}" == largest, (name, further, largest, radius, power, mass)
-        assert f"{RADIUS[name]:.1f}" == radius, (name, further, largest, radius, power, mass)
-        assert furthest > RADIUS[name], (name, further, largest, radius, power, mass)
-        assert int(power) == bits - DIGITS, (name, further, largest, radius, power, mass)
+        assert furthest == pytest.approx(sqrt(2 * np.log(2) * (bits + 1)), rel=1e-14), name
+        assert f"{furthest:.1f}" == largest, name
+        assert f"{RADIUS[name]:.1f}" == radius, name
+        assert furthest > RADIUS[name], name
+        assert int(power) == bits - DIGITS, name
         with mpmath.workdps(30):
             missing = mpmath.exp(-(mpmath.mpf(RADIUS[name]) ** 2) / 2)
-            assert mpmath.almosteq(missing, mpmath.mpf(2) ** -int(power), rel_eps=1e-11), (
-                name,
-                further,
-                largest,
-                radius,
-                power,
-                mass,
-            )
-            assert mpmath.almosteq(missing, mpmath.mpf(mass), rel_eps=0.02), (
-                name,
-                further,
-                largest,
-                radius,
-                power,
-                mass,
-            )
+            assert mpmath.almosteq(missing, mpmath.mpf(2) ** -int(power), rel_eps=1e-11), name
+            assert mpmath.almosteq(missing, mpmath.mpf(mass), rel_eps=0.02), name
 
 
 def test_up_to_the_radius_a_number_is_that_of_the_real_number_with_the_same_bits() -> None:
@@ -93,7 +73,7 @@ def test_up_to_the_radius_a_number_is_that_of_the_real_number_with_the_same_bits
             assert found <= RADIUS[name], (rest, name)
             for behind in (0, 2**63 - 1):  # the real number goes on with any digits
                 real = np.hypot(*exactly(fraction([0, *last, behind]), fraction([0] * (1 + kind.further))))
-                assert found == pytest.approx(real, rel=1e-15), (rest, name)
+                assert found == pytest.approx(real, rel=FEW), (rest, name)
 
 
 def test_beyond_the_radius_all_numbers_are_larger_than_within() -> None:
@@ -101,7 +81,7 @@ def test_beyond_the_radius_all_numbers_are_larger_than_within() -> None:
         kind = KINDS[name]
         for small in (0, 1, 2**20, 2**DIGITS - 1):
             words = [0, 0, *[0] * (kind.further - 1), small, *[0] * kind.further]
-            assert np.hypot(*drawn(kind, words)) >= RADIUS[name] * (1 - 1e-15), name
+            assert np.hypot(*drawn(kind, words)) >= RADIUS[name] * (1 - FEW), name
 
 
 @pytest.mark.parametrize("radius", [4.0, 6.0, 9.0])
@@ -151,7 +131,7 @@ def test_the_reserve_covers_runs_down_to_the_sigma_that_is_told() -> None:
     for name, steps, delta, sigma in LEAST:
         for value, covered in ((float(sigma), True), (float(sigma) - 0.0015, False)):
             added = added_delta([Release(0.1, value, int(float(steps)))], RADIUS[name])
-            assert (added <= RESERVED * float(delta)) == covered, (name, steps, delta, value)
+            assert (added <= RESERVED * float(delta)) == covered, name
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "float32"])
