@@ -17,7 +17,7 @@ from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build, models_for
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
-from tests.training.small_runs import SMALL, ticking
+from tests.training.small_runs import SMALL, mechanism_of, ticking
 
 METHODS = {
     "flat": {},
@@ -53,8 +53,7 @@ def config_of(method: str) -> RunConfig:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
     config = config_of(method)
-    mechanism = plan(config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(config)
     list(train(config, ticking()))
     first = len(plan(config).first)
     assert stds[:first] == [release.sigma for release in plan(config).first]  # of sensitivity 1, at q = 1
@@ -103,8 +102,7 @@ def test_a_run_without_a_bound_says_why_and_has_no_mechanism(options, words):
 @pytest.mark.parametrize("target", [1.5, 4.0])
 def test_stopping_at_epsilon_never_overshoots_and_the_next_step_would(accountant, target):
     config = dataclasses.replace(SMALL, sigma=2.0, epochs=500.0, stop_epsilon=target, stop_accountant=accountant)
-    mechanism = plan(config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(config)
     assert mechanism.steps == plan(config).steps < 78_125
     spent = ACCOUNTANTS[accountant].curve(mechanism, [plan(config).steps], config.delta).epsilon[0]
     assert spent <= target
@@ -129,8 +127,7 @@ def test_stopping_counts_what_was_released_before_the_first_step():
     plain = dataclasses.replace(SMALL, model="abadi", epochs=100.0, stop_epsilon=1.0, stop_accountant="rdp")
     projected = dataclasses.replace(plain, pca=60, pca_sigma=7.0)
     assert plan(projected).steps < plan(plain).steps
-    mechanism = plan(projected).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(projected)
     assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
 
 

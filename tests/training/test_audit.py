@@ -12,9 +12,8 @@ import pytest
 import torch
 
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from tests.training.small_runs import CNN, of_both_suites, run_of, scale_after
+from tests.training.small_runs import CNN, mechanism_of, of_both_suites, run_of, scale_after
 
 METHODS = {
     **{name: {"optimizer": name} for name in OPTIMIZERS},
@@ -54,8 +53,7 @@ def audited(method: str) -> tuple[float, float]:
         canary = released(OTHERS + 1, 0.0) - released(OTHERS, 0.0)
         canary /= np.linalg.norm(canary)
         seen = np.array([[released(size, SIGMA) @ canary for _ in range(TRIALS)] for size in (OTHERS, OTHERS + 1)])
-    mechanism = plan(run.config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(run.config)
     return float(np.diff(seen.mean(1))[0] / np.sqrt(seen.var(1).mean())), 1 / mechanism.releases[-1].sigma
 
 

@@ -15,6 +15,7 @@ from dpcore.training.loop import train
 from dpcore.training.models import models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
+from tests.training.small_runs import mechanism_of
 
 FULL = {"cifar10": 50_000, "adult": 29_305, "imdb": 25_000, "movielens": 800_167}  # examples; the others have 60,000
 PI = ("pi_adam", "pi_rmsprop", "pi_adagrad")
@@ -53,8 +54,7 @@ def test_there_is_one_for_every_combination():
 
 def test_a_private_run_on_the_bundled_digits_has_a_small_epsilon():
     config = defaults("mnist", "cnn", "sgd")
-    mechanism = plan(config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(config)
     assert ACCOUNTANTS["pld"].curve(mechanism, [plan(config).steps], config.delta).epsilon[0] < 2
 
 

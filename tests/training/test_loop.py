@@ -16,7 +16,7 @@ from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from tests.training.oracles import TERMS
 from tests.training.peers import PEERS
-from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
+from tests.training.small_runs import CNN, SMALL, mechanism_of, module_of, run_of, ticking
 
 
 @pytest.mark.parametrize("optimizer", PEERS)
@@ -83,8 +83,7 @@ def test_the_noise_that_reaches_the_parameters_has_std_sigma_times_clip_norm(con
 
 
 def test_the_sigma_q_and_count_that_are_drawn_are_those_that_are_charged(batches, stds):
-    mechanism = plan(SMALL).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(SMALL)
     list(train(SMALL, ticking()))
     (release,) = mechanism.releases
     assert len(batches) == len(stds) == release.count == plan(SMALL).steps

@@ -19,6 +19,7 @@ from tests.training.oracles import batch, one_at_a_time
 from tests.training.small_runs import (
     CNN,
     SMALL,
+    mechanism_of,
     module_of,
     noise_of,
     of_both_suites,
@@ -174,8 +175,7 @@ def assert_charged(config: RunConfig) -> None:
     descent, (x, y) = run.descent, run.train
     scale = scale_after(descent.optimizer, descent.state)
     assert scale is not None
-    mechanism = plan(run.config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(run.config)
     bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # what the charge assumes
     for i in range(3):
         sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale for n in (70, 71)]
@@ -233,8 +233,7 @@ def test_only_the_raw_reading_sees_more_than_what_was_released():
 def test_the_sigmas_that_are_drawn_are_those_that_are_charged(name, reading, batches, stds):
     config = dataclasses.replace(CNN, optimizer=name, reading=reading, batch=20, epochs=0.01)
     list(train(config, ticking()))
-    mechanism = plan(config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(config)
     (release,) = mechanism.releases
     assert len(stds) == len(batches) == release.count == plan(config).steps
     assert {std / config.clip_norm for std in stds} == {release.sigma}

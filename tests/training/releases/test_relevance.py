@@ -10,7 +10,7 @@ from dpcore.training.loop import train
 from dpcore.training.models import build
 from dpcore.training.plan import plan
 from dpcore.training.releases.relevance import clipped_rows, neuron_count, relevance_of
-from tests.training.small_runs import CNN, SMALL, ticking
+from tests.training.small_runs import CNN, SMALL, mechanism_of, ticking
 
 ADPPL = {"optimizer": "adppl", "relevance_sigma": 4.0}
 
@@ -80,8 +80,7 @@ def test_every_neurons_relevance_is_spread_over_its_weights_and_bias():
 @pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
 def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
     config = dataclasses.replace(config, **ADPPL)
-    mechanism = plan(config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(config)
     assert mechanism.releases == (Release(1.0, 4.0, 1), Release(config.q, config.sigma, plan(config).steps))
     list(train(config, ticking()))
     assert stds == [4.0] + [config.sigma * config.clip_norm] * plan(config).steps
