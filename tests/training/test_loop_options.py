@@ -156,30 +156,18 @@ def test_one_image_moves_the_sum_by_at_most_one():
     assert 0.99 < torch.linalg.matrix_norm(difference).item() <= 1.0
 
 
-def test_the_noise_of_the_projection_has_its_sigma_and_reaches_every_entry(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "dpcore.training.releases.dp_pca.principal_directions", lambda total, k: seen.append(total) or total
-    )
-    x = rows(d=60)
-    noise = GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1))
-    private_projection(x, 4, 7.0, noise)
-    drawn = (seen[0] - outer_sum(x)).flatten().numpy()
-    assert stats.kstest(drawn, "norm", args=(0, 7.0)).pvalue > 1e-6
-    for wrong in (2 / 3, 3 / 2):
-        assert stats.kstest(drawn, "norm", args=(0, 7.0 * wrong)).pvalue < 1e-9
-
-
-def test_the_noise_of_the_projection_is_added_in_float64_and_the_sum_rounded_once_to_float32(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "dpcore.training.releases.dp_pca.principal_directions", lambda total, k: seen.append(total) or total
-    )
-    x, cpu = rows(d=60), torch.device("cpu")
-    drawn = torch.zeros(3600, dtype=torch.float64)
-    GaussianNoise(3600, SeedSequence(5), cpu, Cores(1)).add_to(drawn, 7.0)
-    private_projection(x, 4, 7.0, GaussianNoise(3600, SeedSequence(5), cpu, Cores(1)))
+def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_is_rounded_once_to_float32(monkeypatch):
+    seen, place = [], "dpcore.training.releases.dp_pca.principal_directions"
+    monkeypatch.setattr(place, lambda total, k: seen.append(total) or total)
+    x, drawn = rows(d=60), torch.zeros(3600, dtype=torch.float64)
+    noises = [GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1)) for _ in range(2)]
+    private_projection(x, 4, 7.0, noises[0])
+    noises[1].add_to(drawn, 7.0)
     assert torch.equal(seen[0], (outer_sum(x).flatten() + drawn).float().double().view(60, 60))
+    added = (seen[0] - outer_sum(x)).flatten().numpy()  # to every entry
+    assert stats.kstest(added, "norm", args=(0, 7.0)).pvalue > 1e-6
+    for wrong in (2 / 3, 3 / 2):
+        assert stats.kstest(added, "norm", args=(0, 7.0 * wrong)).pvalue < 1e-9
 
 
 def test_directions_are_orthonormal_and_ordered_by_signed_eigenvalue():

@@ -31,13 +31,8 @@ from tests.training.oracles import (
     scale_of,
 )
 
+pytestmark = pytest.mark.usefixtures("small_shares")
 KINDS = pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-
-
-@pytest.fixture(autouse=True)
-def small_shares(monkeypatch):
-    """Batches of this size are shared out too."""
-    monkeypatch.setattr(clipped_sum, "FEWEST", 2)
 
 
 @KINDS

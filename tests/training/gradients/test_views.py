@@ -16,7 +16,7 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engine_choice import engine_of, unknown
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
-from tests.training.gradients.test_clipped_sum import KINDS, short_of_memory, small_shares
+from tests.training.gradients.test_clipped_sum import KINDS, short_of_memory
 from tests.training.oracles import (
     CORES,
     SHAPES,
@@ -35,7 +35,7 @@ from tests.training.oracles import (
 AVERAGED = {name: (make, shape) for name, (make, shape) in SHAPES.items() if not isinstance(shape, Ids)}
 VIEWS = 3
 C = 0.1
-__all__ = ["small_shares"]  # a fixture of all tests here
+pytestmark = pytest.mark.usefixtures("small_shares")
 
 
 def views_of(shape: tuple[int, ...], count: int, views: int = VIEWS) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from scipy import stats
 from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords
 from dpcore.training.training_run import TrainingRun
+from tests.training.randomness.test_tails import Scripted
 from tests.training.small_runs import SMALL, run_of
 
 N, Q, STEPS = 40, 0.2, 4000
@@ -146,22 +147,12 @@ def test_every_example_is_drawn_at_rate_one_and_positions_increase():
     assert (np.diff(drawn) > 0).all()
 
 
-class Scripted:
-    """Words as they are written."""
-
-    def __init__(self, words: list[int]) -> None:
-        self.words = words
-
-    def draw(self, count: int) -> torch.Tensor:
-        return torch.tensor(self.words[:count], dtype=torch.int64)
-
-
 def test_the_rate_is_never_above_the_one_that_is_charged_nor_lower_by_more_than_2_to_the_minus_63():
     for q in [1.0, 1 - 2**-53, 0.3, 512 / 60_000, 1e-6, 2.0**-53, 3e-18, 2.0**-63, 1e-19, 1e-300]:
         first_left_out = Fraction(q) * 2**63  # so many of the 2^63 words would make the rate exact
         inside, outside = math.floor(first_left_out) - 1, math.floor(first_left_out)
         words = [word for word in (inside, outside) if 0 <= word < 2**63]
-        drawn = poisson_sample(len(words), q, Scripted(words)).tolist()  # type: ignore[arg-type]
+        drawn = poisson_sample(len(words), q, Scripted(words, 0, True)).tolist()  # type: ignore[arg-type]
         assert drawn == [place for place, word in enumerate(words) if word == inside], q
         rate = Fraction(inside + 1, 2**63)
         assert 0 <= Fraction(q) - rate < Fraction(1, 2**63), q

@@ -76,11 +76,8 @@ def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_ne
         assert drawn == pytest.approx(expected, rel=1e-8, abs=0), (first, angle)
 
 
-MANY = itertools.product([2**62, 12345, 2**63 - 5], [2**60, 2**62 + 5, 2**61 - 5], [0, 1, 3])
-
-
 def test_of_many_pairs_those_next_to_an_end_or_an_axis_are_continued_and_no_others():
-    for first, angle, place in MANY:
+    for first, angle, place in itertools.product([2**62, 12345, 2**63 - 5], [2**60, 2**62 + 5, 2**61 - 5], [0, 1, 3]):
         firsts, angles, further = [2**62] * 4, [2**60 + 7] * 4, [2**61 + 3, 9, 2**62 + 5]
         firsts[place], angles[place] = first, angle
         near_end, near_axis = first != 2**62, angle != 2**60
