@@ -32,6 +32,18 @@ def test_what_is_no_number_is_named(text: str) -> None:
         value_of(text, "sigma")
 
 
+COMMAS = ": a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5."
+
+
+def test_a_comma_that_parts_no_thousands_is_refused_and_the_sentence_says_how_to_write_the_number() -> None:
+    decimals = ("3,0", "0,5", "0,500", ",5", "1,5e-5", "3,0/4", "1/3,0", "3,0k", "1,5 × 10^-5", "4{,}00")
+    for text in (*decimals, "12,34", "1,2345", "1234,567", "1,234,56", "1.234,5"):
+        with pytest.raises(ValueError, match=re.escape(f"Expected epsilon={text!r} to be a number{COMMAS}")):
+            printed_epsilon(text)
+        assert re.match(NUMBER, text) is None, f"of {text} a part is read where it stands in a text"
+    assert [printed_epsilon(text).value for text in ("1,234,567", "12,345.5", "999,000")] == [1234567, 12345.5, 999000]
+
+
 @pytest.mark.parametrize("text", ["1.1x", "256/n", "10^", "3.4.5", "1e-5e", "4 000", "4{,}00"])
 def test_half_of_a_word_is_no_number(text: str) -> None:
     assert re.fullmatch(NUMBER, text) is None

@@ -59,6 +59,9 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "we do not use Poisson sampling": {}, "not shuffled but Poisson": {"sampler": "poisson"},
     "batch size 256 and 60,000 examples": {"batch": 256, "examples": 60_000},
     "epsilon of 3 or less": {"epsilon": "3"},
+    "epsilon = 3,0; delta = 0,001": {}, "noise multiplier 0,500": {}, "(ε, δ) = (3,0, 1e-5)": {},
+    "ε = 0,125, T = 900": {"steps": 900}, "for 1,5 epochs": {}, "0,500 steps": {},
+    '{"epsilon": "3,0", "delta": "0,001", "steps": 1000}': {"steps": 1000}, "sampling rate q = 0,010": {},
 }  # fmt: skip
 SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
          "Rényi DP": "rdp", "by the CLT": "gdp", "strong composition": "strong", "basic composition": "naive",

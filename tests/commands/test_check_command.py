@@ -82,6 +82,8 @@ def test_every_printed_claim_is_an_example(example: str, capsys: pytest.CaptureF
         (["--epsilon", "0"], "epsilon=0"),
         (["--epsilon", "-3"], "epsilon=-3"),
         (["--epsilon", "three"], "epsilon='three' to be a number"),
+        (["--epsilon", "3,0"], "epsilon='3,0' to be a number: a comma parts groups of three digits, as in 60,000, and"),
+        (["--sigma", "1,1"], "expected '1,1' to be a finite number, without commas and with a point before decimals"),
         (["--delta", "1"], "delta=1.0 in (0, 1)"),
         (["--sigma", "-1"], "sigma=-1.0"),
         (["--q", "1.5"], "q=1.5"),
