@@ -51,7 +51,6 @@ def test_2000_random_settings_give_no_nan_and_no_exception(seed: int) -> None:
 def check_band(mechanism: Mechanism, delta: float) -> None:
     steps = np.unique([1, mechanism.steps])
     band = ACCOUNTANTS["pld"].curve(mechanism, steps, delta)
-    assert band.lower is not None
     assert not np.isnan(band.epsilon).any()
     assert np.all((band.lower >= 0) & (band.lower <= band.epsilon))
     for accountant in CHEAP:
@@ -71,14 +70,12 @@ def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_random() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(15))
-def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_settings(seed: int) -> None:
-    check_bands(np.random.default_rng(1000 + seed), 20)
+def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_settings() -> None:
+    for seed in range(15):
+        check_bands(np.random.default_rng(1000 + seed), 20)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("releases", "delta"), LONG_MIXED)
-def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases(
-    releases: list[tuple[float, float, int]], delta: float
-) -> None:
-    check_band(Mechanism(tuple(Release(*each) for each in releases)), delta)
+def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases() -> None:
+    for releases, delta in LONG_MIXED:
+        check_band(Mechanism(tuple(Release(*each) for each in releases)), delta)

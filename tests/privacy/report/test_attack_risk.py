@@ -1,6 +1,7 @@
 """Numbers of an attacker: closed forms for G_mu, proven bounds around them, and what they mean."""
 
 import math
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -23,45 +24,37 @@ def holds(bounds: Between, value: float, slack: float = 0.0) -> bool:
     return bounds.lower - slack <= value <= bounds.upper + slack
 
 
-@pytest.mark.parametrize("mu", MUS)
-def test_of_a_plain_gaussian_every_number_is_held(mu: float) -> None:
-    found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, 2 / mu, 4)), 1e-5)
-    assert holds(found.advantage, 2 * norm.cdf(mu / 2) - 1)
-    assert holds(found.error, 2 * norm.cdf(-mu / 2))
-    for rate, bounds in found.true_positives.items():
-        assert holds(bounds, norm.cdf(norm.ppf(rate) + mu))
-        assert bounds.upper - bounds.lower < 1e-3
-    assert holds(found.mu, mu)
-    assert found.mu.upper < 1.01 * mu + 1e-3
+def test_of_a_plain_gaussian_every_number_is_held() -> None:
+    for mu in MUS:
+        found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, 2 / mu, 4)), 1e-5)
+        assert holds(found.advantage, 2 * norm.cdf(mu / 2) - 1), mu
+        assert holds(found.error, 2 * norm.cdf(-mu / 2)), mu
+        for rate, bounds in found.true_positives.items():
+            assert holds(bounds, norm.cdf(norm.ppf(rate) + mu)), mu
+            assert bounds.upper - bounds.lower < 1e-3, mu
+        assert holds(found.mu, mu), mu
+        assert found.mu.upper < 1.01 * mu + 1e-3, mu
+    for sigma, steps in [(1 / 12, 1), (0.05, 1), (0.2, 5000)]:
+        found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), 1e-5)
+        assert found.true_positives[0.01].lower < 1, (sigma, steps)  # the exact one is 1 - 2e-22 and more
+        assert 8 < found.mu.lower <= math.sqrt(steps) / sigma, (sigma, steps)
 
 
-@pytest.mark.parametrize(("sigma", "steps"), [(1 / 12, 1), (0.05, 1), (0.2, 5000)])
-def test_an_attack_that_nearly_always_succeeds_is_not_said_to_always_succeed(sigma: float, steps: int) -> None:
-    found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), 1e-5)
-    assert found.true_positives[0.01].lower < 1  # the exact one is 1 - 2e-22 and more
-    assert 8 < found.mu.lower <= math.sqrt(steps) / sigma
+def test_without_sampling_mu_is_held_however_large() -> None:
+    for steps, mu in product([1, 7], [8.0, 16.5, 20.0, 75.5, 1e6]):
+        mechanism = Mechanism.constant(1.0, math.sqrt(steps) / mu, steps)
+        found = risks_of(tradeoff_bounds(mechanism), 1e-5).mu
+        with mpmath.workdps(60):
+            assert found.lower <= mpmath.sqrt(steps) / mpmath.mpf(mechanism.releases[0].sigma) <= found.upper
+        assert found.upper - found.lower < 1e-11 * mu, (steps, mu)
 
 
-@pytest.mark.parametrize("mu", [8.0, 16.5, 20.0, 75.5, 1e6])
-@pytest.mark.parametrize("steps", [1, 7])
-def test_without_sampling_mu_is_held_however_large(mu: float, steps: int) -> None:
-    mechanism = Mechanism.constant(1.0, math.sqrt(steps) / mu, steps)
-    found = risks_of(tradeoff_bounds(mechanism), 1e-5).mu
-    with mpmath.workdps(60):
-        assert found.lower <= mpmath.sqrt(steps) / mpmath.mpf(mechanism.releases[0].sigma) <= found.upper
-    assert found.upper - found.lower < 1e-11 * mu
-
-
-@pytest.mark.parametrize("mu", MUS)
-@pytest.mark.parametrize("prior", [0.01, 0.3, 0.5, 0.9])
-def test_the_bayes_risk_agrees_with_riskcal_and_with_a_search(mu: float, prior: float) -> None:
-    alpha = norm.cdf(np.linspace(-9, 9, 20001))
-    searched = np.min((1 - prior) * alpha + prior * Gaussian(mu).beta(alpha))
-    assert bayes_risk(Gaussian(mu), prior) == pytest.approx(searched, abs=1e-6)
-    assert bayes_risk(Gaussian(mu), prior) == pytest.approx(float(get_bayes_risk_for_mu(mu, prior)), abs=1e-6)
-
-
-def test_the_bayes_risk_of_a_certain_prior_is_0_and_of_blind_guessing_the_prior() -> None:
+def test_the_bayes_risk_agrees_with_riskcal_and_with_a_search() -> None:
+    for prior, mu in product([0.01, 0.3, 0.5, 0.9], MUS):
+        alpha = norm.cdf(np.linspace(-9, 9, 20001))
+        searched = np.min((1 - prior) * alpha + prior * Gaussian(mu).beta(alpha))
+        assert bayes_risk(Gaussian(mu), prior) == pytest.approx(searched, abs=1e-6), (prior, mu)
+        assert bayes_risk(Gaussian(mu), prior) == pytest.approx(float(get_bayes_risk_for_mu(mu, prior)), abs=1e-6)
     assert bayes_risk(Gaussian(1.0), 0.0) == bayes_risk(Gaussian(1.0), 1.0) == 0.0
     assert bayes_risk(Gaussian(0.0), 0.2) == pytest.approx(0.2)
     assert bayes_risk(Gaussian(math.inf), 0.2) == 0.0
@@ -83,20 +76,15 @@ def test_without_a_smallest_error_subsampling_would_count_for_nothing() -> None:
     assert grown[0] < grown[1] < grown[2] < 2.0
 
 
-@pytest.mark.parametrize("prior", [0.1, 0.5])
-@pytest.mark.parametrize("mu", [0.25, 1.0, 3.0])
-def test_the_posterior_is_passed_no_more_often_than_promised(mu: float, prior: float) -> None:
-    # Under N(mu, 1) the loss is mu x - mu^2/2: how often does it lift the odds above what `posterior` says?
-    chance = 1e-3
-    most = posterior(Gaussian(mu), prior, chance)
-    loss = math.log(most / (1 - most)) - math.log(prior / (1 - prior))
-    passed = norm.sf((loss - mu**2 / 2) / mu)
-    assert passed <= chance
-    exact = mu * norm.isf(chance) + mu**2 / 2  # Markov's inequality costs something, but not much
-    assert loss < exact * 1.35 + 0.05
-
-
-def test_the_posterior_of_blind_guessing_is_the_prior() -> None:
+def test_the_posterior_is_passed_no_more_often_than_promised() -> None:
+    for mu, prior in product([0.25, 1.0, 3.0], [0.1, 0.5]):
+        chance = 1e-3
+        most = posterior(Gaussian(mu), prior, chance)
+        loss = math.log(most / (1 - most)) - math.log(prior / (1 - prior))
+        passed = norm.sf((loss - mu**2 / 2) / mu)
+        assert passed <= chance, (mu, prior)
+        exact = mu * norm.isf(chance) + mu**2 / 2  # Markov's inequality costs something, but not much
+        assert loss < exact * 1.35 + 0.05, (mu, prior)
     assert posterior(Gaussian(0.0), 0.3, 1e-5) == pytest.approx(0.3)
     assert posterior(Gaussian(1.0), 0.0, 1e-5) == 0.0
     assert posterior(Pairs([], []), 0.5, 1e-5) == 1.0

@@ -1,6 +1,7 @@
 """Verdicts: each sentence from the numbers that earn it."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -26,9 +27,8 @@ def band(lower: float = 0.99, upper: float = 1.0) -> Curve:
     return curve([upper], Kind.CERTIFIED, [lower])
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "kind", "note", "worth", "words"),
-    [
+def test_one_number_against_the_band() -> None:
+    for epsilon, kind, note, worth, words in [
         (1.04, Kind.UPPER, "", Worth.SOUND_AND_TIGHT, "within 5 %"),
         (0.995, Kind.UPPER, "", Worth.SOUND_AND_TIGHT, "within 5 %"),
         (1.06, Kind.UPPER, "", Worth.LOOSE, "6 % above"),
@@ -43,13 +43,11 @@ def band(lower: float = 0.99, upper: float = 1.0) -> Curve:
         (INF, Kind.UPPER, "The form does not exist.", Worth.NOT_AVAILABLE, "n/a, because the form does not"),
         (3.3457e172, Kind.UPPER, "", Worth.LOOSE, "3.34e172 times the certified"),
         (0.0, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.990."),
-    ],
-)
-def test_one_number_against_the_band(epsilon: float, kind: Kind, note: str, worth: Worth, words: str) -> None:
-    found = verdict(curve([epsilon], kind, note=note), band())
-    assert found.worth is worth
-    assert words in found.text
-    assert found.ratio == epsilon
+    ]:
+        found = verdict(curve([epsilon], kind, note=note), band())
+        assert found.worth is worth, (epsilon, kind, note)
+        assert words in found.text, (epsilon, kind, note)
+        assert found.ratio == epsilon, (epsilon, kind, note)
 
 
 def test_without_a_finite_band_nothing_is_decided_but_a_low_claim_still_is() -> None:
@@ -57,15 +55,10 @@ def test_without_a_finite_band_nothing_is_decided_but_a_low_claim_still_is() -> 
     assert verdict(curve([1.0], Kind.UPPER), unknown).worth is Worth.UNDECIDED
     assert verdict(curve([0.4], Kind.APPROXIMATE), unknown).worth is Worth.CLAIMS_LESS
     assert verdict(unknown, unknown).worth is Worth.NOT_AVAILABLE
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.0, 1e300, INF])
-@pytest.mark.parametrize("kind", [Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED, Kind.CERTIFIED])
-def test_beside_an_infinite_bound_no_number_has_a_ratio(epsilon: float, kind: Kind) -> None:
-    assert math.isnan(verdict(curve([epsilon], kind), band(0.5, INF)).ratio)
-
-
-def test_a_band_without_an_upper_end_tells_its_reason_once() -> None:
+    for kind, epsilon in product(
+        [Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED, Kind.CERTIFIED], [0.0, 0.4, 1.0, 1e300, INF]
+    ):
+        assert math.isnan(verdict(curve([epsilon], kind), band(0.5, INF)).ratio), (kind, epsilon)
     nothing = curve([INF], Kind.CERTIFIED, [0.0], note="sigma=0.01 is below 0.05.")
     assert verdict(nothing, nothing).text == "n/a, because sigma=0.01 is below 0.05."
     assert unavailable("") == ""
@@ -93,9 +86,8 @@ def test_a_bound_in_words_is_on_the_safe_side_and_short(value: float, digits: in
         assert float(low) >= value * (1 - 1.01 * 10 ** (1 - digits))
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high"),
-    [
+def test_extreme_bounds_are_written_as_powers_of_ten() -> None:
+    for value, low, high in [
         (1e-310, "0", "1e-300"),
         (1e-300, "1e-300", "1e-300"),
         (1.23456e-7, "1.23e-7", "1.24e-7"),
@@ -105,10 +97,8 @@ def test_a_bound_in_words_is_on_the_safe_side_and_short(value: float, digits: in
         (3.3457e172, "3.34e172", "3.35e172"),
         (np.float64(2.5), "2.50", "2.50"),
         (INF, "infinite", "infinite"),
-    ],
-)
-def test_extreme_bounds_are_written_as_powers_of_ten(value: float, low: str, high: str) -> None:
-    assert (outward(value, math.floor), outward(value, math.ceil)) == (low, high)
+    ]:
+        assert (outward(value, math.floor), outward(value, math.ceil)) == (low, high), (value, low, high)
 
 
 @given(epsilon=POSITIVE, ends=st.tuples(POSITIVE, POSITIVE).map(sorted), kind=st.sampled_from(Kind))
@@ -121,19 +111,15 @@ def test_no_number_is_too_extreme_for_a_verdict(epsilon: float, ends: list[float
     assert "value is 0" not in found.text or upper == 0
 
 
-def test_the_band_judges_itself_by_its_width() -> None:
+def test_beside_a_wide_band_nothing_is_called_tight_itself_included() -> None:
     assert verdict(band(), band()).worth is Worth.SOUND_AND_TIGHT
     assert verdict(band(0.5, 1.0), band(0.5, 1.0)).worth is Worth.LOOSE
-
-
-@pytest.mark.parametrize("epsilon", [0.7, 1.0, 1.04])
-@pytest.mark.parametrize("kind", [Kind.UPPER, Kind.APPROXIMATE])
-def test_beside_a_wide_band_nothing_is_called_tight(epsilon: float, kind: Kind) -> None:
-    found = verdict(curve([epsilon], kind), band(0.5, 1.0))
-    assert found.worth is Worth.UNDECIDED
-    assert "within 5 %" not in found.text
-    assert verdict(curve([1.06], kind), band(0.5, 1.0)).worth is Worth.LOOSE
-    assert verdict(curve([1.04], kind), band(0.96, 1.0)).worth is Worth.SOUND_AND_TIGHT
+    for kind, epsilon in product([Kind.UPPER, Kind.APPROXIMATE], [0.7, 1.0, 1.04]):
+        found = verdict(curve([epsilon], kind), band(0.5, 1.0))
+        assert found.worth is Worth.UNDECIDED, (kind, epsilon)
+        assert "within 5 %" not in found.text, (kind, epsilon)
+        assert verdict(curve([1.06], kind), band(0.5, 1.0)).worth is Worth.LOOSE, (kind, epsilon)
+        assert verdict(curve([1.04], kind), band(0.96, 1.0)).worth is Worth.SOUND_AND_TIGHT, (kind, epsilon)
 
 
 def test_zero_epsilon_is_judged_without_dividing_by_it() -> None:
@@ -144,24 +130,18 @@ def test_zero_epsilon_is_judged_without_dividing_by_it() -> None:
     assert "value is 0" in loose.text
 
 
-def test_a_note_is_about_the_last_point() -> None:
+def test_curves_that_do_not_match_are_refused_and_a_note_is_about_the_last_point() -> None:
     claim = curve([2.0, 2.0], Kind.CLAIMED, note="Outside.")
     assert verdict(claim, curve([1.0, 1.0], Kind.CERTIFIED, [0.99, 0.99])).worth is Worth.OUTSIDE
-
-
-def test_curves_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="same steps and delta"):
         verdict(curve([1.0, 2.0], Kind.UPPER), band())
     with pytest.raises(ValueError, match="proven lower bound"):
         verdict(curve([1.0], Kind.UPPER), curve([1.0], Kind.UPPER))
 
 
-@pytest.mark.parametrize("anchor", golden.EXACT[2:7], ids=str)
-def test_the_central_limit_claims_less_than_is_proven_on_table_1(anchor: golden.Anchor) -> None:
-    assert judged("gdp", *anchor[:4]) is Worth.CLAIMS_LESS
-
-
-def test_mma_claims_less_than_is_proven_inside_its_own_conditions() -> None:
+def test_the_central_limit_and_mma_claim_less_than_is_proven() -> None:
+    for anchor in golden.EXACT[2:7]:
+        assert judged("gdp", *anchor[:4]) is Worth.CLAIMS_LESS, anchor
     assert judged("mma", 0.01, 1.0, 100, 1e-5) is Worth.CLAIMS_LESS
 
 
