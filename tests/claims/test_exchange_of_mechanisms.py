@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 import dp_accounting
 import pytest
-from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting import (
+    ComposedDpEvent,
+    GaussianDpEvent,
+    NeighboringRelation,
+    PoissonSampledDpEvent,
+    SampledWithoutReplacementDpEvent,
+    SelfComposedDpEvent,
+)
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import given
@@ -26,7 +33,7 @@ RELEASES = st.lists(
     st.builds(Release, st.sampled_from([0.01, 0.5, 1.0]), st.sampled_from([0.7, 1.1, 4.0]), st.integers(1, 50)),
     min_size=1, max_size=5,
 )  # fmt: skip
-STEP = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.1))
+STEP = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1))
 
 
 def named(event: dict[str, Any]) -> NamedTuple:
@@ -76,7 +83,7 @@ def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Rele
 
 def test_the_written_event_costs_there_what_it_costs_here() -> None:
     event = dp_accounting.DpEvent.from_named_tuple(named(event_of(Mechanism.constant(0.01, 4.0, 10_000))))
-    theirs = PLDAccountant(dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
+    theirs = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
     verdict = checked(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
     assert verdict.given_by
     assert verdict.certificate.bounds.lower <= theirs <= 1.01 * verdict.certificate.bounds.upper
@@ -86,72 +93,58 @@ def test_events_of_many_steps_are_read() -> None:
     builder = dp_accounting.DpEventBuilder()
     builder.compose(STEP, 90)
     builder.compose(STEP, 10)
-    builder.compose(dp_accounting.GaussianDpEvent(7.0))
+    builder.compose(GaussianDpEvent(7.0))
     claim = read_claim(repr(builder.build())).claim
     assert claim.mechanism == Mechanism((Release(0.01, 1.1, 100), Release(1.0, 7.0, 1)))
     assert claim.sampler == "poisson"
-    event = dp_accounting.SelfComposedDpEvent(dp_accounting.SelfComposedDpEvent(STEP, 3), 5)
+    event = SelfComposedDpEvent(SelfComposedDpEvent(STEP, 3), 5)
     assert read_claim(repr(event)).claim.steps == 15
     for event, sampler, q in [
         (STEP, "poisson", 0.01),
-        (dp_accounting.SelfComposedDpEvent(dp_accounting.ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
-        (dp_accounting.GaussianDpEvent(1.1), None, 1.0),
-        (
-            dp_accounting.SampledWithoutReplacementDpEvent(1000, 20, dp_accounting.GaussianDpEvent(1.1)),
-            "fixed_size",
-            0.02,
-        ),
+        (SelfComposedDpEvent(ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
+        (GaussianDpEvent(1.1), None, 1.0),
+        (SampledWithoutReplacementDpEvent(1000, 20, GaussianDpEvent(1.1)), "fixed_size", 0.02),
     ]:
         claim = read_event(objects(event.to_named_tuple()))
         assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1), (event, sampler, q)
 
 
-GAUSSIAN = dp_accounting.GaussianDpEvent(1.0)
-COMPOSED = dp_accounting.ComposedDpEvent(
-    [GAUSSIAN, dp_accounting.SelfComposedDpEvent(dp_accounting.GaussianDpEvent(2.0), 3)]
-)
+GAUSSIAN = GaussianDpEvent(1.0)
+COMPOSED = ComposedDpEvent([GAUSSIAN, SelfComposedDpEvent(GaussianDpEvent(2.0), 3)])
 
 
 def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
     for (sampled, relation), (inner, sigma) in product(
         [
-            (lambda inner: dp_accounting.PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
-            (
-                lambda inner: dp_accounting.SampledWithoutReplacementDpEvent(100, 1, inner),
-                NeighboringRelation.REPLACE_ONE,
-            ),
+            (lambda inner: PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
+            (lambda inner: SampledWithoutReplacementDpEvent(100, 1, inner), NeighboringRelation.REPLACE_ONE),
         ],
-        [(dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
+        [(SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
     ):
         event = sampled(inner)
         claim = read_claim(repr(event)).claim
         assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
-        again = sampled(dp_accounting.GaussianDpEvent(claim.sigma))
+        again = sampled(GaussianDpEvent(claim.sigma))
         theirs, ours = (RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again))
         assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9), (sampled, relation, inner)
-    event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100))
+    event = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 100))
     claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
     assert checked(claim).standing is Standing.REFUTED
-    twice = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 2))
-    claim = read_claim(repr(dp_accounting.SelfComposedDpEvent(twice, 7))).claim
+    twice = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 2))
+    claim = read_claim(repr(SelfComposedDpEvent(twice, 7))).claim
     assert (claim.steps, claim.sigma) == (7, pytest.approx(0.5**0.5))
 
 
 def test_an_event_that_is_no_such_training_is_named() -> None:
     for event, words in [
         (dp_accounting.LaplaceDpEvent(1.0), "LaplaceDpEvent to be one of: GaussianDpEvent"),
-        (dp_accounting.PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
+        (PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
         (dp_accounting.NoOpDpEvent(), "steps of one kind"),
-        (dp_accounting.ComposedDpEvent([]), "steps of one kind"),
-        (dp_accounting.GaussianDpEvent(-1.0), "sigma=-1.0"),
-        (dp_accounting.PoissonSampledDpEvent(1.5, dp_accounting.GaussianDpEvent(1.0)), "q=1.5"),
-        (dp_accounting.SelfComposedDpEvent(STEP, 0), "steps=0"),
-        (
-            dp_accounting.ComposedDpEvent(
-                [STEP, dp_accounting.SampledWithoutReplacementDpEvent(9, 3, dp_accounting.GaussianDpEvent(1.0))]
-            ),
-            "one kind of sampling",
-        ),
+        (ComposedDpEvent([]), "steps of one kind"),
+        (GaussianDpEvent(-1.0), "sigma=-1.0"),
+        (PoissonSampledDpEvent(1.5, GaussianDpEvent(1.0)), "q=1.5"),
+        (SelfComposedDpEvent(STEP, 0), "steps=0"),
+        (ComposedDpEvent([STEP, SampledWithoutReplacementDpEvent(9, 3, GAUSSIAN)]), "one kind of sampling"),
     ]:
         for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
             with pytest.raises(ValueError, match=words):

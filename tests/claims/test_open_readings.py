@@ -46,15 +46,12 @@ def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are
     assert (found.setting.fewest, found.setting.most) == (30, 40)
 
 
-def test_the_epochs_of_batches_of_a_fixed_size_are_rounded_both_ways() -> None:
+def test_epochs_of_a_fixed_size_and_of_random_allocation_are_rounded_both_ways() -> None:
     claim = replace(ODD, batch=300, epochs=10.0, sampler="fixed_size")
     assert (setting_of(claim).fewest, setting_of(claim).most) == (30, 40)
     ends = [checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
     found = checked(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
-
-
-def test_an_epoch_of_random_allocation_may_be_the_shorter_or_the_longer_one() -> None:
     claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
     lower, upper = setting_of(claim).bounds[:2]
     own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]

@@ -262,16 +262,13 @@ def test_a_number_beside_what_was_released_has_to_fit_all_of_it() -> None:
         assert words in verdict.sentence, (releases, beside, words)
 
 
-def test_a_number_beside_a_history_as_json_has_to_fit_it() -> None:
+def test_numbers_beside_a_history_have_to_fit_it_as_the_rate_that_opacus_takes_does() -> None:
     state = {"history": [[1.1, 0.01, 1000]], "epsilon": 3, "delta": 1e-5}
     assert checked(read_claim(json.dumps(state)).claim).standing is Standing.HOLDS
     for beside in ({"noise_multiplier": 0.5}, {"sample_rate": 0.02}, {"epochs": 20}):
         assert checked(read_claim(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
     fits = {"noise_multiplier": 1.1, "batch_size": 100, "dataset_size": 10_000, "epochs": 10}
     assert checked(read_claim(json.dumps(state | fits)).claim).standing is Standing.HOLDS
-
-
-def test_the_rate_that_opacus_takes_fits_batch_and_examples() -> None:
     claim = Claim(Printed("8"), 1e-5, 1 / 118, 512, 60_000, 1.1, steps=1180, sampler="poisson")
     assert checked(claim).standing is Standing.HOLDS
     assert checked(replace(claim, q=1 / 119)).standing is Standing.CONTRADICTORY

@@ -38,20 +38,9 @@ def stick(order: float, y: np.ndarray) -> np.ndarray:
 
 def law(order: float = 0.7, mesh: float = 0.1, period: int = 40, low: float = -0.5, high: float = 3.0) -> TiltedLaw:
     """A law that knows its circle and its ends, and nothing else."""
-    nothing, no_transform = np.zeros(1), np.zeros(1, dtype=np.complex128)
-    return TiltedLaw(
-        order,
-        mesh,
-        period,
-        nothing,
-        np.array([low]),
-        np.array([high]),
-        nothing,
-        np.array([0]),
-        no_transform,
-        no_transform,
-        nothing,
-    )
+    nothing, waves = np.zeros(1), np.zeros(1, dtype=np.complex128)
+    ends = np.array([low]), np.array([high])
+    return TiltedLaw(order, mesh, period, nothing, *ends, nothing, np.array([0]), waves, waves, nothing)
 
 
 def test_the_budget_for_rounding_is_that_of_the_proof() -> None:

@@ -17,11 +17,10 @@ from dpcore.privacy.certified.lattice import (
     log_moments_of,
     widest_span,
 )
-from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
-from tests.privacy.accountants.test_random_settings import random_setting
+from tests.privacy.accountants.test_pld import random_setting
 from tests.privacy.certified.test_step_law import exact_add, exact_remove
 
 PLD = ACCOUNTANTS["pld"]
@@ -102,24 +101,6 @@ def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
     )
     assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
     assert epsilon_bounds.width_note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
-
-
-def test_both_directions_are_composed_upwards_and_the_dominated_law_downwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, delta, sides = np.array([3]), np.array([1e-2]), []
-    composition = composition_of(Mechanism.constant(0.1, 1.0, 3), steps)
-    found, real = lattice_of(composition, delta, 0.1), epsilon_bounds.composed_epsilons
-
-    def told(
-        losses: list[LossLaw], counts: np.ndarray, delta: np.ndarray, moments: LogMoments, side: int, *rest: object
-    ):
-        of = {id(found.remove): "remove", id(found.add): "add", id(found.dominated): "dominated"}[id(moments)]
-        assert losses == [getattr(each, of) for each in found.laws]
-        sides.append((of, side))
-        return real(losses, counts, delta, moments, side, *rest)
-
-    monkeypatch.setattr(epsilon_bounds, "composed_epsilons", told)
-    epsilon_bounds._bounds_on(found, found, composition, composition, delta)
-    assert sides == [("remove", +1), ("add", +1), ("dominated", -1)]
 
 
 @pytest.mark.parametrize(

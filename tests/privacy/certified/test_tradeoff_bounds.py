@@ -24,13 +24,8 @@ from tests.privacy.certified.test_step_law import exact_add
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-7, 1e-2, 60), np.linspace(0.011, 1, 140)])
 ROUNDING = 1e-15  # of powers near 1
 SETTINGS = [
-    (0.01, 4.0, 10_000),
-    (0.01, 2.0, 400),
-    (256 / 60000, 0.7, 1_000),
-    (0.5, 3.0, 50),
-    (0.1, 1.0, 1),
-    (1.0, 5.0, 30),
-]
+    (0.01, 4.0, 10_000), (0.01, 2.0, 400), (256 / 60000, 0.7, 1_000), (0.5, 3.0, 50), (0.1, 1.0, 1), (1.0, 5.0, 30),
+]  # fmt: skip
 
 
 def one_step(q: float, sigma: float) -> Points:

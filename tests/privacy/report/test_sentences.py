@@ -209,12 +209,8 @@ def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible() -> None:
 
 
 def test_one_epoch_is_not_several() -> None:
-    assert [epochs_of(count) for count in (1, 1.00001, 1.5, 2000)] == [
-        "1 epoch",
-        "1 epoch",
-        "1.5 epochs",
-        "2,000 epochs",
-    ]
+    told = [epochs_of(count) for count in (1, 1.00001, 1.5, 2000)]
+    assert told == ["1 epoch", "1 epoch", "1.5 epochs", "2,000 epochs"]
 
 
 def test_text_and_markdown_say_the_same() -> None:

@@ -107,15 +107,10 @@ def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
 @ALL
 def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
     for arguments, name in [
-        ((0.0, 1.0, 1, 1e-5), "q"),
-        ((1.5, 1.0, 1, 1e-5), "q"),
-        ((0.1, 0.0, 1, 1e-5), "sigma"),
-        ((0.1, 1.0, -1, 1e-5), "steps"),
-        ((0.1, 1.0, 1.5, 1e-5), "steps"),
-        ((0.1, 1.0, [2, 1], 1e-5), "steps"),
-        ((0.1, 1.0, 1, 0.0), "delta"),
-        ((0.1, 1.0, 1, 1.0), "delta"),
-    ]:
+        ((0.0, 1.0, 1, 1e-5), "q"), ((1.5, 1.0, 1, 1e-5), "q"), ((0.1, 0.0, 1, 1e-5), "sigma"),
+        ((0.1, 1.0, -1, 1e-5), "steps"), ((0.1, 1.0, 1.5, 1e-5), "steps"), ((0.1, 1.0, [2, 1], 1e-5), "steps"),
+        ((0.1, 1.0, 1, 0.0), "delta"), ((0.1, 1.0, 1, 1.0), "delta"),
+    ]:  # fmt: skip
         with pytest.raises(ValueError, match=f"Expected {name}"):
             sampler.curve(*arguments)
 
@@ -140,13 +135,9 @@ def test_poisson_batches_are_those_of_the_certified_accountant() -> None:
 
 def test_golden_numbers_of_a_fixed_order() -> None:
     for steps, sigma, epochs, delta, epsilon in [
-        (100, 1.0, 1, 1e-5, 4.377),
-        (1000, 0.5, 1, 1e-6, 10.997),
-        (1000, 0.35, 1, 1e-6, 17.08),
-        (117, 1.068, 40, 1e-5, 42.04),
-        (30, 1.82, 40, 1e-5, 20.21),
-        (234, 0.7, 20, 1e-5, 46.89),
-    ]:
+        (100, 1.0, 1, 1e-5, 4.377), (1000, 0.5, 1, 1e-6, 10.997), (1000, 0.35, 1, 1e-6, 17.08),
+        (117, 1.068, 40, 1e-5, 42.04), (30, 1.82, 40, 1e-5, 20.21), (234, 0.7, 20, 1e-5, 46.89),
+    ]:  # fmt: skip
         curve = SAMPLERS["fixed_order"].curve(1 / steps, sigma, epochs * steps, delta)
         assert curve.epsilon[0] == pytest.approx(epsilon, rel=5e-4), (steps, sigma, epochs)
         mu = np.sqrt(epochs) / sigma

@@ -85,14 +85,11 @@ def test_several_epochs_never_exceed_a_fine_convolution_and_come_close() -> None
 
 def test_golden_numbers_of_shuffled_batches() -> None:
     for steps, sigma, epochs, delta, least, tolerance in [
-        (100, 1.0, 1, 1e-5, 4.0632, 2e-5),
-        (1000, 0.5, 1, 1e-6, 10.9969, 2e-5),
-        (1000, 0.35, 1, 1e-6, 17.0764, 2e-5),
-        (117, 1.068, 1, 1e-5, 3.5465, 2e-5),
-        (117, 1.068, 40, 1e-5, 13.55, 0.01),
-        (30, 1.82, 40, 1e-5, 4.895, 0.01),
+        (100, 1.0, 1, 1e-5, 4.0632, 2e-5), (1000, 0.5, 1, 1e-6, 10.9969, 2e-5),
+        (1000, 0.35, 1, 1e-6, 17.0764, 2e-5), (117, 1.068, 1, 1e-5, 3.5465, 2e-5),
+        (117, 1.068, 40, 1e-5, 13.55, 0.01), (30, 1.82, 40, 1e-5, 4.895, 0.01),
         (234, 0.7, 20, 1e-5, 32.17, 0.01),
-    ]:
+    ]:  # fmt: skip
         curve = SAMPLERS["shuffle"].curve(1 / steps, sigma, epochs * steps, delta)
         assert float(curve.lower[0]) == pytest.approx(least, rel=tolerance), (steps, sigma, epochs)
         poisson = SAMPLERS["poisson"].curve(1 / steps, sigma, epochs * steps, delta)
