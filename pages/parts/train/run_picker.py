@@ -1,6 +1,7 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -15,8 +16,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import verbatim
-from pages.parts.controls.second_click import is_second_click, note_started
+from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
 from pages.parts.train.run_choices import choices
@@ -45,25 +45,39 @@ class Lines(NamedTuple):
 
 @whole
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
-    if is_second_click(wish := ("train", *configs)):
-        return
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data.
+
+    Those that this session began and that are still under way count: a second click on the same settings adds none.
+    """
     if not may_start(user := current_user()):
         st.session_state[PROBLEM] = NOBODY
         return
     runs: list[str] = []
     others = shown_runs()
     try:
+        configs = list((Counter(configs) - Counter(run.config for run in under_way(store))).elements())
+        if not configs:
+            st.session_state[PROBLEM] = UNDER_WAY
+            return
         names = numbered([described(config) for config in configs], configs)
         runs = within_limits.submit(store, list(zip(configs, names, strict=True)), user.owner)
-        _mine().update(runs)
+        note_started(runs)
         together = others and _overlays(store, others[0], configs[0])
     except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
         st.session_state[PROBLEM] = str(error)
         together = False
     if runs:
-        note_started(wish)
         show([*others, *runs][-MOST:] if together else runs)
+
+
+def under_way(store: Store) -> list[Run]:
+    """The runs that this session began and that go on, without those that are being cancelled."""
+    return [run for run in runs_of(store, sorted(_mine())) if run.active and not run.cancelling]
+
+
+def note_started(runs: Iterable[str]) -> None:
+    """Note that this session began these runs."""
+    _mine().update(runs)
 
 
 def shown_runs() -> list[str]:
@@ -73,18 +87,18 @@ def shown_runs() -> list[str]:
 
 @whole
 def go_on(store: Store, run: str) -> None:
-    """Queue the rest of a run that ended early, and show it in its place; later clicks of a double click do nothing."""
-    if is_second_click(wish := ("resume", run)):
-        return
+    """Queue the rest of a run that ended early, and show it in its place; say so where this session did that before."""
     try:
+        if any(each.parent == run for each in under_way(store)):
+            st.session_state[PROBLEM] = UNDER_WAY
+            return
         if not allowed(store.run(run), "resume"):
             return
         new = within_limits.submit_rest(store, run)
     except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return
-    note_started(wish)
-    _mine().add(new)
+    note_started([new])
     show([new if each == run else each for each in shown_runs() or [run]])
 
 
@@ -202,8 +216,7 @@ def can_be_charted(run: Run) -> bool:
 def settle(known: Mapping[str, Run]) -> None:
     """Make the runs on the charts agree with the address and with what is known, and say what does not."""
     _ask_first()
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem)
+    say_once(PROBLEM)
     if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
         show(_from_address(known))
     if gone := [run for run in shown_runs() if run not in known]:

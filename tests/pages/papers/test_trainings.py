@@ -10,7 +10,6 @@ from dpcore.papers.paper import Paper
 from dpcore.runs import within_limits
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
-from pages.parts.controls import second_click
 from pages.parts.papers import trainings
 from tests.pages.papers.dummy import CONFIG, OTHER, PAPER, dummy, opened, opened_in_the_app
 
@@ -32,11 +31,7 @@ def test_it_starts_several_runs_with_secret_seeds(store: Store, dummy: Paper):
     assert len({each.id for each in store.runs()}) == 3
 
 
-def test_pressed_again_while_its_runs_are_under_way_it_starts_no_others(
-    store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
-):
-    for seconds in ("AGAIN", "BUSY"):
-        monkeypatch.setattr(second_click, seconds, 0)  # no click of it counts as that of an impatient reader
+def test_pressed_again_while_its_runs_are_under_way_it_starts_no_others(store: Store, dummy: Paper):
     page = run(run(opened(paper=PAPER.id)))
     assert len(store.runs()) == 3
     assert any(each.value.startswith("3 runs of it that this page started are under way") for each in page.caption)
