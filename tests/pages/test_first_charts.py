@@ -16,7 +16,7 @@ def test_the_first_chart_gives_its_place_to_the_certified_one(name: str, monkeyp
     page = AppTest.from_file(PAGES / f"{name}.py", default_timeout=60).run()
     usual = len(page.get("plotly_chart"))
     monkeypatch.setattr(cache, "slow", lambda *_: True)
-    monkeypatch.setattr(epsilon_map, "PATIENCE", -1.0)
+    epsilon_map._kept.cache_clear()
     page.run()
     assert not page.exception
     assert len(page.get("plotly_chart")) == usual

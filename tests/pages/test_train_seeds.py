@@ -12,8 +12,8 @@ from dpcore.training.events import Checkpointed, Finished, Stepped
 from dpcore.training.plan import plan
 from dpcore.training.progress.seed_summary import in_words, with_seeds
 from pages.parts.train.estimate import several_runs
-from tests.pages.runs.test_runs_compared import finished as fully
-from tests.pages.runs.test_runs_compared import imported
+from tests.pages.runs_page import finished as fully
+from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded
 
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.in_words import when
@@ -19,6 +20,8 @@ from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
+from pages.parts.runs.coming import EVERY
+from pages.parts.runs.costs import Spending, learn, spending_of
 from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import numbered
 
@@ -37,10 +40,11 @@ LOOKED_UP = 100  # ids of an address
 
 
 class Lines(NamedTuple):
-    """What the widget says of the runs, and the statuses that they had when it did."""
+    """What the widget says of the runs, the statuses that they had when it did, and how many epsilons were to come."""
 
     said: dict[str, str]
     statuses: dict[str, Status]
+    coming: int = 0
 
 
 @whole
@@ -270,14 +274,26 @@ def readable(run: Run) -> bool:
 
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
-    """What is said of each run. It stays while the widget does, which is a new one once a run has another status."""
+    """What is said of each run. It stays while the widget does.
+
+    The widget is a new one once a run has another status, and when all epsilons are known that it had to do without.
+    """
     statuses = {run.id: run.status for run in runs}
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
-    if any(before.statuses.get(run, status) != status for run, status in statuses.items()):
+    spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
+    if coming := learn(spendings):
+        st.fragment(_wait_for, run_every=EVERY)(spendings)
+    known = before.coming and not coming
+    if known or any(before.statuses.get(run, status) != status for run, status in statuses.items()):
         show(shown_runs())
         before = Lines({}, {})
     new = [run for run in runs if run.id not in before.said]
     tests = store.latest_tests([run.id for run in new]) if store else {}
     said = before.said | choices(new, tests, before.said.values())
-    st.session_state[LINES] = Lines(said, before.statuses | statuses)
+    st.session_state[LINES] = Lines(said, before.statuses | statuses, coming)
     return said
+
+
+def _wait_for(spendings: Sequence[Spending]) -> None:
+    if not learn(spendings):
+        st.rerun()

@@ -11,7 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
 from pages.parts.lab.lab_chart import UNTRAINABLE
-from tests.pages.runs.test_runs_compared import imported
+from tests.pages.runs_page import imported
 from tests.pages.train_page import FIRST, opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"

@@ -15,7 +15,7 @@ from pages.parts.people import classroom, projected
 from pages.parts.people.attempts import ALL, EACH
 from pages.parts.serving.board import PAUSED, PROJECTED
 from tests.pages.people.conftest import Class, Visitor
-from tests.pages.runs.test_runs_compared import imported
+from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, progress, recorded
 
 APP = Path(__file__).parents[3] / "app.py"

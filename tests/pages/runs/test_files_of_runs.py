@@ -12,8 +12,7 @@ from dpcore.runs.limits import Limits, write
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.runs.files_of_runs import ONE, written
-from tests.pages.runs.test_runs_compared import finished, shown
-from tests.pages.runs_page import addressed, cells, opened
+from tests.pages.runs_page import addressed, cells, finished, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
 

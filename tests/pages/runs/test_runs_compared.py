@@ -6,43 +6,14 @@ import pytest
 
 from dpcore.figures.runs_sweep import Cell, sweep_alt
 from dpcore.runs.editing import rename
-from dpcore.runs.export import record_of
-from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished
-from dpcore.training.plan import plan
-from pages.parts.runs import costs, tradeoffs
+from pages.parts.runs import tradeoffs
 from pages.parts.runs.differences import different, origins
-from tests.pages.runs_page import cells, opened
-from tests.pages.train_page import CLASSES, CONFIG, charts, events_of, recorded
+from tests.pages.runs_page import SHOW, cells, finished, imported, opened, shown
+from tests.pages.train_page import CONFIG, charts, recorded
 
 COUNTS = tuple(tuple(150 if i == j else 5 for j in range(10)) for i in range(10))
-SHOW = "accuracy and epsilon"
-
-
-def finished(store: Store, config: RunConfig = CONFIG, accuracy: float = 0.8, **more: object) -> str:
-    run = store.submit(config, worker="test:1")
-    for event in events_of(config, 40):
-        store.append(run, event)
-    steps = plan(config).steps
-    store.append(run, Evaluated(steps, steps * config.q, accuracy, 1.0, CLASSES))
-    store.append(run, Finished(steps, 4.0, accuracy, **more))  # type: ignore[arg-type]
-    store.end(run, Status.FINISHED)
-    return run
-
-
-def imported(store: Store, run: str) -> str:
-    """The run, exported and taken in again as another one."""
-    return take_in(store, read_run(run_json([record_of(store, run)]).encode()))
-
-
-def shown(page) -> str:
-    kinds = ("markdown", "caption", "info", "error")
-    texts = [each.value for kind in kinds for each in page.get(kind)]
-    return " ".join([*texts, *(each.proto.body for each in page.get("html"))])
 
 
 def test_the_classes_of_all_ticked_runs_stand_on_one_chart_and_the_mistakes_of_one_below(store: Store):
@@ -89,18 +60,6 @@ def test_mean_and_spread_of_several_runs_of_one_setting_are_told(store: Store):
     text = shown(opened(show=SHOW))
     assert "<td>3</td><td>92.00 % ± 2.00 %</td><td>90.00 % to 94.00 %</td>" in text
     assert "sigma 2," not in text
-
-
-def test_an_epsilon_that_is_not_known_at_once_comes_later(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(costs, "PATIENCE", -1.0)
-    monkeypatch.setattr(costs, "_known", type(costs._known)())
-    for sigma in (1.0, 2.0, 4.0):
-        finished(store, replace(CONFIG, sigma=sigma))
-    page = opened(show=SHOW)
-    for _ in range(3):
-        page.run()
-    assert "still computed" not in shown(page)
-    assert len(costs._known) == 3
 
 
 def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_out(store: Store):

@@ -12,8 +12,7 @@ from dpcore.runs.sweeps import submit_sweep, sweep_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.plan import plan
-from tests.pages.runs.test_runs_compared import shown
-from tests.pages.runs_page import listed, opened
+from tests.pages.runs_page import listed, opened, shown
 from tests.pages.train_page import CONFIG, charts, events_of, press
 
 

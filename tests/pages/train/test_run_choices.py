@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-import pytest
-
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.train.run_choices import choices, spent_by
-from tests.pages.runs.test_runs_compared import imported
+from pages.parts.train.run_choices import choices
+from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, opened, recorded
 
 
@@ -37,12 +35,6 @@ def test_a_run_that_goes_on_says_so_and_one_that_has_not_begun_has_spent_nothing
     said = lines(store)
     assert said[running].endswith(" · running")
     assert said[waiting].endswith(" · queued")
-    assert spent_by(store.run(waiting)) is None
-
-
-def test_the_epsilon_is_that_of_the_steps_that_were_done(store: Store):
-    few, more = (spent_by(store.run(recorded(store, CONFIG, done, Status.CANCELLED))) or 0.0 for done in (20, 40))
-    assert 0 < few < more
 
 
 def test_no_two_lines_are_the_same(store: Store):
@@ -52,12 +44,6 @@ def test_no_two_lines_are_the_same(store: Store):
     assert len(set(said.values())) == 3
     (first, *others) = store.runs()
     assert choices([first], {}, choices(others, {}).values())[first.id] not in choices(others, {}).values()
-
-
-def test_what_takes_too_long_has_no_epsilon_beside_it_yet(store: Store, monkeypatch: pytest.MonkeyPatch):
-    run = recorded(store, CONFIG, 40, Status.CANCELLED)
-    monkeypatch.setattr("pages.parts.train.run_choices.PATIENCE", -1)
-    assert "epsilon" not in lines(store)[run]
 
 
 def test_a_run_that_has_ended_since_is_chosen_from_a_widget_that_says_so(store: Store):

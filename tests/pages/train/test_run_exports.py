@@ -16,7 +16,7 @@ from pages.parts.results.downloads import csv_of
 from pages.parts.train import evaluations, live, run_charts
 from pages.parts.train.run_exports import evaluations_columns, picture
 from pages.parts.train.run_history import watched_runs
-from tests.pages.runs.test_runs_compared import imported
+from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, opened, progress, recorded
 
 LINK = "http://127.0.0.1:8501/train?run=a"
