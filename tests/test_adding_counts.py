@@ -14,7 +14,7 @@ DUMMIES = {
     "A form of export": "tests/test_adding_around_runs.py::test_a_form_of_export_is_its_object_and_its_line",
     "A page": "tests/test_adding.py::test_a_page_is_its_file_and_its_line",
     "A lesson": "tests/pages/explain/test_lessons.py::test_a_lesson_of_ones_own_is_driven_like_the_others",
-    "A paper": "tests/pages/papers/test_papers_page.py::test_gaps_and_silences_are_folded",
+    "A paper": "tests/pages/papers/test_papers_page.py::test_an_unknown_paper_is_said_and_the_first_is_shown",
     "A number of a paper": "tests/pages/papers/test_papers_page.py::test_a_number_tells_theirs_ours_and_why",
     "An accountant": "tests/test_adding.py::test_every_page_shows_a_new_accountant",
     "A sampler": "tests/pages/test_sampler_choice.py::test_a_sampler_is_its_class_and_its_line",

@@ -65,17 +65,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("page", "key", "query", "field", "text"), CASES)
 @pytest.mark.long
-def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, page, key, query, field, text):
-    before = opened(page, **query)
-    assert not before.exception
-    first = seen[key]
-    preview = first.preview(field, text)
-    before.text_input(key=field).set_value(text).run()
-    assert not before.exception
-    assert drawn(preview) == seen[key].figure
-    assert drawn(preview) != first.figure  # the value makes a difference
+def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
+    for page, key, query, field, text in CASES:
+        before = opened(page, **query)
+        assert not before.exception, (page, key, query, field, text)
+        first = seen[key]
+        preview = first.preview(field, text)
+        before.text_input(key=field).set_value(text).run()
+        assert not before.exception, (page, key, query, field, text)
+        assert drawn(preview) == seen[key].figure, (page, key, query, field, text)
+        assert drawn(preview) != first.figure, (page, key, query, field, text)  # the value makes a difference
 
 
 def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Store):
@@ -87,31 +87,25 @@ def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Sto
     assert "ghost-0" in drawn(preview)["figure"]
 
 
-@pytest.mark.parametrize(
-    ("page", "key", "query", "field", "text"),
-    [
+def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
+    for page, key, query, field, text in [
         ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
         ("accountants", "epsilon_chart", {}, "batch", "99999999"),
         ("accountants", "epsilon_chart", {}, "clip_norm", "2"),
         ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
-    ],
-)
-def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store, page, key, query, field, text):
-    opened(page, **query)
-    with pytest.raises(ValueError, match="Expected"):
-        seen[key].preview(field, text)
+    ]:
+        opened(page, **query)
+        with pytest.raises(ValueError, match="Expected"):
+            seen[key].preview(field, text)
 
 
-@pytest.mark.parametrize(
-    ("page", "key", "query", "field", "text"),
-    [
+def test_what_may_take_long_is_left_to_the_page(seen, store: Store):
+    for page, key, query, field, text in [
         ("accountants", "epsilon_chart", {}, "delta", "1e-30"),  # takes seconds
         ("accountants", "epsilon_chart", {"stop_epsilon": "1"}, "sigma", "2.2"),
         ("calibrate", "map", {"by": "rdp"}, "delta", "1e-6"),  # another map
-    ],
-)
-def test_what_may_take_long_is_left_to_the_page(seen, store: Store, page, key, query, field, text):
-    opened(page, **query)
-    assert seen[key].preview(field, text) is None
+    ]:
+        opened(page, **query)
+        assert seen[key].preview(field, text) is None, (page, key, query, field, text)

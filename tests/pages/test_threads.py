@@ -36,7 +36,3 @@ def test_a_pages_products_take_one_thread_and_a_workers_as_many_as_ever():
     assert set(own) == {1}
     assert workers == usual
     assert max(usual) == CORES
-
-
-def test_a_number_that_somebody_chose_stays():
-    assert max(threads(LIMITED, OPENBLAS_NUM_THREADS="2")[0]) == min(2, CORES)

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.train_page import opened_at
 
 PAGES = Path(__file__).parents[2] / "pages"
-EACH = pytest.mark.parametrize("page", ["accountants", "train", "tradeoff", "calibrate"])
 DECAY = {"schedule": "linear", "rate_linear": "0.5", "epochs": "100"}
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -25,41 +24,43 @@ def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
     return [getattr(each, "value", "") for each in order[start:until]]
 
 
-@EACH
-def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays(page: str):
-    data = {"dataset": "other"} if page in ("accountants", "train") else {}
-    app = opened(page, n="1000", batch="50", **data)
-    charts, fields = len(app.get("plotly_chart")), {each.key for each in app.text_input}
-    app.text_input(key="batch").set_value("999999").run()
-    assert not app.exception
-    (said,) = said_at(app, "batch")
-    assert said.startswith("Expected batch=999999 to be at most n=1000")
-    assert [each.value for each in app.error] == [said]
-    assert {each.key for each in app.text_input} == fields
-    assert len(app.get("plotly_chart")) == charts
-    assert any("the last settings that did" in each.value for each in app.caption)
+def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        data = {"dataset": "other"} if page in ("accountants", "train") else {}
+        app = opened(page, n="1000", batch="50", **data)
+        charts, fields = len(app.get("plotly_chart")), {each.key for each in app.text_input}
+        app.text_input(key="batch").set_value("999999").run()
+        assert not app.exception, page
+        (said,) = said_at(app, "batch")
+        assert said.startswith("Expected batch=999999 to be at most n=1000"), page
+        assert [each.value for each in app.error] == [said], page
+        assert {each.key for each in app.text_input} == fields, page
+        assert len(app.get("plotly_chart")) == charts, page
+        assert any("the last settings that did" in each.value for each in app.caption), page
 
 
-@EACH
-def test_a_rate_that_its_schedule_cannot_take_is_said_under_the_rate(page: str):
-    (said,) = said_at(opened(page, **DECAY), "rate_linear")
-    assert said.startswith("Expected rate k=0.5 to keep sigma from")
+@pytest.mark.long
+def test_a_rate_that_its_schedule_cannot_take_is_said_under_the_rate():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        (said,) = said_at(opened(page, **DECAY), "rate_linear")
+        assert said.startswith("Expected rate k=0.5 to keep sigma from"), page
 
 
-@EACH
-def test_a_length_that_a_schedule_cannot_take_is_said_under_the_length(page: str):
-    (said,) = said_at(opened(page, schedule="exponential", epochs="5000"), "epochs")
-    assert said.startswith("Expected epochs=5,000 to be at most")
-    (said,) = said_at(opened(page, schedule="exponential", length="steps", steps="400000"), "steps")
-    assert said.startswith("Expected epochs=")
+@pytest.mark.long
+def test_a_length_that_a_schedule_cannot_take_is_said_under_the_length():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        (said,) = said_at(opened(page, schedule="exponential", epochs="5000"), "epochs")
+        assert said.startswith("Expected epochs=5,000 to be at most"), page
+        (said,) = said_at(opened(page, schedule="exponential", length="steps", steps="400000"), "steps")
+        assert said.startswith("Expected epochs="), page
 
 
-@pytest.mark.parametrize("page", ["accountants", "train"])
-def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too(page: str):
-    said = said_at(opened(page, acceptance="sa", public="10000"), "public", "caption")[0]
-    assert "Expected public=10000 to be a whole number" in said
-    app = opened(page, sigma="0.001", stop_epsilon="0.1")
-    assert "Expected stop_epsilon=0.1" in said_at(app, "stop_epsilon", "caption")[0]
+def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():
+    for page in ["accountants", "train"]:
+        said = said_at(opened(page, acceptance="sa", public="10000"), "public", "caption")[0]
+        assert "Expected public=10000 to be a whole number" in said, page
+        app = opened(page, sigma="0.001", stop_epsilon="0.1")
+        assert "Expected stop_epsilon=0.1" in said_at(app, "stop_epsilon", "caption")[0], page
 
 
 def test_every_control_is_drawn_where_a_link_brings_values_that_clash():

@@ -13,9 +13,9 @@ def lower(scene: Scene) -> float:
     return float(found[-1])
 
 
-@pytest.mark.parametrize("scene", [broken_proof.BELOW, broken_proof.OFTEN, broken_proof.LOUDER, broken_proof.ABOVE])
-def test_the_conditions_of_the_theorem_are_met_in_every_scene_that_says_so(scene: Scene):
-    assert conditions_hold(scene.batch / EXAMPLES, scene.sigma, scene.steps, Lambda.OWN, scene.delta)
+def test_the_conditions_of_the_theorem_are_met_in_every_scene_that_says_so():
+    for scene in [broken_proof.BELOW, broken_proof.OFTEN, broken_proof.LOUDER, broken_proof.ABOVE]:
+        assert conditions_hold(scene.batch / EXAMPLES, scene.sigma, scene.steps, Lambda.OWN, scene.delta), scene
 
 
 def test_the_scene_of_the_refuted_theorem_is_as_bad_as_the_worst_that_the_search_finds():

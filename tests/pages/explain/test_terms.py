@@ -86,14 +86,6 @@ def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, App
 
 
 @pytest.mark.long
-def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
-    for page in pages.values():
-        html = " ".join(each.proto.body for each in page.get("html"))
-        names = re.findall(r'role=region aria-label="(.*?)"', html)
-        assert len({*names}) == len(names)
-
-
-@pytest.mark.long
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     names = {each.title for each in (*ACCOUNTANTS.values(), *METHODS.values())}
     names |= {style_of(name).label for name in ACCOUNTANTS}

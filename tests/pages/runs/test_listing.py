@@ -8,7 +8,7 @@ from dpcore.runs.store import Store
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
 from tests.pages.runs.test_runs_page import finished, said
-from tests.pages.runs_page import cells, listed, opened, table
+from tests.pages.runs_page import listed, opened
 from tests.pages.train_page import CONFIG, press
 
 
@@ -30,18 +30,6 @@ def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
     assert "Runs 1 to 5 of 5." in said(page)
 
 
-def test_a_queued_run_tells_when_it_is_expected_to_begin_once_that_is_known(store: Store):
-    first, second = store.submit(CONFIG), store.submit(CONFIG)
-    page = opened()
-    assert cells(page, first)["status"] == "queued, number 1, starts in a moment"
-    assert cells(page, second)["status"] == "queued, number 2"
-
-
-def test_a_comparison_of_methods_is_followed_too(store: Store):
-    comparison = perturbation_page.recorded(store)
-    assert {each["id"]: each["state"]["status"] for each in table(opened())["rows"]} == {comparison: "running"}
-
-
 def test_several_runs_are_tagged_at_once_and_keep_the_tags_they_had(store: Store):
     first, second = finished(store), finished(store)
     editing.tag(store, first, ["old"])
@@ -50,13 +38,3 @@ def test_several_runs_are_tagged_at_once_and_keep_the_tags_they_had(store: Store
     page = press(page, "Save")
     assert (store.run(first).tags, store.run(second).tags) == (("old", "talk"), ("talk", "old"))
     assert not page.run().get("dialog")
-
-
-def test_a_tag_too_many_for_one_of_several_runs_is_a_sentence(store: Store):
-    first, second = finished(store), finished(store)
-    editing.tag(store, first, [str(place) for place in range(editing.MOST_TAGS)])
-    page = press(opened(first, second), "Tags 2")
-    page.text_input(key="tags_added").set_value("talk")
-    page = press(page, "Save")
-    assert page.error[0].value == "Expected tags=11 of them to be at most 10."
-    assert len(store.run(first).tags) == editing.MOST_TAGS

@@ -18,14 +18,6 @@ def test_cancelling_a_run_that_was_started_elsewhere_names_it_and_asks_first(sto
     assert store.run(run).cancelling
 
 
-def test_saying_no_lets_it_run_and_the_next_click_asks_again(store: Store):
-    run = recorded(store, CONFIG, 40)
-    page = press(press(opened(run), "Cancel"), "Let it run")
-    assert not asked(page)
-    assert not store.run(run).cancelling
-    assert asked(press(page, "Cancel"))
-
-
 def test_a_run_that_was_started_or_resumed_here_is_cancelled_without_a_question(store: Store):
     other = recorded(store, CONFIG, 40, Status.CANCELLED)
     page = press(opened(other), "Resume")
@@ -33,12 +25,3 @@ def test_a_run_that_was_started_or_resumed_here_is_cancelled_without_a_question(
     press(page, "Cancel")
     assert store.run(new.id).status is Status.CANCELLED
     assert not asked(page)
-
-
-def test_the_question_goes_when_the_run_has_ended_meanwhile(store: Store):
-    run = recorded(store, CONFIG, 40)
-    page = press(opened(run), "Cancel")
-    store.end(run, Status.FINISHED)
-    page.run()
-    assert not asked(page)
-    assert store.run(run).status is Status.FINISHED

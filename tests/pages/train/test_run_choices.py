@@ -5,7 +5,6 @@ from dataclasses import replace
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.train.run_choices import choices
-from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, opened, recorded
 
 
@@ -23,18 +22,6 @@ def test_each_run_says_epochs_status_accuracy_and_certified_epsilon(store: Store
     assert ", 30 epochs · finished, 78.0 %, epsilon ≤ " in said[long]
     assert " · cancelled, 66.0 %, epsilon ≤ " in said[cancelled]
     assert said[plain].endswith("2 epochs · finished, 78.0 %")
-
-
-def test_an_imported_run_says_so(store: Store):
-    new = imported(store, recorded(store, CONFIG, 40, Status.CANCELLED))
-    assert " · cancelled, imported, 66.0 %" in lines(store)[new]
-
-
-def test_a_run_that_goes_on_says_so_and_one_that_has_not_begun_has_spent_nothing(store: Store):
-    running, waiting = recorded(store, CONFIG, 40), store.submit(CONFIG)
-    said = lines(store)
-    assert said[running].endswith(" · running")
-    assert said[waiting].endswith(" · queued")
 
 
 def test_no_two_lines_are_the_same(store: Store):

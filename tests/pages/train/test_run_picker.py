@@ -18,13 +18,6 @@ def store(tmp_path, monkeypatch):
         yield store
 
 
-def test_the_other_button_works_at_once(store):
-    run_picker.start(store, CONFIGS)
-    run_picker.start(store, BASELINE)
-    assert [run.config.private for run in store.runs()] == [False, True]
-    assert len(run_picker.shown_runs()) == 2
-
-
 def test_what_an_older_widget_says_is_not_taken_for_the_choice(store):
     run_picker.start(store, CONFIGS)
     key = f"shown_{st.session_state[run_picker.DRAWN]}"
