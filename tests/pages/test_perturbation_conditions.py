@@ -50,10 +50,8 @@ def test_every_condition_of_a_theorem_is_named_with_a_check_a_cross_or_a_dash(st
     assert plain[0].startswith("✓ convex: yes; ✓ smooth: up to 0.26; ✓ tails of the noise: ")
     assert plain[0].endswith("– strongly convex: not asked for; – exact minimiser: not asked for")
     for said in (
-        "✓ Hessians of rank 1: yes",
-        "✓ strongly convex: made so",
-        "✓ exact minimiser: a gradient up to 1e-09",
-    ):
+        "✓ Hessians of rank 1: yes", "✓ strongly convex: made so", "✓ exact minimiser: a gradient up to 1e-09",
+    ):  # fmt: skip
         assert said in plain[1]
     network = re.sub("<.*?>", "", html(opened(methods=["output"], epsilons=["1"], learner="mlp")))
     assert "✕ convex; ✕ smooth; ✓ tails of the noise: " in network

@@ -140,12 +140,9 @@ def test_without_a_method_or_an_epsilon_the_page_says_what_is_missing(store: Sto
 
 
 def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
-    for field, value, said in [
-        ("fits", "1000", "seeds"),
-        ("descent", "0", "steps"),
-        ("ridge", "-1", "regulariser"),
-        ("delta", "2", "delta"),
-    ]:
+    for field, value, said in (
+        ("fits", "1000", "seeds"), ("descent", "0", "steps"), ("ridge", "-1", "regulariser"), ("delta", "2", "delta"),
+    ):  # fmt: skip
         page = opened(**{field: value})
         assert f"Expected {said}=" in texts(page, "error"), (field, value, said)
         assert "Showing" in texts(page, "error"), (field, value, said)

@@ -88,14 +88,13 @@ def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Sto
 
 
 def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
-    for page, key, query, field, text in [
+    for page, key, query, field, text in (
         ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
         ("accountants", "epsilon_chart", {}, "batch", "99999999"),
-        ("accountants", "epsilon_chart", {}, "clip_norm", "2"),
-        ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("accountants", "epsilon_chart", {}, "clip_norm", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
-    ]:
+    ):  # fmt: skip
         opened(page, **query)
         with pytest.raises(ValueError, match="Expected"):
             seen[key].preview(field, text)

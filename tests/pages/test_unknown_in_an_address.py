@@ -25,20 +25,14 @@ def warned(page: AppTest, start: str) -> list[str]:
 
 @pytest.mark.long
 def test_an_unknown_choice_is_named_with_what_is_shown_instead():
-    for page, name, value, shown in [
-        ("accountants", "dataset", "cifar10", "mnist"),
-        ("train", "dataset", "cifar10", "mnist"),
-        ("train", "optimizer", "nonsense", "sgd"),
-        ("train", "model", "resnet", "linear"),
-        ("accountants", "against", "x", "epoch"),
-        ("accountants", "accountants", "x", "none"),
-        ("tradeoff", "view", "x", "trade-off"),
-        ("tradeoff", "schedule", "x", "constant"),
-        ("tradeoff", "optimizer", "nonsense", "sgd"),
-        ("calibrate", "by", "x", "pld"),
-        ("calibrate", "target", "x", "epsilon"),
-        ("calibrate", "solve", "x", "sigma"),
-    ]:
+    for page, name, value, shown in (
+        ("accountants", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),
+        ("train", "optimizer", "nonsense", "sgd"), ("train", "model", "resnet", "linear"),
+        ("accountants", "against", "x", "epoch"), ("accountants", "accountants", "x", "none"),
+        ("tradeoff", "view", "x", "trade-off"), ("tradeoff", "schedule", "x", "constant"),
+        ("tradeoff", "optimizer", "nonsense", "sgd"), ("calibrate", "by", "x", "pld"),
+        ("calibrate", "target", "x", "epsilon"), ("calibrate", "solve", "x", "sigma"),
+    ):  # fmt: skip
         app = opened(page, **{name: value})
         (said,) = warned(app, name)
         assert said.startswith(f"Expected `{name}={value}` to be one of: "), (page, name, value, shown)

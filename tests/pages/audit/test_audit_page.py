@@ -156,13 +156,11 @@ def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store)
 
 
 def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(store: Store):
-    for field, value, said in [
-        ("canaries", "6000", "at most half of the 10000 training examples"),
-        ("canaries", "-1", "Expected canaries="),
-        ("confidence", "1", "Expected confidence="),
-        ("audit_sigma", "x", "Expected sigma="),
+    for field, value, said in (
+        ("canaries", "6000", "at most half of the 10000 training examples"), ("canaries", "-1", "Expected canaries="),
+        ("confidence", "1", "Expected confidence="), ("audit_sigma", "x", "Expected sigma="),
         ("audit_batch", "20000", "Expected batch=20000"),
-    ]:
+    ):  # fmt: skip
         page = opened(**{field: value})
         assert said in words(page, "error"), (field, value, said)
         assert page.button(key="audit").disabled == ("Showing" not in words(page, "error")), (field, value, said)

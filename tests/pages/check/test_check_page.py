@@ -69,14 +69,11 @@ def test_what_was_typed_before_says_nothing_of_a_text() -> None:
 
 
 def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
-    for field, text, words in [
-        ("epsilon", "0", "epsilon=0"),
-        ("epsilon", "much", "epsilon='much' to be a number"),
-        ("delta", "1", "delta=1.0 in (0, 1)"),
-        ("sigma", "-1", "sigma=-1.0"),
-        ("q", "2", "q=2.0"),
+    for field, text, words in (
+        ("epsilon", "0", "epsilon=0"), ("epsilon", "much", "epsilon='much' to be a number"),
+        ("delta", "1", "delta=1.0 in (0, 1)"), ("sigma", "-1", "sigma=-1.0"), ("q", "2", "q=2.0"),
         ("batch", "1.5", "batch=1.5"),
-    ]:
+    ):  # fmt: skip
         app = opened(**{f"claim_{field}": text})
         assert not app.exception, (field, text, words)
         assert words in app.error[0].value, (field, text, words)

@@ -32,14 +32,10 @@ def test_it_is_rounded_up_and_by_less_than_one(sure: float):
 
 
 def test_a_hundred_people_are_drawn_as_many_as_it_says():
-    for sure, shown in [
-        (0.5, 50),
-        (math.nextafter(0.5, 1), 51),
-        (0.87336, 88),
-        (0.88, 88),
-        (math.nextafter(0.88, 1), 89),
+    for sure, shown in (
+        (0.5, 50), (math.nextafter(0.5, 1), 51), (0.87336, 88), (0.88, 88), (math.nextafter(0.88, 1), 89),
         (0.9901, 100),
-    ]:
+    ):  # fmt: skip
         html = odds_icons(risks(sure))
         assert people(html) == [50, shown - 50, PEOPLE - shown], (sure, shown)
         assert f"{shown} of {PEOPLE}" in html, (sure, shown)

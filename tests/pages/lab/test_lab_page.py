@@ -65,12 +65,10 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
 
 @pytest.mark.long
 def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
-    for query, why in [
-        ({"n": "29305"}, "no data of 29,305 examples"),
-        ({"sampling": "q", "q": "0.01234"}, "no whole batch"),
-        ({"epochs": "100000"}, "1,000,000 steps"),
-        ({"model": "mlp", "stop_epsilon": "1e-6"}, "stop_epsilon"),
-    ]:
+    for query, why in (
+        ({"n": "29305"}, "no data of 29,305 examples"), ({"sampling": "q", "q": "0.01234"}, "no whole batch"),
+        ({"epochs": "100000"}, "1,000,000 steps"), ({"model": "mlp", "stop_epsilon": "1e-6"}, "stop_epsilon"),
+    ):  # fmt: skip
         page = opened(**query)
         assert not page.error, (query, why)
         assert train(page).disabled, (query, why)
@@ -80,14 +78,11 @@ def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
 
 @pytest.mark.long
 def test_data_and_number_of_examples_go_together(store: Store):
-    for query, dataset, n in [
-        ({}, "mnist", "10000"),
-        ({"n": "10000"}, "mnist", "10000"),
-        ({"n": "60000"}, "other", "60000"),
-        ({"dataset": "fashion_mnist"}, "fashion_mnist", "10000"),
-        ({"dataset": "other", "n": "777"}, "other", "777"),
+    for query, dataset, n in (
+        ({}, "mnist", "10000"), ({"n": "10000"}, "mnist", "10000"), ({"n": "60000"}, "other", "60000"),
+        ({"dataset": "fashion_mnist"}, "fashion_mnist", "10000"), ({"dataset": "other", "n": "777"}, "other", "777"),
         ({"dataset": "imagenet"}, "mnist", "10000"),
-    ]:
+    ):  # fmt: skip
         page = opened(**query)
         assert page.selectbox(key="dataset").value == dataset, (query, dataset, n)
         assert page.session_state["n"] == n, (query, dataset, n)

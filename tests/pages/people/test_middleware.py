@@ -88,28 +88,19 @@ def test_a_cookie_that_is_none_is_replaced_and_no_error():
 
 
 def test_by_https_the_cookie_goes_by_https_alone():
-    for scheme, forwarded, secure in [
-        ("http", "", False),
-        ("https", "", True),
-        ("http", "https", True),
-        ("http", "HTTPS, http", True),
-        ("http", "http, https", False),
-        ("http", "nonsense", False),
-    ]:
+    for scheme, forwarded, secure in (
+        ("http", "", False), ("https", "", True), ("http", "https", True), ("http", "HTTPS, http", True),
+        ("http", "http, https", False), ("http", "nonsense", False),
+    ):  # fmt: skip
         answer = asked(APP, "/", [("X-Forwarded-Proto", forwarded)] if forwarded else [], scheme=scheme)
         assert answer.all("set-cookie")[0].endswith("; Secure") == secure, (scheme, forwarded, secure)
 
 
 def test_another_sites_page_opens_no_connection():
-    for origin in [
-        "http://evil.example",
-        "http://class.example:8502",
-        "http://class.example:8501.evil.example",
-        "null",
-        "http://localhost:8501",
-        "x" * 10_000,
-        "",
-    ]:
+    for origin in (
+        "http://evil.example", "http://class.example:8502", "http://class.example:8501.evil.example", "null",
+        "http://localhost:8501", "x" * 10_000, "",
+    ):  # fmt: skip
         assert opened(APP, [HOST, ("Origin", origin)]) == [{"type": "websocket.close", "code": 1008}], origin
 
 

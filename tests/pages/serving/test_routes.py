@@ -104,19 +104,9 @@ def test_an_unknown_run_is_a_sentence_that_names_no_file(store):
 
 
 def test_what_is_no_id_is_refused_before_anything_is_looked_up(store, monkeypatch):
-    for path in [
-        "..",
-        "x" * 33,
-        "a+a",
-        "+",
-        TOO_MANY,
-        "A",
-        "ä",
-        "a b",
-        "a%00",
-        "runs.sqlite",
-        "'; DROP TABLE runs; --",
-    ]:
+    for path in (
+        "..", "x" * 33, "a+a", "+", TOO_MANY, "A", "ä", "a b", "a%00", "runs.sqlite", "'; DROP TABLE runs; --",
+    ):  # fmt: skip
         monkeypatch.setattr(routes, "ensure_pool", lambda: pytest.fail("looked up"))
         status, _, body = got(f"/runs/{path}/events")
         assert status == 400, path

@@ -29,12 +29,10 @@ def test_what_was_measured_is_said_with_device_and_date(tmp_path: Path) -> None:
 
 
 def test_where_a_figure_is_missing_nothing_is_measured(tmp_path: Path) -> None:
-    for found in [
-        [],
-        {},
-        {"phases": {"steps": {"failed": "it ran past 80 s"}}},
+    for found in (
+        [], {}, {"phases": {"steps": {"failed": "it ran past 80 s"}}},
         FOUND | {"phases": {"epochs": {"figures": {}}}},
-    ]:
+    ):  # fmt: skip
         assert gpu_sentence(written(tmp_path, found)) == NOT_MEASURED, found
         (tmp_path / "gpu.json").write_text("{")
         assert gpu_sentence(tmp_path / "gpu.json") == NOT_MEASURED, found
