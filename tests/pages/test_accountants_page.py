@@ -21,7 +21,11 @@ from tests.pages.explained_html import unexplained
 from tests.pages.train_page import opened_at
 
 pytestmark = pytest.mark.usefixtures("store")
+
+
 PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
+
+
 opened = partial(opened_at, PAGE)
 
 
@@ -162,3 +166,23 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()
     assert f"| Epsilon, delta | epsilon between {low} and {high}" in page.code[0].value
+
+
+def test_the_pills_show_titles_and_the_address_holds_ids():
+    page = opened(accountants="naive")
+    pills = page.pills(key="accountants")
+    assert pills.value == ["naive"]
+    assert pills.options == [each.title for name, each in ACCOUNTANTS.items() if name != "pld"]
+    pills.set_value(["naive", "strong"]).run()
+    assert page.query_params["accountants"] == ["naive", "strong"]
+    page.pills(key="accountants").set_value([*DEFAULT_ACCOUNTANTS]).run()
+    assert "accountants" not in page.query_params
+
+
+def test_where_no_noise_that_is_drawn_pays_for_the_change_no_number_is_shown():
+    for sigma in ["0.04", "0.01"]:
+        page = opened(sigma=sigma)
+        assert sentences(page) == [], sigma
+        assert any(each.value.startswith("No epsilon: noise is drawn up to") for each in page.markdown), sigma
+        assert not [each for each in page.get("html") if "<table" in each.proto.body], sigma
+        assert chart_texts.TRADEOFF not in [each.value for each in page.caption], sigma

@@ -11,6 +11,7 @@ from dpcore.runs.access import User
 from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
 from tests.pages.papers.dummy import ROOT
 from tests.pages.runs_page import addressed, cells, listed, opened, send, sort, table, tick, ticked
@@ -208,3 +209,31 @@ def test_the_settings_of_a_run_are_loaded_into_the_training_page(store: Store):
     assert page.title[0].value == "Train a private model and watch it"
     assert page.text_input(key="sigma").value == "3.5"
     assert page.selectbox(key="optimizer").value == "adam"
+
+
+def priced(order: str) -> AppTest:
+    """The page in this order, once every epsilon that is to be known is: on a busy machine they come some at a time."""
+    page = opened(sort=order)
+    while page.session_state[LEFT]:
+        page.run()
+    return page
+
+
+def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
+    other = [perturbation_page.recorded(store, status=Status.FINISHED), finished(store, private=False)]
+    runs = [finished(store, sigma=sigma) for sigma in (2.0, 4.0)]
+    other.append(store.submit(CONFIG))
+    assert listed(priced("epsilon")) == [*runs[::-1], *other]
+    page = priced("-epsilon")
+    assert listed(page) == [*runs, *other[::-1]]
+    assert "Runs 1 to 5 of 5." in said(page)
+
+
+def test_several_runs_are_tagged_at_once_and_keep_the_tags_they_had(store: Store):
+    first, second = finished(store), finished(store)
+    editing.tag(store, first, ["old"])
+    page = press(opened(first, second), "Tags 2")
+    page.text_input(key="tags_added").set_value("talk, old")
+    page = press(page, "Save")
+    assert (store.run(first).tags, store.run(second).tags) == (("old", "talk"), ("talk", "old"))
+    assert not page.run().get("dialog")
