@@ -122,16 +122,6 @@ def test_pressing_a_place_chooses_it_and_pressing_it_again_takes_that_back(monke
     assert session["place"] == []
 
 
-def test_a_worker_that_died_is_a_sentence_and_no_bar(store: Store):
-    run = recorded(store, events_of()[:3])
-    store.lose(run, "Its worker test:1 died.")
-    page = opened(comparison=run)
-    assert "was lost. `Its worker test:1 died.` What" in texts(page, "error")
-    assert "2 of 7 results" in texts(page, "error")
-    assert not page.get("progress")
-    assert not page.button(key="compare").disabled
-
-
 def test_data_that_are_not_here_are_a_sentence_and_cannot_be_compared(store: Store, monkeypatch: pytest.MonkeyPatch):
     from dpcore.data.tabular import TABLES
 

@@ -1,19 +1,13 @@
 """The "present" mode: opened by the address or by its button, kept over pages, and left again."""
 
 import json
-from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.figures.style import NORMAL, PRESENT
-from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
-from tests.pages import audit_page, train_page
-from tests.pages.check_page import CLAIM
-from tests.pages.perturbation_page import recorded
 from tests.pages.test_every_page import opened
 
 BUTTON = "present_button"
@@ -50,25 +44,3 @@ def test_the_button_turns_it_on_and_off_and_the_address_says_so():
     assert page.query_params["present"] in ("1", ["1"])
     assert not large(press(page))
     assert "present" not in page.query_params
-
-
-def figures(page: AppTest) -> list[dict]:
-    """Every chart of a page, however it is drawn."""
-    plain = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-    sent = [json.loads(each.proto.json) for each in page.get("bidi_component") if each.proto.json]
-    return plain + [each["figure"] for each in sent if isinstance(each, dict) and "figure" in each]
-
-
-@pytest.mark.long
-def test_every_chart_has_large_text_in_it(store: Store):
-    for page in PAGES:
-        trained = train_page.recorded(store, train_page.CONFIG, 40, Status.FINISHED)
-        compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained} | CLAIM
-        if page.address == "audit":
-            compared, show = {"run": audit_page.recorded(store)}, lambda asked: audit_page.opened(**asked)
-        else:
-            show = partial(opened, page)
-        drawn = figures(show({"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
-        assert drawn, page
-        assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}, page
-        assert {each["layout"]["font"]["size"] for each in figures(show(compared))} == {NORMAL.text}, page

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.figures.sampled import FAINT, HATCHED
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.sampling import SAMPLERS, Sampler
 from dpcore.privacy.types import FloatArray, IntArray, Kind
@@ -55,22 +54,6 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
             else:
                 assert f"**{sampler.title}**, {sampler.adjacency}: epsilon is " in words, (page, name)
                 assert sampler.note in words, (page, name)
-
-
-@pytest.mark.long
-def test_the_labs_chart_shows_both_ends_over_faint_curves_of_poisson_batches():
-    for name in ["shuffle", "random_allocation", "fixed_size"]:
-        found = chart(sound(opened("accountants", sampler=name)))
-        traces = {each["name"]: each for each in found["data"]}
-        (upper,) = [each for title, each in traces.items() if ": between " in title]
-        assert SAMPLERS[name].adjacency in upper["name"], name
-        assert ("fillpattern" in upper) == SAMPLERS[name].interval, name
-        if SAMPLERS[name].interval:
-            assert upper["fillpattern"]["shape"] == HATCHED["shape"], name
-        assert f"{SAMPLERS[name].title}, at least" in traces, name
-        assert traces["Moments, Poisson"]["opacity"] == FAINT, name
-        assert ("Rényi bound" in traces) == (name == "fixed_size"), name
-        assert found["layout"]["yaxis"]["range"][1] >= number_in(r"and ([\d.]+)$", upper["name"]), name
 
 
 def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
@@ -150,19 +133,6 @@ def test_the_answer_can_be_taken_to_the_controls_and_keeps_the_target_there():
     )
     lab = opened("accountants", sampler="shuffle", sigma=str(app.text_input(key="sigma").value))
     assert number_in(r"zero-out: epsilon is proven to lie between \*\*[\d.]+\*\* and \*\*([\d.]+)\*\*", told(lab)) <= 3
-
-
-@pytest.mark.long
-def test_what_is_not_solved_for_is_a_sentence_beside_the_answer_for_poisson():
-    for query, sentence in [
-        ({"solve": "q"}, "only sigma and steps are solved for"),
-        ({"solve": "batch"}, "only sigma and steps are solved for"),
-        ({"target": "mu"}, "only an epsilon can be its target"),
-        ({"target": "advantage"}, "only an epsilon can be its target"),
-    ]:
-        app = sound(opened("calibrate", sampler="shuffle", **query))
-        assert any(sentence in each.value for each in app.info), (query, sentence)
-        assert len(app.header) == 1, (query, sentence)
 
 
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():

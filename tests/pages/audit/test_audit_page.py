@@ -137,13 +137,6 @@ def test_without_canaries_or_a_claim_the_rest_is_shown_with_a_sentence(store: St
     assert "passes" in html_of(raw)
 
 
-def test_an_address_that_names_no_audit_is_said(store: Store):
-    for wrong in ("nothing", store.submit(RunConfig())):
-        page = opened(run=wrong)
-        assert f"run={wrong}" in words(page, "warning")
-        assert "run" not in page.query_params
-
-
 def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store):
     run = store.submit(CONFIG, worker="test:1")
     store.end(run, Status.FINISHED)

@@ -175,12 +175,3 @@ def test_every_answer_is_saved_with_the_setting_that_it_gives_and_a_link(offered
             assert given == pytest.approx((first.q, first.sigma, steps)), solved
             assert (row["n"], row["delta"], row["link"]) == ("10000", "1e-05", link), solved
             assert row["schedule"] == "exponential, rate 0.05", solved
-
-
-def test_a_picture_of_the_map_says_what_it_shows_where_the_marks_are_and_what_is_held_fixed():
-    now = setting(1.23)
-    shown = epsilon_map.Shown(now, "sigma", EpsilonTarget(3.0, 1e-5), "rdp", None)
-    first, settings, marks = shown.title(origin_of_any(now)).splitlines()
-    assert first == f"Epsilon over sigma and epochs, by {ACCOUNTANTS['rdp'].title}"
-    assert settings == "n = 10,000, q = 0.0256, delta = 1e-5, schedule constant"
-    assert re.fullmatch(r"thick: epsilon 3; now: sigma 1.23, [\d.]+ epochs; answer: sigma [\d.]+, [\d.]+ epochs", marks)

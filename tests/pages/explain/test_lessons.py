@@ -2,7 +2,6 @@
 
 import re
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -144,15 +143,6 @@ def test_reset_brings_the_visitors_own_settings_back():
     assert address(page)["sigma"] == "2.5"
     assert panel(page) == ""
     assert "lesson" not in page.query_params
-
-
-@pytest.mark.long
-def test_after_the_question_the_next_lesson_follows_and_after_the_last_none():
-    for name, following in pairwise(LESSONS):
-        page = opened(lesson=name, step=str(LESSONS[name].length))
-        assert f"step 1 of {LESSONS[following].length}" in panel(press(page, "lesson_next"))
-    last = [*LESSONS][-1]
-    assert opened(lesson=last, step=str(LESSONS[last].length)).button(key="lesson_next").disabled
 
 
 def test_the_right_answer_follows_the_accountants(monkeypatch: pytest.MonkeyPatch):

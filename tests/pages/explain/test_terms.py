@@ -99,23 +99,6 @@ def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     assert {each for each in plain if lines.sub("", each) not in names and not each.startswith(PLAIN)} == set()
 
 
-@pytest.mark.long
-def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]):
-    helps = {(page, each.value): each.help for page in pages for each in pages[page].markdown if each.help}
-    assert helps
-    starts = tuple(f"**{entry.name}.** {entry.meaning}" for entry in GLOSSARY.values())
-    assert {key: text for key, text in helps.items() if not text.startswith(starts)} == {}
-
-
-@pytest.mark.long
-def test_no_two_explanations_of_a_page_share_their_target(pages: dict[str, AppTest]):
-    for page in pages.values():
-        html = " ".join(each.proto.body for each in page.get("html"))
-        targets, own = re.findall(r'popovertarget="(.*?)"', html), re.findall(r'popover id="(.*?)"', html)
-        assert targets == own
-        assert len({*own}) == len(own)
-
-
 def test_what_an_entry_says_is_escaped_and_its_arxiv_number_a_link(monkeypatch: pytest.MonkeyPatch):
     entry = GLOSSARY["mu"]
     monkeypatch.setitem(GLOSSARY, "mu", type(entry)("<b>mu</b>", "a < b", "arXiv:1905.02383"))

@@ -76,19 +76,6 @@ def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
         assert len(traces(page)) > 4, (query, why)
 
 
-@pytest.mark.long
-def test_data_and_number_of_examples_go_together(store: Store):
-    for query, dataset, n in (
-        ({}, "mnist", "10000"), ({"n": "10000"}, "mnist", "10000"), ({"n": "60000"}, "other", "60000"),
-        ({"dataset": "fashion_mnist"}, "fashion_mnist", "10000"), ({"dataset": "other", "n": "777"}, "other", "777"),
-        ({"dataset": "imagenet"}, "mnist", "10000"),
-    ):  # fmt: skip
-        page = opened(**query)
-        assert page.selectbox(key="dataset").value == dataset, (query, dataset, n)
-        assert page.session_state["n"] == n, (query, dataset, n)
-        assert [each.key for each in page.text_input if each.key == "n"] == (["n"] if dataset == "other" else []), query
-
-
 def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
     run = recorded(store, FIRST, 40, Status.FINISHED)
     names = [trace["name"] for trace in traces(opened(run))]

@@ -61,15 +61,6 @@ def test_who_is_alone_sees_nothing_of_a_classroom(store: Store, monkeypatch: pyt
     assert not any(each.key == classroom.GIVEN for each in app.text_input)
 
 
-def test_a_visitor_is_told_what_is_theirs_above_the_page(room: Class):
-    room.turn_of(room.visitor())
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    assert not app.exception
-    assert app.title[0].value
-    assert classroom.YOURS in [each.value for each in app.markdown]
-    assert "Pause the queue" not in labels(app)
-
-
 def test_who_is_not_known_is_told_how_to_be(room: Class):
     app = page_of(room, Visitor("forged", ""))
     assert NOBODY in [each.value for each in app.markdown]

@@ -77,13 +77,6 @@ def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let
     assert not [name for name in names(app) if name.startswith("Pinned")]
 
 
-@pytest.mark.long
-def test_a_link_with_a_pinned_setting_draws_it_in_every_view():
-    for view in ["trade-off", "delta", "steps"]:
-        app = opened("tradeoff", view=view, sigma="1", pin="10000~0.0256~2.0~196~1e-05~constant~0.0")
-        assert "Pinned: sigma 2, q 0.0256, 5 epochs" in names(app), view
-
-
 def test_the_difference_is_that_of_the_certified_numbers():
     here, there = SETTINGS[0], setting_of(10_000, 256 / 10_000, 2.0, 196, 1e-5, "constant", 0.0)
     text = difference(there, here)

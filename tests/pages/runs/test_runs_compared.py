@@ -42,15 +42,6 @@ def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filt
     assert [each["y"] for each in chart["data"]] == [[], [80.0]]
 
 
-def test_mean_and_spread_of_several_runs_of_one_setting_are_told(store: Store):
-    for accuracy in (0.90, 0.92, 0.94):
-        finished(store, accuracy=accuracy)
-    finished(store, replace(CONFIG, sigma=2.0))
-    text = shown(opened(show=SHOW))
-    assert "<td>3</td><td>92.00 % ± 2.00 %</td><td>90.00 % to 94.00 %</td>" in text
-    assert "sigma 2," not in text
-
-
 def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_out(store: Store):
     runs = [finished(store, accuracy=accuracy) for accuracy in (0.90, 0.92)]
     forged = [imported(store, run) for run in runs]

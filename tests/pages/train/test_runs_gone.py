@@ -9,7 +9,7 @@ import pytest
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.train import live
-from tests.pages.train_page import CONFIG, metrics, opened, press, progress, recorded
+from tests.pages.train_page import CONFIG, metrics, opened, press, recorded
 
 
 def emptied(store: Store, *gone: str) -> None:
@@ -57,18 +57,6 @@ def test_an_older_run_whose_settings_no_longer_have_a_plan_is_left_out(store: St
     assert metrics(page)["Test accuracy"] == "66.0 %"
 
 
-def test_an_emptied_store_leaves_a_page_to_start_from(store: Store):
-    run = recorded(store, CONFIG, 40)
-    page = opened(run)
-    emptied(store)
-    page.run()
-    assert not page.exception
-    assert f"'{run}'" in warnings(page)
-    assert progress(page) == []
-    press(page, "Start private run")
-    assert len(store.runs()) == 1
-
-
 def test_a_run_that_goes_between_two_looks_starts_the_page_over(store: Store, monkeypatch: pytest.MonkeyPatch):
     run = recorded(store, CONFIG, 40)
     emptied(store)
@@ -85,12 +73,3 @@ def test_pressing_a_button_of_a_run_that_is_gone_is_a_sentence(store: Store):
         emptied(store)
         press(page, button)
         assert any(run in each.value for each in page.error), button
-
-
-def test_a_store_that_is_replaced_between_two_looks_is_a_sentence_in_the_panel(store: Store, monkeypatch):
-    run, said = recorded(store, CONFIG, 40), []
-    store.path.unlink()
-    monkeypatch.setattr(live.st, "error", said.append)
-    with Store(store.home):
-        live._panel(store, (run,), "pld", "epoch", True)
-    assert "was replaced while in use" in said[0]
