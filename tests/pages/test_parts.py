@@ -28,6 +28,7 @@ from pages.parts.train.form import baseline_of
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)
+NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 39, "1e-400", "0x10"]
 
 
 def test_a_number_is_read_as_people_write_it():
@@ -59,6 +60,18 @@ def test_every_slider_stop_and_default_is_accepted():
         for stop in stops:
             assert read(quantity, show(stop)) == stop, quantity
         read(quantity, quantity.default)
+
+
+def test_nonsense_in_any_field_is_one_sentence_about_it_or_a_number_that_the_field_takes():
+    for quantity in (value for value in vars(mechanism).values() if isinstance(value, Quantity)):
+        for text in NONSENSE:
+            try:
+                value = read(quantity, text)
+            except ValueError as error:
+                assert str(error).startswith(f"Expected {quantity.key}="), text  # noqa: PT017
+            else:
+                assert math.isfinite(value), (quantity.key, text)
+                assert text in ("0", "-1", "9" * 39, "1e-400"), (quantity.key, text)
 
 
 def test_the_caches_are_bounded_and_tell_accountants_apart():
@@ -99,6 +112,11 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
             read(getattr(mechanism, key.upper()), getattr(preset, key))
         assert preset.optimizer in mechanism.OPTIMIZERS, name
         assert preset.schedule in SCHEDULES, name
+        n, batch, sigma, epochs, rate = map(
+            float, (preset.n, preset.batch, preset.sigma, preset.epochs, preset.rate or 0)
+        )
+        steps = math.ceil(epochs * n / batch - 1e-9)
+        assert scheduled(preset.schedule, batch / n, sigma, steps, rate).steps == steps, name
         assert preset.source
 
 
