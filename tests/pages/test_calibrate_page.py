@@ -145,7 +145,6 @@ def read_rate(page: AppTest) -> float:
     return typed(page, "batch") / typed(page, "n")
 
 
-@pytest.mark.long
 def test_the_same_epsilon_takes_less_noise_as_in_paper_004():
     page = opened(**PAPER, by="gdp")
     table = tables(page)[-1]

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.store import Store
@@ -35,7 +34,6 @@ def test_it_opens_on_its_question_without_an_error(store: Store):
         assert app.title[0].value.strip(), page
 
 
-@pytest.mark.long
 def test_it_opens_without_the_app(store: Store):
     for page in PAGES:
         alone = AppTest.from_file(ROOT / page.file, default_timeout=60).run()

@@ -42,7 +42,6 @@ def chart(page: AppTest) -> dict:
     return json.loads(page.get("plotly_chart")[0].proto.spec)
 
 
-@pytest.mark.long
 def test_every_sampler_is_answered_for_with_its_adjacency():
     for page in PAGES:
         for name in SAMPLERS:
@@ -65,7 +64,6 @@ def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
     assert least == number_in(r"zero-out: epsilon is proven to lie between \*\*([\d.]+)\*\*", told(app))
 
 
-@pytest.mark.long
 def test_a_schedule_is_refused_in_a_sentence_and_poisson_is_still_shown():
     for page in PAGES:
         app = sound(opened(page, sampler="shuffle", schedule="step", sigma="4", epochs="12"))
@@ -114,7 +112,6 @@ def test_a_sampler_is_its_class_and_its_line(monkeypatch: pytest.MonkeyPatch):
         assert EveryTenth.title in app.selectbox(key="sampler").options, page
 
 
-@pytest.mark.long
 def test_calibrate_answers_for_every_sampler():
     for name in OTHERS:
         for solve in ["sigma", "steps"]:

@@ -94,7 +94,6 @@ def test_figure_3_shows_the_smallest_errors_that_the_paper_prints():
     assert page.selectbox(key="preset").value == "Gaussian DP, MNIST, sigma 1.1"
 
 
-@pytest.mark.long
 def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
     mechanism = Mechanism.constant(256 / 60_000, 1.1, 14_063)
     growing = cache.growing(mechanism)
@@ -117,7 +116,6 @@ def test_the_clt_is_told_where_it_claims_too_much_and_where_it_errs_high():
     assert "errs on the safe side" in html(late, "CLT")
 
 
-@pytest.mark.long
 def test_every_accountant_can_give_the_pair_and_all_pairs():
     for name in ACCOUNTANTS:
         page = opened(pair=name, pairs=name)

@@ -14,7 +14,6 @@ from pages.parts.train.run_figures import INVALID
 from tests.pages.train_page import FIRST, charts, metrics, opened, press, recorded
 
 
-@pytest.mark.long
 def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_started(store: Store):
     for optimizer in OPTIMIZERS:
         page = opened(optimizer=optimizer)

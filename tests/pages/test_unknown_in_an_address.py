@@ -25,7 +25,6 @@ def warned(page: AppTest, start: str) -> list[str]:
     return [each.value for each in page.warning if each.value.startswith(f"Expected `{start}")]
 
 
-@pytest.mark.long
 def test_an_unknown_choice_is_named_with_what_is_shown_instead():
     for page, name, value, shown in (
         ("accountants", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),

@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.claims import Standing, checked
@@ -42,7 +41,6 @@ def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
     assert app.get("download_button")
 
 
-@pytest.mark.long
 def test_each_printed_claim_is_a_click_away() -> None:
     for example in EXAMPLES:
         app = opened().button(key=f"example_{example.name}").click().run()

@@ -63,7 +63,6 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
     assert train(opened()).label.split(" · ")[1].endswith(" s")
 
 
-@pytest.mark.long
 def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
     for query, why in (
         ({"n": "29305"}, "no data of 29,305 examples"), ({"sampling": "q", "q": "0.01234"}, "no whole batch"),

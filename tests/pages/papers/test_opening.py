@@ -53,7 +53,6 @@ def page_at(file: str, query: dict[str, str]) -> AppTest:
     return page
 
 
-@pytest.mark.long
 def test_a_setting_opens_on_every_page_that_has_controls(store: Store):
     for setting in [SETTING, DECAYING]:
         for target in CONTROLLED:
@@ -69,7 +68,6 @@ def test_a_setting_opens_on_every_page_that_has_controls(store: Store):
                 assert typed(page, f"rate_{setting.schedule}") == setting.rate, (setting, target)
 
 
-@pytest.mark.long
 def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store):
     for config in [CONFIG, OTHER, RARE, ON_FEATURES]:
         for file in [page.file for page in PAGES if page.address in TRAINS]:

@@ -38,7 +38,6 @@ def name_of(entry) -> str:
     return f"{entry.place}: {entry.quantity}"
 
 
-@pytest.mark.long
 def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdict(store: Store):
     for paper in PAPERS.values():
         page = opened(paper=paper.id)
