@@ -10,8 +10,10 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.controls.faults import UNDER_WAY
+from pages.parts.perturbation import comparison
 from pages.parts.runs import actions, sweep_form
 from pages.parts.train import run_picker
+from tests.pages.perturbation_page import REQUEST
 from tests.pages.train_page import CONFIG, recorded
 
 CONFIGS = [RunConfig(epochs=1), RunConfig(epochs=1, sigma=2.0)]
@@ -96,3 +98,10 @@ def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None
         resume(store, lost)
         assert st.session_state.get(run_picker.PROBLEM) == said
     assert len(store.runs(Status.QUEUED)) == 1
+
+
+def test_a_comparison_that_is_shown_and_under_way_is_not_begun_again(store: Store):
+    for said in (None, UNDER_WAY):
+        comparison.begin(store, REQUEST)
+        assert st.session_state.get(comparison.PROBLEM) == said
+    assert len(store.runs(kind=None)) == 1

@@ -71,13 +71,9 @@ def test_what_caches_may_keep_brings_no_cookie():
 
 
 NONE = {
-    "short": "x",
-    "long": "a" * 10_000,
-    "quote": '"',
-    "separators": "=;=;",
-    "bytes": "\xff\xfe",
+    "short": "x", "long": "a" * 10_000, "quote": '"', "separators": "=;=;", "bytes": "\xff\xfe",
     "foreign": new_cookie(b"another server's"),
-}
+}  # fmt: skip
 
 
 def test_a_cookie_that_is_none_is_replaced_and_no_error():
