@@ -10,7 +10,6 @@ from dpcore.privacy.report.cautions import delta_warning
 from pages.parts.controls.choice import accountant_pills, choice_of
 from pages.parts.controls.number import show
 from pages.parts.controls.sampler import counting_mistakes
-from pages.parts.controls.second_click import started_is_seen
 from pages.parts.explain.first_visit import on_screen
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs
 from pages.parts.explain.odds import alternative
@@ -115,5 +114,3 @@ with below:
     gradients(store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)
-
-started_is_seen()

@@ -4,7 +4,6 @@ import streamlit as st
 
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.setting_links import follow_links
-from pages.parts.controls.second_click import started_is_seen
 from pages.parts.papers import computed
 from pages.parts.papers.calculators import show_calculators
 from pages.parts.papers.choices import chosen_outcomes, chosen_paper
@@ -46,4 +45,3 @@ with right:
 if paper.entries:
     with saved:
         numbers_download(paper.id, lambda: computed.numbers(paper), address())
-started_is_seen()

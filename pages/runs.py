@@ -5,7 +5,6 @@ import streamlit as st
 from dpcore.runs.record import StoreError, UnknownRun
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.setting_links import follow_links
-from pages.parts.controls.second_click import started_is_seen
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions
 from pages.parts.runs.choosing import chosen_runs
@@ -39,5 +38,3 @@ try:
         files_of_runs(store, chosen)
 except (StoreError, UnknownRun) as error:
     right.error(str(error))
-
-started_is_seen()

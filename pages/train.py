@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts.controls.choice import accountant_choice, choice_of
-from pages.parts.controls.second_click import started_is_seen
 from pages.parts.shell.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.estimate import estimate, expected
@@ -35,5 +34,3 @@ with right:
             estimate(form.configs, store)
     else:
         expected(form, store)
-
-started_is_seen()

@@ -24,10 +24,6 @@ ABADI_MOMENTS = Anchor(0.01, 4.0, 10_000, 1e-5, 1.25857, 5e-6)
 ABADI_RDP = Anchor(0.01, 4.0, 10_000, 1e-5, 1.0355, 2e-4)
 # The same setting by the central limit theorem.
 ABADI_GDP = Anchor(0.01, 4.0, 10_000, 1e-5, 0.942, 5e-4)
-# Abadi, section 5.1 and figure 2: strong composition, 9.34; 26.8 with an amplification that is a bound.
-ABADI_STRONG = Anchor(0.01, 4.0, 10_000, 1e-5, 9.339, 5e-4)
-ABADI_STRONG_CORRECTED = Anchor(0.01, 4.0, 10_000, 1e-5, 26.8, 0.05)
-
 # README log of the reference implementation of Abadi (tensorflow/models, differential_privacy/dp_sgd): after 10 lots,
 # one call for each of the two weight matrices (20 in all), q 0.01, sigma 4, and PCA as one Gaussian of sigma 7;
 # lambda <= 32. {epsilon: delta}; relative tolerance 5e-5 (five digits are printed).
@@ -98,8 +94,6 @@ FIGURE_4_TOLERANCE = 6e-4
 # PIGDO, section 5.2 prints 5.47 / 3.39 / 1.86 for (sigma, E) below; Theorem 3 really gives these, and the moments
 # accountant at lambda <= 32 those in the last column.
 SECTION_5_2 = ((2.0, 260, 5.471, 4.544), (4.0, 100, 1.696, 1.259), (8.0, 30, 0.464, 0.438))
-# Theorem 3's checked reading at E = 400.
-MMA_CHECKED = Anchor(0.01, 2.0, 40_000, 1e-5, 6.837, 5e-4)
 # Counterexamples inside Theorem 3's stated range of lambda: (q, sigma, T, claimed epsilon, exact epsilon at 1e-5).
 MMA_COUNTEREXAMPLES = ((0.1, 1.0, 100, 6.592, 7.05), (0.05, 1.0, 100, 3.296, 3.50), (0.01, 1.0, 100, 0.659, 0.718))
 MMA_COUNTEREXAMPLE_DELTA = 2.7e-5  # the exact delta of the first at its claimed epsilon

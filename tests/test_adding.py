@@ -1,8 +1,8 @@
-"""Adding takes what docs/adding.md says: a dummy of each kind, registered from here alone, runs like the real ones."""
+"""Adding takes what docs/adding.md says: dummies, registered from here alone, run like the real ones."""
 
-import sys
-import types
-from argparse import Namespace
+import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, final
 
@@ -11,60 +11,63 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dpcore
-from dpcore import __main__ as dispatcher
-from dpcore import check
-from dpcore.commands import Parser, whole
-from dpcore.commands.train import config_of
-from dpcore.commands.train import parser as train_parser
+from dpcore.__main__ import main
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import short
+from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
 from dpcore.privacy.types import FloatArray, IntArray
-from dpcore.runs import pool
+from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
+from dpcore.training.gradients.clipping import CLIPPINGS, Clipping
+from dpcore.training.models import MODELS, Model
+from dpcore.training.optimizers import OPTIMIZERS, Optimizer
+from dpcore.training.optimizers.base import UpdateRules, nothing
 from dpcore.training.plan import plan
 from pages.parts.shell import menu
-from tests.commands.printed import printed
-from tests.pages.runs.test_runs_compared import finished
-from tests.pages.sliders import slide
+
+ROOT = Path(__file__).parents[1]
+Output = pytest.CaptureFixture[str]
+SETTING = ["--q", ".01", "--steps", "10000"]
 
 
-def echo_parser() -> Parser:
-    made = Parser(prog="python -m dpcore echo", description="Say a number.")
-    made.add_argument("--count", type=whole, required=True)
-    return made
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A store of its own, whose pool trains nothing."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("dpcore.runs.pool.Pool._keep_warm", lambda pool: None)
+    yield
+    ensure_pool().close()
 
 
-def echo(arguments: Namespace) -> int:
-    check.whole(1, count=arguments.count)
-    print(f"count {arguments.count}")
-    return 0
+def opened(page: str, **query: Any) -> AppTest:
+    test = AppTest.from_file(ROOT / "pages" / f"{page}.py", default_timeout=300)
+    test.query_params.update(query)
+    test.run()
+    assert not test.exception, page
+    assert not test.error, page
+    return test
 
 
-@pytest.fixture
-def echo_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that is a module with two functions, and its line among the commands."""
-    module = types.ModuleType("dpcore.commands.echo")
-    module.__dict__.update(parser=echo_parser, run=echo)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(dispatcher.COMMANDS, "echo", "say a number")
+def offered(page: AppTest) -> str:
+    """What a page has in its menus."""
+    return " ".join(option for each in page.selectbox for option in each.options)
 
 
-@pytest.mark.usefixtures("echo_command")
-def test_a_command_is_its_module_and_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatcher.main(["--help"]) == 0
-    assert "echo       say a number" in capsys.readouterr().out
-    assert dispatcher.main(["echo", "--count", "3"]) == 0
-    assert capsys.readouterr().out == "count 3\n"
+def written(page: AppTest) -> str:
+    """What a page says or draws."""
+    html = [each.proto.body for each in page.get("html")]
+    figures = [each.proto.spec for each in page.get("plotly_chart")]
+    return " ".join([*html, *figures, *(each.value for each in (*page.markdown, *page.caption))])
 
 
-@pytest.mark.usefixtures("echo_command")
-@pytest.mark.parametrize("count", ["0", "much"])
-def test_a_commands_bad_input_is_one_line_and_status_2(count: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatcher.main(["echo", "--count", count]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "count" in line
+def printed(capsys: Output, *words: str) -> dict[str, Any]:
+    """What a command prints as JSON."""
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
 
 
 QUESTION = "What is half of my noise?"
@@ -78,42 +81,23 @@ right.header(f"{{setting.sigma / 2:g}}")
 """
 
 
-@pytest.fixture
-def half_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> menu.Page:
-    """A page that is a file, and its line in the menu."""
+def test_a_page_is_its_file_and_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "half.py"
     file.write_text(HALF_PAGE)
-    page = menu.Page(str(file), "Half", "percent", opens_settings=True)
-    monkeypatch.setattr(menu, "PAGES", (*menu.PAGES, page))
-    return page
-
-
-def app_at(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(Path(__file__).parents[1] / "app.py", default_timeout=60)
-    app.query_params.update(query)
-    return app.run().switch_page(page).run()
-
-
-def test_a_page_is_its_file_and_its_line(half_page: menu.Page) -> None:
-    app = app_at(half_page.file, sigma="3")
+    half = menu.Page(str(file), "Half", "percent", opens_settings=True)
+    monkeypatch.setattr(menu, "PAGES", (*menu.PAGES, half))
+    app = AppTest.from_file(ROOT / "app.py", default_timeout=300)
+    app.query_params.update(sigma="3", by="rdp")
+    app.run().switch_page(half.file).run()
     assert not app.exception
-    assert (half_page.address, app.title[0].value, app.header[0].value) == ("half", QUESTION, "1.5")
-    slide(app, "sigma", "4")
-    assert app.header[0].value == "2"
+    assert (half.address, app.title[0].value, app.header[0].value) == ("half", QUESTION, "1.5")
 
-
-def test_an_answer_of_calibrate_opens_in_a_page_that_shows_settings(
-    half_page: menu.Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
     asked: list[str] = []  # in a test Streamlit switches to files of the folder pages only
     monkeypatch.setattr("streamlit.switch_page", lambda page, **_: asked.append(page))
-    app = app_at("pages/calibrate.py", by="rdp")
-    (found,) = [each.value for each in app.header if each.value.startswith("sigma = ")]
+    app.switch_page("pages/calibrate.py").run()
     (button,) = [each for each in app.button if each.label == "in Half"]
-    button.click().run()
-    assert not app.exception
-    assert asked == [half_page.file]
-    assert app.session_state["sigma"] == found.removeprefix("sigma = ")
+    assert not button.click().run().exception
+    assert asked == [half.file]
 
 
 @final
@@ -140,90 +124,135 @@ def tally(monkeypatch: pytest.MonkeyPatch) -> Tally:
     return made
 
 
-SETTING = ["--q", ".01", "--steps", "10000"]
-
-
-def test_the_commands_take_a_new_accountant(tally: Tally, capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, ["epsilon", *SETTING, "--sigma", "4", "--delta", "1e-5", "--points", "2"])
+def test_commands_figures_and_runs_take_a_new_accountant(tally: Tally, capsys: Output) -> None:
+    found = printed(capsys, "epsilon", *SETTING, "--sigma", "4", "--delta", "1e-5", "--points", "2")
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)
     assert list(found["accountants"]) == list(ACCOUNTANTS)
-    assert dispatcher.main(["epsilon", *SETTING, "--sigma", "4", "--delta", "1e-5"]) == 0
-    assert "\ntally " in capsys.readouterr().out
     for target in (["--target-epsilon", "1", "--delta", "1e-5"], ["--target-advantage", ".3"]):
-        found = printed(capsys, ["calibrate", "--solve", "sigma", *SETTING, *target, "--accountant", "tally"])
+        found = printed(capsys, "calibrate", "--solve", "sigma", *SETTING, *target, "--accountant", "tally")
         assert (found["accountant"], found["kind"]) == ("tally", "claimed")
-    assert dpcore.epsilon(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, "tally").value == pytest.approx(0.5)
+    mechanism = Mechanism.constant(0.01, 4.0, 10_000)
+    assert dpcore.epsilon(mechanism, 1e-5, "tally").value == pytest.approx(0.5)
 
-
-def test_a_run_stops_by_a_new_accountant(tally: Tally) -> None:
-    given = ["--source", "sample", "--batch", "100", "--sigma", "4", "--stop-epsilon", ".0201"]
-    config = config_of(train_parser().parse_args([*given, "--stop-accountant", tally.name]))
-    assert plan(config).steps == 16  # 2 sqrt(16) / 100 / 4 = .02, and 17 steps cost more
-
-
-def test_the_figures_draw_a_new_accountant_in_a_look_of_its_own(tally: Tally) -> None:
-    traces: Any = epsilon_figure(Mechanism.constant(0.01, 4.0, 10_000), 1e-5, accountants=ACCOUNTANTS).data
+    traces: Any = epsilon_figure(mechanism, 1e-5, accountants=ACCOUNTANTS).data
     looks = [(each.line.color, each.line.dash) for each in traces if each.mode == "lines"]
     assert len(set(looks)) == len(ACCOUNTANTS)  # the band has two lines in one look
     (drawn,) = [each for each in traces if each.name == tally.title]
     assert drawn.y[-1] == pytest.approx(0.5)
 
+    stopped = RunConfig(batch=100, sigma=4.0, stop_epsilon=0.0201, stop_accountant=tally.name)
+    assert plan(stopped).steps == 16  # 2 sqrt(16) / 100 / 4 = .02, and 17 steps cost more
 
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        ("accountants", {"accountants": ["tally", "rdp"]}),
-        ("accountants", {"accountants": ["tally"], "against": "delta"}),
-        ("tradeoff", {"pair": "tally", "pairs": "tally"}),
-        ("calibrate", {"by": "tally"}),
-        ("calibrate", {"by": "tally", "target": "advantage"}),
-        ("train", {"by": "tally"}),
-        ("runs", {"by": "tally", "show": "accuracy and epsilon"}),
-        ("check", {"claim_accountant": "tally"}),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "-".join(value),
-)
-def test_every_page_shows_a_new_accountant(
-    page: str, query: dict, tally: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Store(tmp_path) as store:
-        monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
-        run = finished(store)
-        offered, written = shown_on(page, query)
-        assert tally.title in " ".join([*offered, *written])
+
+def test_every_page_with_settings_shows_a_new_accountant(tally: Tally) -> None:
+    driven = {
+        "accountants": {"accountants": ["tally", "rdp"]},
+        "tradeoff": {"pair": "tally", "pairs": "tally"},
+        "calibrate": {"by": "tally"},
+        "train": {"by": "tally"},
+        "check": {"claim_accountant": "tally"},
+    }
+    for page, query in driven.items():
+        shown = opened(page, **query)
+        assert tally.title in f"{offered(shown)} {written(shown)}", page
         if page in ("accountants", "calibrate"):
-            assert any(tally.title in each for each in written)
+            assert tally.title in written(shown), page
         if page == "accountants":
-            assert any(tally.note in each for each in written)
-        if page == "runs":
-            assert tally.title in offered
-            spent = dpcore.epsilon(plan(store.run(run).config).mechanism, 1e-5, "tally")
-            assert any(f"claims {short(spent.value)}" in each for each in written)
+            assert tally.note in written(shown)
+    with_controls = {Path(each.file).stem for each in menu.PAGES if each.has_controls}
+    assert with_controls <= driven.keys()
 
 
-def shown_on(page: str, query: dict) -> tuple[list[str], list[str]]:
-    """What a page offers in its menus, and what else it says or draws."""
-    app = AppTest.from_file(Path(__file__).parents[1] / "pages" / f"{page}.py", default_timeout=60)
-    app.query_params.update(query)
-    app.run()
-    assert not app.exception
-    assert not app.error
-    html = [each.proto.body for each in app.get("html")] + [each.value for each in app.markdown]
-    return [option for each in app.selectbox for option in each.options], [
-        *html, *(each.proto.spec for each in app.get("plotly_chart"))
-    ]  # fmt: skip
+def forgetful_step(parameters, gradient, state, lr, scale) -> None:
+    parameters.add_(gradient, alpha=-lr)
 
 
-def test_a_page_that_is_not_driven_with_a_new_accountant_offers_none(
-    tally: Tally, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (driven,) = [
-        mark.args[1] for mark in test_every_page_shows_a_new_accountant.pytestmark if mark.name == "parametrize"
-    ]
-    others = {Path(each.file).stem for each in menu.PAGES} - {page for page, _ in driven}
-    assert others == {Path(each.file).stem for each in menu.PAGES if not each.has_controls} - {"runs", "check"}
-    with Store(tmp_path) as store:
-        monkeypatch.setattr(pool, "ensure_pool", lambda: types.SimpleNamespace(store=store, trouble=None))
-        for page in others:
-            offered, written = shown_on(page, {})
-            assert tally.title not in " ".join([*offered, *written])
+FORGETFUL = Optimizer(
+    name="forgetful",
+    title="Forgetful",
+    note="Remembers nothing. Charges each step at (q, sigma).",
+    source="this test",
+    rules=lambda hyperparameters: UpdateRules((), nothing, forgetful_step),
+    lr=0.25,
+    baseline_lr=0.125,
+)
+
+
+class Halved(Clipping):
+    """Each gradient to half of C at most, of a joint norm that counts two layers at most."""
+
+    title = "halved"
+    note = "Clips to C / 2. Charges each step at (q, sigma / sqrt 2)."
+    source = "this test"
+
+    def factors(self, squares):
+        return (self.clip_norm / 2 / squares.sum(0).sqrt()).clamp(max=1.0).expand_as(squares)
+
+    @staticmethod
+    def sensitivity(groups: int) -> float:
+        return math.sqrt(2)
+
+
+def small_layers(activation, shape, classes):
+    from torch import nn
+
+    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 20), activation(), nn.Linear(20, classes))
+
+
+SMALL = Model("small", "784-20-10.", "this test", 2, small_layers)
+ZIGZAG = Schedule(
+    "zigzag",
+    "Zigzag",
+    "sigma·(1 + k) in every other epoch",
+    "this test",
+    lambda rate, level: 1 + rate * (level % 2),
+    Rate(0.5, 0.1, 2.0),
+)
+CHOSEN = {"optimizer": "forgetful", "clipping": "halved", "model": "small", "schedule": "zigzag"}
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An optimizer, a clipping, a model and a schedule, each with its line."""
+    monkeypatch.setitem(OPTIMIZERS, FORGETFUL.name, FORGETFUL)
+    monkeypatch.setitem(CLIPPINGS, "halved", Halved)
+    monkeypatch.setitem(MODELS, "small", SMALL)
+    monkeypatch.setitem(SCHEDULES, ZIGZAG.name, ZIGZAG)
+
+
+@pytest.mark.usefixtures("kinds")
+def test_new_kinds_are_trained_and_charged(capsys: Output) -> None:
+    words = [word for name, value in CHOSEN.items() for word in (f"--{name}", value)]
+    noise = ["--sigma", "2", "--rate", "0.5", "--level-steps", "1"]
+    quick = ["train", "--source", "sample", "--batch", "100", "--epochs", "0.02", "--device", "cpu"]
+    assert main([*quick, *words, *noise]) == 0
+    with Store() as store:
+        run = store.runs()[0]
+    assert run.status == "finished"
+    assert {name: getattr(run.config, name) for name in CHOSEN} == CHOSEN
+    assert (run.config.lr, run.config.clip_norm) == (0.25, 0.1)
+    assert defaults("mnist", "cnn", "forgetful", private=False).lr == 0.125
+    charged = plan(run.config)
+    assert charged.sigmas.tolist() == [2.0, 3.0]
+    assert charged.mechanism
+    assert [each.sigma for each in charged.mechanism.releases] == pytest.approx([math.sqrt(2), 3 / math.sqrt(2)])
+    assert main([*quick, "--optimizer", "forgetful", "--momentum", "0.5"]) == 2
+    assert "--momentum without an optimizer that has momentum" in capsys.readouterr().err
+    asked = ["--sigma", "4", "--delta", "1e-5", "--schedule", "zigzag", "--rate", "0.5", "--level-steps", "1"]
+    assert printed(capsys, "epsilon", "--q", ".01", "--steps", "4", *asked)["schedule"] == "zigzag"
+
+
+@pytest.mark.usefixtures("kinds")
+def test_new_kinds_are_offered_explained_and_queued_by_the_pages() -> None:
+    page = opened("train", **CHOSEN)
+    for title in (FORGETFUL.title, Halved.title):
+        assert title in offered(page), title
+    for note in (FORGETFUL.note, Halved.note, "every other epoch"):
+        assert note in written(page), note
+    next(each for each in page.button if each.label == "Start private run").click().run()
+    assert not page.exception
+    with Store() as store:
+        queued = store.runs()[0].config
+    assert {name: getattr(queued, name) for name in CHOSEN} == CHOSEN
+    for other in ("accountants", "tradeoff", "calibrate"):
+        opened(other, **CHOSEN)

@@ -1,6 +1,6 @@
 """What an audit is asked for: flat, JSON, and checked when it is made; free of torch, so that pages may ask."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore import check
@@ -91,7 +91,3 @@ class AuditRequest:
         own = {key: value for key, value in values.items() if key in OWN_KEYS}
         settings = {key: value for key, value in values.items() if key not in OWN_KEYS}
         return cls(RunConfig.from_json(settings), **own)
-
-    def of_seed(self, seed: int | None) -> "AuditRequest":
-        """The same audit with another seed."""
-        return replace(self, config=replace(self.config, seed=seed))

@@ -9,7 +9,7 @@ from dpcore.privacy.report.numbers import DIGITS, plain
 
 MOST_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
 MOST_SHOWN = 17  # significant digits of a float
-PLAIN = r"(?:\d{1,3}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+PLAIN = r"(?:[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
 NUMBER = (
@@ -89,28 +89,30 @@ def printed_epsilon(value: float | str) -> Printed:
 
 
 def value_of(text: str, name: str) -> tuple[float, str]:
-    """The number that a text stands for, and its decimal digits. Errors: ValueError names it.
+    """The number that a text stands for, and its decimal digits.
+
+    Errors: ValueError names it where it is none, or where a comma parts anything but thousands.
 
     >>> [value_of(each, "delta")[0] for each in ("1e-5", "10⁻⁵", "10^{-5}", "1 × 10^-5", "60k", "1/4", "1 %")]
     [1e-05, 1e-05, 1e-05, 1e-05, 60000.0, 0.25, 0.01]
     """
     try:
-        exact = _decimal(text.strip().translate(MINUS))
+        exact = _decimal(check.ungrouped(text.strip().translate(MINUS).replace("{,}", ",")))  # {,} is a comma in TeX
         return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < MOST_SHOWN else f"{exact}"
     except (InvalidOperation, ArithmeticError, ValueError):
-        raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number.") from None
+        hint = check.COMMAS if "," in text else ""
+        raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number{hint}.") from None
 
 
 def _decimal(text: str) -> Decimal:
-    text = text.replace("{,}", ",")  # as in TeX
     if found := re.fullmatch(r"([^/]+)/([^/]+)", text):
         return _decimal(found[1].strip()) / _decimal(found[2].strip())
     if text[-1:] in SUFFIXES:
         return _decimal(text[:-1].strip()).scaleb(SUFFIXES[text[-1]])
     power = re.fullmatch(rf"([-+]?)(?:({PLAIN}){TIMES})?10(.+)", text)
     if power and (exponent := _exponent(power[3])) is not None:
-        return _bounded(Decimal(f"{power[1]}{(power[2] or '1').replace(',', '')}").scaleb(exponent))
-    return _bounded(Decimal(text.replace(",", "").replace("_", "")))
+        return _bounded(Decimal(f"{power[1]}{power[2] or '1'}").scaleb(exponent))
+    return _bounded(Decimal(text.replace("_", "")))
 
 
 def _exponent(text: str) -> int | None:

@@ -32,7 +32,8 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"expected {text!r} to be a finite number")
+        hint = ", without commas and with a point before decimals" if "," in text else ""
+        raise argparse.ArgumentTypeError(f"expected {text!r} to be a finite number{hint}")
     return value
 
 

@@ -26,7 +26,6 @@ BINS = 40
 LIMIT = Style("#808080", "dot", "···", "No run shows more")
 EXPECTED = Style(RUNS[4], "dash", "╌╌", "Best canaries, about")
 REACHED = Style(RUNS[0], "solid", "●", "Shown here")
-LEAST = 0.1  # bottom of the axis of bounds that has 0 in it
 
 
 class Seen(NamedTuple):

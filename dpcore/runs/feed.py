@@ -5,7 +5,7 @@ Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 from dpcore.runs.expected import start_of
@@ -25,11 +25,12 @@ class RunFeed:
 
     Events are numbered 1, 2, 3, ... as in the store and sent under the id <run>.<number>, so that a reader who comes
     back says what it has. Beside them go messages without an id, which name the run: `status`, as often as it changes,
-    `end` after the last event of a run that has ended, and `problem` where the store fails.
+    `end` after the last event of a run that has ended, and `problem` where the store fails. Between two looks at the
+    store it waits by `pause`.
     """
 
-    def __init__(self, store: Store, run: str) -> None:
-        self._store, self._run = store, run
+    def __init__(self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+        self._store, self._run, self._pause = store, run, pause
         self._events: list[bytes] = []
         self._status = b""
         self._ended = False
@@ -83,7 +84,7 @@ class RunFeed:
                 return
             self._take(message("status", status), bodies, ended=not run.active)
             if not self._ended:
-                await asyncio.sleep(EVERY if (run.position or 0) <= NEXT else SELDOM)
+                await self._pause(EVERY if (run.position or 0) <= NEXT else SELDOM)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events: a run that has ended then has all of them

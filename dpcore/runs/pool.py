@@ -5,10 +5,12 @@ over.
 """
 
 import fcntl
+import math
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -79,27 +81,36 @@ class Pool(PoolThread):
 
     There are `slots` for all devices together, or as many for each as the limits say. `trouble` may also say what is
     wrong with the limits. `train` names the function that trains, "module:name"; jobs of other kinds are done by their
-    own.
+    own. All that takes time is measured by `clock`, and `hire` starts a worker, so that `round` can be led by hand.
     """
 
     def __init__(
-        self, store: Store, slots: int | None = None, train: str = TRAIN, grace: float = GRACE, stale: float = STALE
+        self,
+        store: Store,
+        slots: int | None = None,
+        train: str = TRAIN,
+        grace: float = GRACE,
+        stale: float = STALE,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
         if slots is not None:
             check.whole(1, slots=slots)
         check.positive(grace=grace, stale=stale)
         super().__init__(store, "dpcore-pool")
         self.slots, self.train, self.grace = slots, train, grace
+        self._clock, self._hire = clock, hire
         self.workers: list[Worker] = []
         self._limits = usual()  # those that were in force last
         self._wrong_limits: str | None = None  # what is wrong with the file that says them
         self._lock_file: IO[bytes] | None = None
         self._failures = 0  # workers in a row that ended before they took a run
-        self._not_before = 0.0  # monotonic time of the next attempt
+        self._not_before = -math.inf  # time of the next attempt
         self._deaths: dict[str, int] = {}  # worker name -> exit status
-        self._heartbeats = Heartbeats(store, stale)
+        self._heartbeats = Heartbeats(store, stale, clock)
         self._asked: dict[str, float] = {}  # run -> when its cancellation was first seen
-        self._swept = -SWEEP  # monotonic time of the last look for leftovers
+        self._swept = -math.inf  # time of the last look for leftovers
 
     def close(self) -> None:
         """End the waiting workers; a run that trains goes on, and one that was claimed just now is queued again."""
@@ -115,13 +126,17 @@ class Pool(PoolThread):
 
     def _serve(self) -> None:
         while not self._stop.is_set():
-            try:
-                if self._owns_home():
-                    self._round()
-                self.trouble = self._failing() or self._wrong_limits
-            except (StoreError, OSError) as error:
-                self.trouble = str(error)
+            self.round()
             self._stop.wait(INTERVAL)
+
+    def round(self) -> None:
+        """Look once after the runs and the workers, where this pool is the one of its home."""
+        try:
+            if self._owns_home():
+                self._look()
+            self.trouble = self._failing() or self._wrong_limits
+        except (StoreError, OSError) as error:
+            self.trouble = str(error)
 
     def _owns_home(self) -> bool:
         """Whether this pool is the one that starts workers: it holds the lock, or takes it over."""
@@ -136,7 +151,7 @@ class Pool(PoolThread):
         self._lock_file = file
         return True
 
-    def _round(self) -> None:
+    def _look(self) -> None:
         self._reap()
         self._read_limits()
         running = self.store.runs(Status.RUNNING, kind=None)
@@ -148,8 +163,8 @@ class Pool(PoolThread):
         ids = {run.id for run in running}
         self._heartbeats.forget_all_but(ids)
         self._asked = {run: since for run, since in self._asked.items() if run in ids}
-        if time.monotonic() - self._swept > SWEEP:
-            self._swept = time.monotonic()
+        if self._clock() - self._swept > SWEEP:
+            self._swept = self._clock()
             remove_needless(self.store)
         self._keep_warm()
 
@@ -175,7 +190,7 @@ class Pool(PoolThread):
 
     def _note_failure(self, worker: Worker) -> None:
         """Wait longer from failure to failure; the first may be an accident."""
-        now = time.monotonic()
+        now = self._clock()
         self._failures = 1 if now - worker.born > LONGEST_WAIT else self._failures + 1
         self._not_before = now + min(2.0 ** (self._failures - 2), LONGEST_WAIT) if self._failures > 1 else now
 
@@ -188,7 +203,7 @@ class Pool(PoolThread):
         names = {run.worker for run in running}
         for worker in self.workers:
             if worker.name in names and worker.busy_since is None:
-                worker.busy_since = time.monotonic()
+                worker.busy_since = self._clock()
                 self._failures = 0
 
     def _recover_if_dead(self, run: Run) -> None:
@@ -203,7 +218,7 @@ class Pool(PoolThread):
         """Where a worker does not heed a cancellation: SIGTERM, then SIGKILL; only for workers of this pool."""
         if not run.cancelling:
             return
-        waited = time.monotonic() - self._asked.setdefault(run.id, time.monotonic())
+        waited = self._clock() - self._asked.setdefault(run.id, self._clock())
         if waited > 2 * self.grace:
             self._signal(run.worker, signal.SIGKILL)
         elif waited > self.grace:
@@ -214,7 +229,7 @@ class Pool(PoolThread):
         seconds = self._limits.seconds
         for worker in self.workers:
             since = worker.busy_since
-            if worker.name == run.worker and since and time.monotonic() - since > seconds + 2 * self.grace:
+            if worker.name == run.worker and since is not None and self._clock() - since > seconds + 2 * self.grace:
                 worker.kill(signal.SIGKILL)
                 self.store.end(run.id, Status.FAILED, overdue(seconds), run.worker)
 
@@ -236,13 +251,13 @@ class Pool(PoolThread):
 
     def _start(self, slots: Slots) -> None:
         """Start a worker; a run that has just begun keeps the processor to itself for a moment."""
-        now = time.monotonic()
-        fresh = any(worker.busy_since and now - worker.busy_since < SPARE for worker in self.workers)
+        now = self._clock()
+        fresh = any(now - worker.busy_since < SPARE for worker in self.workers if worker.busy_since is not None)
         if fresh or now < self._not_before:
             return
         trim(self.log)
         with open(self.log, "ab") as log:
-            self.workers.append(Worker(self.store.home, log, self.train, slots))
+            self.workers.append(self._hire(self.store.home, log, self.train, slots, now))
 
 
 def _how(status: int | None) -> str:

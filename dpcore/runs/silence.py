@@ -1,7 +1,7 @@
 """Workers that say nothing: from when on they are taken for dead, and when it is the store that keeps them silent."""
 
 import time
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
@@ -20,13 +20,13 @@ def silent(worker: str, seconds: float) -> str:
 
 
 class Heartbeats:
-    """When each run's heartbeat was seen to change, by this process's own clock.
+    """When each run's heartbeat was seen to change, by this process's own `clock`.
 
     Clocks of machines differ, and one that was suspended must not lose the runs that it goes on with.
     """
 
-    def __init__(self, store: Store, stale: float = STALE) -> None:
-        self._store, self.stale = store, stale
+    def __init__(self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store, self.stale, self._clock = store, stale, clock
         self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, when it was first seen
 
     def recover_silent(self, run: Run) -> bool:
@@ -36,13 +36,13 @@ class Heartbeats:
         has waited for it, too, and on a full disk nobody can note anything. From there on it has its time again.
         """
         if run.id not in self._seen or self._seen[run.id][0] != run.heartbeat:
-            self._seen[run.id] = (run.heartbeat, time.monotonic())
-        if time.monotonic() - self._seen[run.id][1] <= self.stale:
+            self._seen[run.id] = (run.heartbeat, self._clock())
+        if self._clock() - self._seen[run.id][1] <= self.stale:
             return False
-        asked = time.monotonic()
+        asked = self._clock()
         try:
             with self._store.writing():
-                held = time.monotonic() - asked > HELD
+                held = self._clock() - asked > HELD
             if not held:
                 return self._store.recover(run, silent(run.worker or "", self.stale)) is not None
         except StoreError:

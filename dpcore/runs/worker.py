@@ -68,7 +68,8 @@ class Interrupts:
 class Pulse(threading.Thread):
     """Between events: notes that the worker is alive, and calls `interrupt` once its run must stop.
 
-    It must also once it has gone on for longer than `longest` says at that time, in seconds: then `overdue` is that.
+    It must also once it has gone on for longer than `longest` says at that time, in seconds of `clock`: then `overdue`
+    is that.
     """
 
     def __init__(
@@ -78,28 +79,32 @@ class Pulse(threading.Thread):
         worker: str | None,
         interrupt: Callable[[], None],
         longest: Callable[[], float] = lambda: math.inf,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(daemon=True)
         self._store, self._run, self._worker, self._interrupt = store, run, worker, interrupt
-        self._longest, self._since = longest, time.monotonic()
+        self._longest, self._clock, self._since = longest, clock, clock()
+        self._beaten, self._interrupted = -math.inf, False
         self.overdue: float | None = None
         self._done = threading.Event()
 
     def run(self) -> None:
-        beaten, interrupted = 0.0, False
         while not self._done.wait(WATCH):
-            try:
-                if not interrupted and self._store.stopping(self._run, self._worker):
-                    interrupted = True
-                    self._interrupt()
-                if time.monotonic() - beaten > BEAT:
-                    beaten = time.monotonic()
-                    self._store.beat(self._run, self._worker)
-                    if not interrupted and beaten - self._since > (longest := self._longest()):
-                        self.overdue, interrupted = longest, True
-                        self._interrupt()
-            except StoreError:  # the main thread meets it too, and fails the run
-                continue
+            with suppress(StoreError):  # the main thread meets it too, and fails the run
+                self.look()
+
+    def look(self) -> None:
+        """Look once whether the run must stop, and note that its worker lives."""
+        if not self._interrupted and self._store.stopping(self._run, self._worker):
+            self._interrupted = True
+            self._interrupt()
+        now = self._clock()
+        if now - self._beaten > BEAT:
+            self._beaten = now
+            self._store.beat(self._run, self._worker)
+            if not self._interrupted and now - self._since > (longest := self._longest()):
+                self.overdue, self._interrupted = longest, True
+                self._interrupt()
 
     def __enter__(self) -> "Pulse":
         self.start()
@@ -115,14 +120,17 @@ def _interrupt_main() -> None:
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
-def perform(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
+def perform(
+    store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object] = time.sleep
+) -> None:
     """Do a claimed job, a training run by `train`, and record its events and how it ended.
 
-    StoreError where the store cannot take them for long: then the job is nobody's once this process has ended.
+    It waits by `pause` where the store cannot take them. StoreError where it cannot for long: then the job is nobody's
+    once this process has ended.
     """
     with Pulse(store, run.id, run.worker, _interrupt_main, partial(longest_here, store.home)) as pulse:
-        note = _done(store, run, train, interrupts, pulse)
-    if _patiently(note) is Status.FINISHED:
+        note = _done(store, run, train, interrupts, pulse, pause)
+    if _patiently(note, pause) is Status.FINISHED:
         checkpoint_path(store.home, run.id).unlink(missing_ok=True)
 
 
@@ -134,14 +142,16 @@ def longest_here(home: Path) -> float:
         return math.inf
 
 
-def _done(store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse) -> Callable[[], Status | None]:
+def _done(
+    store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse, pause: Callable[[float], object]
+) -> Callable[[], Status | None]:
     """Do the job: what is to be noted at its end."""
 
     def end(status: Status, error: str | None = None) -> Status | None:
         return status if store.end(run.id, status, error, run.worker) else None  # it may have been taken from here
 
     try:
-        _train(store, run, train, interrupts)
+        _train(store, run, train, interrupts, pause)
     except Interrupted:
         return partial(end, Status.FAILED, overdue(pulse.overdue)) if pulse.overdue else partial(_left, store, run)
     except NotContinued as error:
@@ -161,7 +171,7 @@ def _left(store: Store, run: Run) -> Status | None:
     return store.recover(now, "Its worker was told to end (SIGTERM).") if now.worker == run.worker else None
 
 
-def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None:
+def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
         events = events_of(store, run, train)
@@ -170,19 +180,19 @@ def _train(store: Store, run: Run, train: Train, interrupts: Interrupts) -> None
             event = next(events, None)
         if event is None:
             return
-        if _patiently(partial(store.append, run.id, event, run.worker)):
+        if _patiently(partial(store.append, run.id, event, run.worker), pause):
             with interrupts.allowed():
                 events.close()
             raise Interrupted
 
 
-def _patiently(note: Callable[[], Noted]) -> Noted:
+def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
     """Note something in the store, also where the disk is full or another holds the store for a while."""
     for _ in range(PATIENCE - 1):
         try:
             return note()
         except StoreError:
-            time.sleep(1)
+            pause(1.0)
     return note()
 
 

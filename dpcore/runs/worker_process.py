@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import IO
 
@@ -15,9 +14,9 @@ from dpcore.runs.slots import Slots
 
 
 class Worker:
-    """A process that this pool started, in a process group of its own."""
+    """A process that this pool started, in a process group of its own; `born` is when, by the clock of the pool."""
 
-    def __init__(self, home: Path, log: IO[bytes], train: str, slots: Slots) -> None:
+    def __init__(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> None:
         command = [sys.executable, "-P", "-m", "dpcore.runs.worker", "--home", str(home)]
         command += ["--parent", str(os.getpid()), "--train", train, *slots.arguments]
         if train == TRAINING.work:  # another function need not end after one step
@@ -34,7 +33,7 @@ class Worker:
         )
         self.name = worker_name(self.process.pid)
         self.slots = slots
-        self.born = time.monotonic()
+        self.born = born
         self.busy_since: float | None = None  # when its run was first seen
         self.dismissed = False  # told to end, as it waits for runs that others take by now
 

@@ -44,9 +44,12 @@ class Plan:
         """What the run releases; None where `unaccounted` says why there is nothing to account for."""
         return None if self.unaccounted else Mechanism((*self.spent, *self.first, *self.charged))
 
-    @cached_property
+    @property
     def sigmas(self) -> FloatArray:
-        """Noise std over clipping norm of each step: (T,), read-only; zeros for a run without noise."""
+        """Noise std over clipping norm of each step: (T,), read-only; zeros for a run without noise.
+
+        Made anew each time: hundreds of plans are kept, and an array of as many numbers as steps with none of them.
+        """
         if not self.drawn:
             return read_only(np.zeros(self.steps))
         counts = [release.count for release in self.drawn]

@@ -1,10 +1,14 @@
-"""What an audit is asked for: checked when it is made, and the same again from JSON."""
+"""Requests for audits, the same again from JSON, and the names that `dpcore.audit` gives without torch."""
 
+import itertools
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
+from dpcore import audit
 from dpcore.audit.broken import BROKEN
 from dpcore.audit.request import OWN_KEYS, AuditRequest
 from dpcore.training.config import RunConfig
@@ -15,6 +19,7 @@ def test_it_is_flat_json_beside_the_settings_and_back() -> None:
     request = AuditRequest(RunConfig(sigma=2.0, seed=5), "half_noise", 0.99, 10)
     values = json.loads(json.dumps(request.to_json()))
     assert AuditRequest.from_json(values) == request
+    assert (request.seed, AuditRequest().seed) == (5, None)
     assert values["sigma"] == 2.0
     assert values["trainer"] == "half_noise"
     assert not set(OWN_KEYS) & set(SETTINGS)
@@ -22,15 +27,8 @@ def test_it_is_flat_json_beside_the_settings_and_back() -> None:
         AuditRequest.from_json(values | {"unheard": 1})
 
 
-def test_its_seed_is_that_of_the_settings() -> None:
-    assert AuditRequest(RunConfig(seed=5)).seed == 5
-    assert AuditRequest().seed is None
-    assert AuditRequest().of_seed(7).config.seed == 7
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
+def test_bad_input_is_a_sentence() -> None:
+    for given, named in [
         ({"trainer": "honest"}, "trainer='honest'"),
         ({"confidence": 0.0}, "confidence=0.0"),
         ({"confidence": 1.0}, r"confidence=1.0 in \(0, 1\]"),
@@ -39,27 +37,40 @@ def test_its_seed_is_that_of_the_settings() -> None:
         ({"canaries": 5001}, "canaries=5001 to be at most half of the 10000"),
         ({"canaries": 2.5}, "canaries=2.5"),
         ({"config": RunConfig(sampler="shuffle")}, "sampler='shuffle' to be 'poisson'"),
-    ],
-)
-def test_bad_input_is_a_sentence(given: dict, named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        AuditRequest(**given)
+    ]:
+        with pytest.raises(ValueError, match=named):
+            AuditRequest(**given)
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_every_broken_trainer_has_settings_for_whatever_is_asked_for(name: str) -> None:
-    for config in (
+def test_every_broken_trainer_has_settings_for_whatever_is_asked_for() -> None:
+    asked = (
         RunConfig(),
         RunConfig(dataset="cifar10", source="full", model="cnn9"),
         RunConfig(clipping="per_layer", stop_epsilon=2.0, epochs=0.5),
         RunConfig(optimizer="adam", batch=10_000),
         RunConfig(private=False),
-    ):
+    )
+    for name, config in itertools.product(BROKEN, asked):
         trained = AuditRequest(config, name, canaries=0).trained
-        assert trained.seed == config.seed
-        assert (trained.dataset, trained.model) == (config.dataset, config.model)
+        assert trained.seed == config.seed, (name, config)
+        assert (trained.dataset, trained.model) == (config.dataset, config.model), (name, config)
 
 
 def test_it_is_called_by_what_is_trained_and_by_whom() -> None:
     assert AuditRequest().title == "Audit of MNIST cnn, SGD, sigma 1.23"
     assert replace(AuditRequest(), trainer="no_noise").title.endswith(": No noise")
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    assert sorted(audit.__all__) == sorted(audit.HOME_OF)
+    assert all(getattr(audit, name) is not None for name in audit.__all__)
+    with pytest.raises(AttributeError, match="audits"):
+        _ = audit.audits
+
+
+def test_requests_statistics_and_trainers_are_there_without_torch() -> None:
+    names = [name for name in audit.__all__ if name != "audit"]
+    asked = f"from dpcore.audit import {', '.join(names)}; import dpcore.runs.kinds"
+    code = f"import sys; {asked}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

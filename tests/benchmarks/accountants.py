@@ -1,98 +1,181 @@
-"""How fast epsilon curves are, beside dp-accounting's on the same work, in one run.
+"""How fast certified curves, trade-off curves and calibrations are, beside other packages on the same work.
 
-    python tests/benchmarks/accountants.py [--repeat 15] [--peer-repeat 3]
+    python -m tests.benchmarks.accountants curves|tradeoff|calibrate [--repeat 15] [--peer-repeat 3]
 
-Five settings of up to 100 horizons at delta 1e-5. Ours: the certified band (lower and upper), and the other seven
-accountants together, their caches cleared each time. The peer: dp-accounting's privacy-loss distribution (connect the
-dots, mesh 1e-4), an upper bound alone. Prints a table, then one JSON object; times in milliseconds, medians.
+`curves`: up to 100 horizons at delta 1e-5. Ours: the certified band (lower and upper), and all other accountants
+together, from cold caches. The peer: dp-accounting's privacy-loss distribution (connect the dots, mesh 1e-4), an upper
+bound alone. `tradeoff`: 200 points of beta against alpha, certified below and above; the peer is riskcal, an estimate
+from one side. `calibrate`: sigma for an epsilon, beside dp-accounting's calibration to the same 0.1 %, and maps of 40
+sigmas by 40 numbers of steps, from cold caches. Prints a line for each setting and the geometric mean of the ratios,
+then one JSON object; times in milliseconds, medians.
 """
 
 import argparse
 import json
 import logging
+import os
 import statistics
-import sys
-from pathlib import Path
+import time
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for both: more threads wait for each other on a busy machine
 
 import numpy as np
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import sigma_for, steps_for
+from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from tests.benchmarks.timing import milliseconds
 
 DELTA = 1e-5
-SETTINGS = {  # name: (q, sigma, steps between points, points)
+ALPHA = np.linspace(0.0, 1.0, 200)
+CURVES = {  # name: (q, sigma, steps between points, points)
     "abadi": (0.01, 4.0, 100, 100),
     "pigdo": (0.01, 2.0, 400, 100),
     "gdp-row2": (256 / 60000, 1.1, 234, 60),
     "gdp-row3": (256 / 60000, 0.7, 234, 45),
     "long": (1e-3, 0.6, 1000, 100),
 }
+TRADEOFFS = {  # name: (q, sigma, steps)
+    "abadi": (0.01, 4.0, 10_000),
+    "pigdo": (0.01, 2.0, 40_000),
+    "gdp-row1": (256 / 60000, 1.3, 3_515),
+    "gdp-row3": (256 / 60000, 0.7, 10_546),
+    "gdp-row6": (256 / 60000, 0.5, 23_437),
+}
+QUESTIONS = {  # name: (epsilon, q, steps)
+    "abadi": (1.0, 0.01, 10_000),
+    "pigdo": (3.0, 0.01, 10_000),
+    "gdp-row2": (2.32, 256 / 60000, 14_062),
+    "gdp-row3": (5.07, 256 / 60000, 10_546),
+    "few": (2.0, 0.1, 100),
+    "long": (8.0, 1e-3, 100_000),
+}
+MAPS = {  # name: (q, last steps, least sigma, largest)
+    "map abadi": (0.01, 10_000, 0.5, 10.0),
+    "map mnist": (256 / 60000, 23_437, 0.5, 5.0),
+    "map short": (0.01, 2000, 0.5, 4.0),
+}
+Row = dict[str, Any]
 
 
-def peer_curve(q: float, sigma: float, horizons: list[int]) -> list[float]:
-    """dp-accounting's epsilon at each horizon."""
+def cold(work: Callable[[], Any], repeat: int) -> tuple[float, Any]:
+    """Median milliseconds of `work` from cold caches, and what it returned last."""
+    times, result = [], None
+    for _ in range(repeat):
+        renyi.log_moments.cache_clear()
+        start = time.perf_counter()
+        result = work()
+        times.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(times), result
+
+
+def curves(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
+    """Epsilon at many horizons."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    one = pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=1e-4, use_connect_dots=True)
-    return [float(one.self_compose(steps).get_epsilon_for_delta(DELTA)) for steps in horizons]
+    def peer(q: float, sigma: float, horizons: list[int]) -> list[float]:
+        mesh = {"value_discretization_interval": 1e-4, "use_connect_dots": True}
+        one = pld.from_gaussian_mechanism(sigma, sampling_prob=q, **mesh)
+        return [float(one.self_compose(steps).get_epsilon_for_delta(DELTA)) for steps in horizons]
+
+    for name, (q, sigma, stride, points) in CURVES.items():
+        steps, whole = stride * np.arange(1, points + 1), Mechanism.constant(q, sigma, stride * points)
+        ours, band = cold(lambda: ACCOUNTANTS["pld"].curve(whole, steps, DELTA), repeat)  # noqa: B023
+        rest = [accountant for other, accountant in ACCOUNTANTS.items() if other != "pld"]
+        others, _ = cold(lambda: [each.curve(whole, steps, DELTA) for each in rest], repeat)  # noqa: B023
+        theirs, epsilon = cold(lambda: peer(q, sigma, steps.tolist()), peer_repeat)  # noqa: B023
+        above = np.array(epsilon) - band.epsilon * 1.005 - 1e-3
+        yield (
+            name,
+            {
+                "ours": ours,
+                "others": others,
+                "peer": theirs,
+                "widest %": float(100 * np.max((band.epsilon - band.lower) / band.epsilon)),
+                "agrees": bool(np.all(band.lower <= np.array(epsilon) * (1 + 1e-6)) and np.all(above <= 0)),
+            },
+        )
 
 
-def other_curves(mechanism: Mechanism, steps: np.ndarray) -> None:
-    """The seven accountants but the certified one, from cold caches."""
-    renyi.log_moments.cache_clear()
-    for name, accountant in ACCOUNTANTS.items():
-        if name != "pld":
-            accountant.curve(mechanism, steps, DELTA)
+def tradeoff(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
+    """The errors of any test."""
+    from riskcal.calibration.dpsgd import get_beta_for_dpsgd
+
+    def both(mechanism: Mechanism) -> tuple[Any, Any]:
+        band = tradeoff_bounds(mechanism)
+        return band.lower.beta(ALPHA), band.upper.beta(ALPHA)
+
+    for name, (q, sigma, steps) in TRADEOFFS.items():
+        mechanism = Mechanism.constant(q, sigma, steps)
+        asked = {"alpha": ALPHA, "noise_multiplier": sigma, "sample_rate": q, "num_steps": steps}
+        ours, (low, high) = cold(lambda: both(mechanism), repeat)  # noqa: B023
+        theirs, beta = cold(lambda: np.asarray(get_beta_for_dpsgd(**asked)), peer_repeat)  # noqa: B023
+        outside = float(np.max(np.maximum(beta - high, low - beta)))  # how far the peer leaves the band
+        yield name, {"ours": ours, "peer": theirs, "widest": float(np.max(high - low)), "outside by": outside}
 
 
-def row(name: str, repeat: int, peer_repeat: int) -> dict[str, Any]:
-    """One setting, ours and the peer's."""
-    q, sigma, stride, points = SETTINGS[name]
-    steps, mechanism = stride * np.arange(1, points + 1), Mechanism.constant(q, sigma, stride * points)
-    ours, band = milliseconds(lambda: ACCOUNTANTS["pld"].curve(mechanism, steps, DELTA), repeat)
-    others, _ = milliseconds(lambda: other_curves(mechanism, steps), repeat)
-    peer, epsilon = milliseconds(lambda: peer_curve(q, sigma, steps.tolist()), peer_repeat)
-    inside = np.all((band.lower <= np.array(epsilon) * (1 + 1e-6)) & (np.array(epsilon) <= band.epsilon * 1.005 + 1e-3))
-    return {
-        "setting": name,
-        "points": points,
-        "band_ms": ours,
-        "band": [float(band.lower[-1]), float(band.epsilon[-1])],
-        "widest_percent": float(100 * np.max((band.epsilon - band.lower) / band.epsilon)),
-        "others_ms": others,
-        "peer_ms": peer,
-        "peer": epsilon[-1],
-        "agrees": bool(inside),
-        "times_faster": peer / ours,
-    }
+def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
+    """Sigma for an epsilon, and maps."""
+    import dp_accounting
+    from dp_accounting.pld import PLDAccountant
+
+    def peer(epsilon: float, q: float, steps: int, tolerance: float) -> float:
+        def event(sigma: float) -> dp_accounting.DpEvent:
+            step = dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(sigma))
+            return dp_accounting.SelfComposedDpEvent(step, steps)
+
+        search = {"bracket_interval": dp_accounting.LowerEndpointAndGuess(0.3, 1.0), "tol": tolerance}
+        return float(dp_accounting.calibrate_dp_mechanism(PLDAccountant, event, epsilon, DELTA, **search))
+
+    for name, (epsilon, q, steps) in QUESTIONS.items():
+        target = EpsilonTarget(epsilon, DELTA)
+        ours, answer = cold(lambda: sigma_for(target, q, steps), repeat)  # noqa: B023
+        theirs, sigma = cold(lambda: peer(epsilon, q, steps, 1e-3 * answer.value), peer_repeat)  # noqa: B023
+        yield (
+            name,
+            {
+                "ours": ours,
+                "peer": theirs,
+                "steps": cold(lambda: steps_for(target, q, answer.value), repeat)[0],  # noqa: B023
+                "rdp": cold(lambda: sigma_for(target, q, steps, accountant="rdp"), repeat)[0],  # noqa: B023
+                "advantage": cold(lambda: sigma_for(AdvantageTarget(0.2), q, steps), repeat)[0],  # noqa: B023
+                "agrees": bool(abs(answer.value / sigma - 1) < 5e-3),
+            },
+        )
+    for name, (q, last, least, largest) in MAPS.items():
+        sigmas, lengths = np.geomspace(least, largest, 40), np.linspace(last / 40, last, 40).astype(int)
+        row: Row = {}
+        for accountant in ACCOUNTANTS:
+            row[accountant], grid = cold(lambda: epsilon_grid(sigmas, lengths, q, DELTA, accountant), 3)  # noqa: B023
+            if grid.lower is not None:
+                row["widest %"] = float(100 * np.max((grid.epsilon - grid.lower) / grid.epsilon))
+        yield name, row
 
 
 def main() -> None:
-    """Measure, print a table and one JSON object."""
+    """Measure one part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = {"curves": curves, "tradeoff": tradeoff, "calibrate": calibrate}
+    parser.add_argument("part", choices=parts)
     parser.add_argument("--repeat", type=int, default=15)
     parser.add_argument("--peer-repeat", type=int, default=3)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    rows = [row(name, arguments.repeat, arguments.peer_repeat) for name in SETTINGS]
-    print(
-        f"{'setting':10} {'band ms':>8} {'widest':>8} {'others ms':>10} {'dp-accounting ms':>17} {'ratio':>7}"
-        "  band at the end"
-    )
-    for each in rows:
-        print(
-            f"{each['setting']:10} {each['band_ms']:8.1f} {each['widest_percent']:7.2f}% {each['others_ms']:10.1f} "
-            f"{each['peer_ms']:17.0f} {each['times_faster']:6.0f}x  [{each['band'][0]:.4f}, {each['band'][1]:.4f}]"
-            f" peer {each['peer']:.4f}{'' if each['agrees'] else '  DISAGREES'}"
-        )
-    mean = statistics.geometric_mean(each["times_faster"] for each in rows)
+    warnings.filterwarnings("ignore")
+    rows = {}
+    for name, row in parts[options.part](options.repeat, options.peer_repeat):
+        rows[name] = row | ({"ratio": row["peer"] / row["ours"]} if "peer" in row else {})
+        figures = (f"{what} {each:.4g}" if isinstance(each, float) else f"{what} {each}" for what, each in row.items())
+        print(f"{name:<10} {', '.join(figures)}", flush=True)
+    mean = statistics.geometric_mean(row["ratio"] for row in rows.values() if "ratio" in row)
     print(f"geometric mean: {mean:.0f} times faster")
-    print(json.dumps({"rows": rows, "geometric_mean": mean}))
+    print(json.dumps({"rows": rows, "geometric mean": mean}))
 
 
 if __name__ == "__main__":

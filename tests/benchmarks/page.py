@@ -1,6 +1,6 @@
-"""How soon the pages answer: recomputed in process, from a key to the redrawn chart, and while a slider is dragged.
+"""How soon the pages answer: from a key to the redrawn chart, and while a slider is dragged.
 
-    python tests/benchmarks/page.py [--repeat 21] [--no-browser]
+    python tests/benchmarks/page.py [--repeat 21]
 
 The bare page beside them is Streamlit with one slider and one Plotly chart of one line: what the framework itself
 takes. The pages take turns, one key each, so that whatever else the machine does falls on all of them alike.
@@ -13,7 +13,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +21,9 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from dpcore.figures import charted, curves_figure, epochs_at, gaussian_line, tradeoff_figure  # noqa: E402
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED  # noqa: E402
-from dpcore.privacy.mechanism import Mechanism  # noqa: E402
-from dpcore.privacy.report.statement import odds  # noqa: E402
-from pages.parts.controls.mechanism import after_training  # noqa: E402
-from pages.parts.results import cache  # noqa: E402
-from pages.parts.results.verdict_table import epsilon_sentence, verdict_table  # noqa: E402
-from pages.parts.shell.threads import one_thread_for_products  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
 
-SETTINGS = {  # q, sigma, steps
-    "headline": (0.01, 4.0, 10_000),
-    "default": (256 / 10_000, 1.23, 196),
-    "tutorial": (256 / 60_000, 1.1, 14_062),
-    "little noise": (256 / 60_000, 0.7, 10_546),
-    "long": (0.01, 2.0, 40_000),
-}
-IN_PROCESS = 150.0  # ms at most
 BARE = """
 import plotly.graph_objects as go
 import streamlit as st
@@ -79,37 +62,6 @@ COUNT = """() => {
     frame();
 }"""
 DRAGGED = 5  # seconds
-
-
-def recomputed(q: float, sigma: float, steps: int) -> None:
-    """Everything that the page computes: all curves at 100 points, both figures as JSON, the table and the headline."""
-    mechanism = Mechanism.constant(q, sigma, steps)
-    curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    curves_figure(curves, epochs_at(mechanism, charted(mechanism))).to_json()
-    tradeoff_figure(cache.band(mechanism), [gaussian_line(cache.mu(mechanism))]).to_json()
-    odds(cache.risks(mechanism, 1e-5))
-    verdict_table(curves)
-    epsilon_sentence(curves[CERTIFIED], after_training(f"{steps * q:g}", steps), "1e-5")
-
-
-def milliseconds(work: Callable[[], None]) -> float:
-    """Processor time of one thread: on a quiet machine the time that passes, and on a busy one still that."""
-    begun = time.process_time()
-    work()
-    return 1000 * (time.process_time() - begun)
-
-
-def in_process(repeat: int) -> dict[str, list[float]]:
-    """Times for each setting; sigma moves a little each time, so that no cache answers."""
-    one_thread_for_products()  # as the app does
-    recomputed(0.02, 3.0, 500)
-    return {
-        name: [
-            milliseconds(lambda q=q, s=sigma, k=k, t=steps: recomputed(q, s * (1 + 1e-3 * (k + 1)), t))
-            for k in range(repeat)
-        ]
-        for name, (q, sigma, steps) in SETTINGS.items()
-    }
 
 
 def place_of(name: str) -> tuple[str, str, str]:
@@ -185,33 +137,21 @@ def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str,
     return times, drags
 
 
-def show_keys(times: Mapping[str, list[float]]) -> None:
-    """The table of times from key to chart, each beside the bare page's."""
+def main() -> None:
+    """Measure, print the tables and the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=21)
+    repeat = parser.parse_args().repeat
+    times, drags = in_browser(repeat)
     bare = statistics.median(times["bare page"])
     print(f"{'key to chart':<14} {'p50 ms':>8} {'p95 ms':>8} {'of bare':>8} {'wanted':>8}")
     for name, each in times.items():
         p50, p95 = statistics.median(each), float(np.quantile(each, 0.95))
         print(f"{name:<14} {p50:>8.0f} {p95:>8.0f} {p50 / bare:>8.2f} {MOST.get(name, ''):>8}")
-
-
-def main() -> None:
-    """Measure, print the tables and the JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=21)
-    parser.add_argument("--no-browser", action="store_true")
-    options = parser.parse_args()
-    computed = in_process(options.repeat)
-    print(f"{'in process':<14} {'p50 ms':>8} {'worst ms':>8} {'wanted':>8}")
-    for name, each in computed.items():
-        print(f"{name:<14} {statistics.median(each):>8.1f} {max(each):>8.1f} {IN_PROCESS:>8.0f}")
-    found: dict[str, Any] = {"in process": {name: statistics.median(each) for name, each in computed.items()}}
-    if not options.no_browser:
-        times, drags = in_browser(options.repeat)
-        show_keys(times)
-        for name, drag in drags.items():
-            print(f"{name:<14} {'  '.join(f'{what}: {value:.3g}' for what, value in drag.items())}")
-        found |= {"key to chart": {name: statistics.median(each) for name, each in times.items()}, "drag": drags}
-    print(json.dumps(found | {"repeat": options.repeat}))
+    for name, drag in drags.items():
+        print(f"{name:<14} {'  '.join(f'{what}: {value:.3g}' for what, value in drag.items())}")
+    medians = {name: statistics.median(each) for name, each in times.items()}
+    print(json.dumps({"key to chart": medians, "drag": drags, "repeat": repeat}))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from playwright.async_api import Page, async_playwright
 
 from dpcore.figures.lab import CURVE, RUN
 from dpcore.runs.store import Store
-from tests.benchmarks.watching import Seen
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM
 
 EVERY = 10.0  # seconds between two moves of a slider
@@ -80,7 +79,7 @@ async def looked_at(page: Page) -> None:
 
 
 async def grown_and_answered(
-    page: Page, store: Store, runs: Sequence[str], there: Seen
+    page: Page, store: Store, runs: Sequence[str], there: dict[tuple[str, int], float]
 ) -> tuple[list[float], list[float]]:
     """Milliseconds from the store to the frame in which a run's line had grown, and from a key to other curves."""
     epochs = {

@@ -7,11 +7,14 @@ import re
 import statistics
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -19,17 +22,22 @@ from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.events import Stepped
 from tests.benchmarks.logged_training import log_of
 from tests.benchmarks.page_opener import Opened, opened
+from tests.benchmarks.runs import processor_time
 from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, keys, looked_at
 from tests.benchmarks.runs_proxy import proxied
 from tests.benchmarks.slider_mover import Moved, Mover
-from tests.benchmarks.watching import EPOCHS, Seen, alone, followed, memory, note_times, paces, processor_time, warm_up
 from tests.e2e.server import Server, serving
 
+ID = re.compile(rb"^id: (\w+)\.(\d+)\r?$", re.MULTILINE)
+TICK = 0.005  # seconds between two looks at the store, which say when an event was there
+EPOCHS = 1_000  # more than there is time for
 AT_ONCE = 5  # sessions that open the page at the same time
 SAMPLES = 20  # of memory
 LONGEST_ALONE = 60.0  # seconds of a quiet stretch
+Seen = dict[tuple[str, int], float]  # (run, number of an event) -> when
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ class Load:
     servers: int = 1
     seconds: float = 300.0
     warm_up: float = 20.0  # seconds after all pages are open, in which curves are computed for the first time
+    still: bool = False  # whether sessions move nothing
 
 
 @dataclass
@@ -94,7 +103,9 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
                 time.sleep(0.1)
 
 
-async def session(url: str, runs: list[str], after: dict[str, int], number: int, got: Session, gates: "Gates") -> None:
+async def session(
+    url: str, runs: list[str], after: dict[str, int], number: int, got: Session, gates: "Gates", still: bool
+) -> None:
     """Open the lab with the runs, follow them, and move the slider every now and then."""
     query, address = "&".join(f"run={run}" for run in runs), address_of(number)
     async with AsyncExitStack() as stack:
@@ -103,6 +114,8 @@ async def session(url: str, runs: list[str], after: dict[str, int], number: int,
         await gates.begun.wait()
         following = asyncio.create_task(followed(url, runs, after, got.seen, address))
         try:
+            if still:
+                await following
             await asyncio.sleep(random.uniform(0, EVERY))
             while True:
                 due = time.monotonic() + EVERY
@@ -129,7 +142,7 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
         asyncio.TaskGroup() as group,
     ):
         tasks = [
-            group.create_task(session(url, runs, after, number, each, gates))
+            group.create_task(session(url, runs, after, number, each, gates, load.still))
             for number, each in enumerate(got.sessions)
         ]
         while gates.begun.n_waiting < load.viewers:
@@ -168,6 +181,62 @@ async def sampled(servers: Sequence[Server], load: Load, got: Watched) -> None:
         got.held.append([memory(server.pid) for server in servers])
     got.share = (sum(processor_time(server.pid) for server in servers) - used) / load.seconds
     got.asking = (of_those_who_ask() - asked) / load.seconds
+
+
+async def followed(
+    url: str, runs: list[str], after: dict[str, int], seen: list[tuple[str, int, float]], address: str = "127.0.0.1"
+) -> None:
+    """Follow the runs from `address`, and write down what comes when."""
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, local_addr=(address, 0))
+    last = "+".join(str(after[run]) for run in runs)
+    try:
+        path = f"/runs/{'+'.join(runs)}/events?after={last}"
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+        await writer.drain()
+        while line := await reader.readline():
+            if match := ID.match(line):
+                seen.append((match[1].decode(), int(match[2]), time.time()))
+    finally:
+        writer.close()
+
+
+async def note_times(store: Store, runs: list[str], after: dict[str, int], there: Seen) -> None:
+    """Write down when each event is in the store."""
+    while True:
+        for run in runs:
+            for number, _ in store.bodies(run, after[run]):
+                there[run, number] = time.time()
+                after[run] = number
+        await asyncio.sleep(TICK)
+
+
+def memory(pid: int) -> float:
+    """MiB that the process holds."""
+    return int(re.findall(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) / 1024
+
+
+def paces(store: Store, runs: list[str], after: dict[str, int]) -> list[float]:
+    """The median steps per second of each run behind an event."""
+    return [
+        statistics.median(
+            event.steps_per_second for _, event in store.tail(run, after[run]) if isinstance(event, Stepped)
+        )
+        for run in runs
+    ]
+
+
+def alone(store: Store, runs: list[str], seconds: float) -> list[float]:
+    """The steps per second of each run while nobody watches."""
+    begun = {run: store.run(run).sequence for run in runs}
+    time.sleep(seconds)
+    return paces(store, runs, begun)
+
+
+def warm_up(url: str) -> None:
+    """Have the server begin its pool, as the first visitor does: any request for a run needs the store."""
+    with suppress(urllib.error.HTTPError):  # there is no such run
+        urllib.request.urlopen(f"{url}/runs/none/events", timeout=30).close()
 
 
 def of_those_who_ask() -> float:
@@ -228,6 +297,7 @@ def figures_of(got: Watched, load: Load) -> dict[str, Any]:
         "seconds": load.seconds,
         "page open, ms": summary([1e3 * each.page.drawn_after for each in got.sessions]),
         "events, received": [len(got.there), len(late)],
+        "reruns asked for": sum(each.page.reruns for each in got.sessions),
         "lost": sum(len(got.there.keys() - set(each)) for each in numbers),
         "doubled": sum(len(each) - len(set(each)) for each in numbers),
         "event to session, ms": summary(late),
@@ -255,6 +325,7 @@ def missed(figures: dict[str, Any]) -> list[str]:
     most |= {"slider to chart, ms": 1500, "key to chart in browsers, ms": 1500}
     late = [name for name, limit in most.items() if figures[name] and figures[name][1] > limit]
     targets = {
+        "reruns asked for": figures["reruns asked for"] == 0,
         "lost": figures["lost"] == 0,
         "doubled": figures["doubled"] == 0,
         "workers' logs agree": figures["workers' logs agree"],

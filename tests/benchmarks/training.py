@@ -5,7 +5,7 @@ python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 Prints a table, then one JSON object. A step is everything from a batch that is there to parameters that moved:
 gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson batch and gathers it.
 Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and `adadp` have too. On
-CUDA the private step is the recorded one, which always gathers, and the seconds of an epoch of 60,000 examples follow.
+CUDA the private step is the recorded one, which always gathers.
 The contenders take turns, so that whatever else the machine does meets them alike. Times are medians. Memory is what
 the peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included:
 the median of three processes, which differ by a few MiB. On CUDA it is all that torch has reserved there by then, a few
@@ -175,26 +175,6 @@ def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, fl
     return {name: {"ms": ms, "multiple": ms / sgd, "of adam": ms / adam} for name, ms in medians.items()}
 
 
-def epoch(model: str, activation: str, batch: int, examples: int = 60_000) -> dict[str, float | str]:
-    """Seconds of as many steps as an epoch has, sampling included, and the data: all of MNIST if it is here."""
-    for source in ("full", "sample"):
-        try:
-            config = RunConfig(model=model, activation=activation, source=source, batch=batch, epochs=20)
-            run = TrainingRun(config, time.time)
-            break
-        except ValueError:  # not here
-            continue
-    run.static, said = prepared(run)
-    steps = -(-examples // batch)
-    for step in range(1, steps + WAIT + 1):
-        if step == WAIT + 1:
-            run.step_totals.settle()
-            start = time.perf_counter()
-        run.step(step)
-    run.step_totals.settle()  # waits for the device
-    return {"seconds": time.perf_counter() - start, "steps": steps, "data": source, "engine": run.engine.name + said}
-
-
 def main() -> None:
     """Measure, print the table, print the JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -219,9 +199,6 @@ def main() -> None:
             shown = "-" if row["MiB"] is None else f"{row['MiB']:.0f}"
             multiples = f"{row['multiple']:>9.2f} {row['of adam']:>9.2f}"
             print(f"{name:<10} {contender:<24} {row['ms']:>9.1f} {multiples} {shown:>9}", flush=True)
-        if device == "cuda":
-            result[f"{name} epoch"] = epoch(*WORK[name])
-            print(name, "epoch", result[f"{name} epoch"], flush=True)
     print(json.dumps(result))
 
 

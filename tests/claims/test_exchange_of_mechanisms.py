@@ -1,27 +1,39 @@
-"""Opacus' history and dp-accounting's events: what those packages write is read, and what is written they read."""
+"""Opacus and dp-accounting: what they write is read, what is written they read, and whose number a claim is."""
 
 import json
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import dp_accounting
 import pytest
-from dp_accounting import NeighboringRelation
+from dp_accounting import (
+    ComposedDpEvent,
+    GaussianDpEvent,
+    NeighboringRelation,
+    PoissonSampledDpEvent,
+    SampledWithoutReplacementDpEvent,
+    SelfComposedDpEvent,
+)
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
 
 from dpcore.claims import Claim, Printed, Standing, checked, read_claim
 from dpcore.claims.dp_event import event_of, read_event
+from dpcore.claims.recounts import NUMERICAL, OPACUS, OWN, TF_PRIVACY, Recount, giving, recounts
+from dpcore.claims.setting import setting_of
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
+from tests.golden import EXPERIMENTS
 
 RELEASES = st.lists(
     st.builds(Release, st.sampled_from([0.01, 0.5, 1.0]), st.sampled_from([0.7, 1.1, 4.0]), st.integers(1, 50)),
     min_size=1, max_size=5,
 )  # fmt: skip
-STEP = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(1.1))
+STEP = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1))
 
 
 def named(event: dict[str, Any]) -> NamedTuple:
@@ -46,9 +58,6 @@ def objects(found: Any) -> Any:
 def mechanism_of(claim: Claim) -> Mechanism:
     if claim.mechanism is not None:
         return claim.mechanism
-    assert claim.q
-    assert claim.sigma
-    assert claim.steps
     return Mechanism.constant(claim.q, claim.sigma, claim.steps)
 
 
@@ -63,11 +72,9 @@ def merged(releases: list[Release]) -> list[tuple[float, float, int]]:
 
 
 @given(RELEASES)
-@settings(deadline=None)
 def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Release]) -> None:
     written = json.loads(json.dumps(event_of(Mechanism(tuple(releases)))))
     event = dp_accounting.DpEvent.from_named_tuple(named(written))
-    assert isinstance(event, dp_accounting.DpEvent)
     expected = merged(releases)
     for text in (json.dumps(objects(event.to_named_tuple())), json.dumps(event.to_named_tuple()), repr(event)):
         found = mechanism_of(read_claim(text).claim)
@@ -76,111 +83,76 @@ def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Rele
 
 def test_the_written_event_costs_there_what_it_costs_here() -> None:
     event = dp_accounting.DpEvent.from_named_tuple(named(event_of(Mechanism.constant(0.01, 4.0, 10_000))))
-    theirs = PLDAccountant(dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
+    theirs = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
     verdict = checked(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
     assert verdict.given_by
-    assert verdict.certificate
     assert verdict.certificate.bounds.lower <= theirs <= 1.01 * verdict.certificate.bounds.upper
 
 
-def test_the_builder_of_dp_accounting_is_read() -> None:
+def test_events_of_many_steps_are_read() -> None:
     builder = dp_accounting.DpEventBuilder()
     builder.compose(STEP, 90)
     builder.compose(STEP, 10)
-    builder.compose(dp_accounting.GaussianDpEvent(7.0))
+    builder.compose(GaussianDpEvent(7.0))
     claim = read_claim(repr(builder.build())).claim
     assert claim.mechanism == Mechanism((Release(0.01, 1.1, 100), Release(1.0, 7.0, 1)))
     assert claim.sampler == "poisson"
-
-
-def test_repetitions_of_repetitions_multiply() -> None:
-    event = dp_accounting.SelfComposedDpEvent(dp_accounting.SelfComposedDpEvent(STEP, 3), 5)
+    event = SelfComposedDpEvent(SelfComposedDpEvent(STEP, 3), 5)
     assert read_claim(repr(event)).claim.steps == 15
-
-
-@pytest.mark.parametrize(
-    ("event", "sampler", "q"),
-    [
+    for event, sampler, q in [
         (STEP, "poisson", 0.01),
-        (dp_accounting.SelfComposedDpEvent(dp_accounting.ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
-        (dp_accounting.GaussianDpEvent(1.1), None, 1.0),
-        (
-            dp_accounting.SampledWithoutReplacementDpEvent(1000, 20, dp_accounting.GaussianDpEvent(1.1)),
-            "fixed_size",
-            0.02,
-        ),
-    ],
-)
-def test_how_batches_are_drawn_is_read_from_an_event(event: Any, sampler: str | None, q: float) -> None:
-    claim = read_event(objects(event.to_named_tuple()))
-    assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1)
+        (SelfComposedDpEvent(ComposedDpEvent([STEP, STEP]), 3), "poisson", 0.01),
+        (GaussianDpEvent(1.1), None, 1.0),
+        (SampledWithoutReplacementDpEvent(1000, 20, GaussianDpEvent(1.1)), "fixed_size", 0.02),
+    ]:
+        claim = read_event(objects(event.to_named_tuple()))
+        assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1), (event, sampler, q)
 
 
-GAUSSIAN = dp_accounting.GaussianDpEvent(1.0)
-COMPOSED = dp_accounting.ComposedDpEvent(
-    [GAUSSIAN, dp_accounting.SelfComposedDpEvent(dp_accounting.GaussianDpEvent(2.0), 3)]
-)
+GAUSSIAN = GaussianDpEvent(1.0)
+COMPOSED = ComposedDpEvent([GAUSSIAN, SelfComposedDpEvent(GaussianDpEvent(2.0), 3)])
 
 
-@pytest.mark.parametrize(
-    ("inner", "sigma"),
-    [(dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
-)
-@pytest.mark.parametrize(
-    ("sampled", "relation"),
-    [
-        (lambda inner: dp_accounting.PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
-        (lambda inner: dp_accounting.SampledWithoutReplacementDpEvent(100, 1, inner), NeighboringRelation.REPLACE_ONE),
-    ],
-)
-def test_a_sample_that_is_used_more_than_once_is_one_release(inner: Any, sigma: float, sampled, relation) -> None:
-    event = sampled(inner)
-    claim = read_claim(repr(event)).claim
-    assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
-    again = sampled(dp_accounting.GaussianDpEvent(claim.sigma))
-    theirs, ours = (RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again))
-    assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9)
-
-
-def test_what_holds_for_fresh_samples_does_not_for_one_that_is_used_a_hundred_times() -> None:
-    event = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 100))
+def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
+    for (sampled, relation), (inner, sigma) in product(
+        [
+            (lambda inner: PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
+            (lambda inner: SampledWithoutReplacementDpEvent(100, 1, inner), NeighboringRelation.REPLACE_ONE),
+        ],
+        [(SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
+    ):
+        event = sampled(inner)
+        claim = read_claim(repr(event)).claim
+        assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
+        again = sampled(GaussianDpEvent(claim.sigma))
+        theirs, ours = (RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again))
+        assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9), (sampled, relation, inner)
+    event = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 100))
     claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
     assert checked(claim).standing is Standing.REFUTED
-
-
-def test_repeated_samples_of_which_each_is_used_twice_are_so_many_steps() -> None:
-    twice = dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.SelfComposedDpEvent(GAUSSIAN, 2))
-    claim = read_claim(repr(dp_accounting.SelfComposedDpEvent(twice, 7))).claim
+    twice = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 2))
+    claim = read_claim(repr(SelfComposedDpEvent(twice, 7))).claim
     assert (claim.steps, claim.sigma) == (7, pytest.approx(0.5**0.5))
 
 
-@pytest.mark.parametrize(
-    ("event", "words"),
-    [
+def test_an_event_that_is_no_such_training_is_named() -> None:
+    for event, words in [
         (dp_accounting.LaplaceDpEvent(1.0), "LaplaceDpEvent to be one of: GaussianDpEvent"),
-        (dp_accounting.PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
+        (PoissonSampledDpEvent(0.1, STEP), "no sample to be drawn from a sample"),
         (dp_accounting.NoOpDpEvent(), "steps of one kind"),
-        (dp_accounting.ComposedDpEvent([]), "steps of one kind"),
-        (dp_accounting.GaussianDpEvent(-1.0), "sigma=-1.0"),
-        (dp_accounting.PoissonSampledDpEvent(1.5, dp_accounting.GaussianDpEvent(1.0)), "q=1.5"),
-        (dp_accounting.SelfComposedDpEvent(STEP, 0), "steps=0"),
-        (
-            dp_accounting.ComposedDpEvent(
-                [STEP, dp_accounting.SampledWithoutReplacementDpEvent(9, 3, dp_accounting.GaussianDpEvent(1.0))]
-            ),
-            "one kind of sampling",
-        ),
-    ],
-)
-def test_an_event_that_is_no_such_training_is_named(event: Any, words: str) -> None:
-    for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
-        with pytest.raises(ValueError, match=words):
-            read_claim(text)
+        (ComposedDpEvent([]), "steps of one kind"),
+        (GaussianDpEvent(-1.0), "sigma=-1.0"),
+        (PoissonSampledDpEvent(1.5, GaussianDpEvent(1.0)), "q=1.5"),
+        (SelfComposedDpEvent(STEP, 0), "steps=0"),
+        (ComposedDpEvent([STEP, SampledWithoutReplacementDpEvent(9, 3, GAUSSIAN)]), "one kind of sampling"),
+    ]:
+        for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
+            with pytest.raises(ValueError, match=words):
+                read_claim(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing() -> None:
+    for text in [
         '{"class_name": "GaussianDpEvent"}',
         '{"class_name": 3}',
         '{"class_name": "ComposedDpEvent", "events": 3}',
@@ -196,30 +168,26 @@ def test_an_event_that_is_no_such_training_is_named(event: Any, words: str) -> N
         '{"history": [[0, 0.01, 3]]}',
         '{"history": [[1.1, 0.01, 2.5]]}',
         '{"class_name": "SelfComposedDpEvent", "count": 1, "event": ' * 60,
-    ],
-)
-def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing(text: str) -> None:
-    try:
-        assert read_claim(text).claim == Claim()
-    except ValueError as error:
-        assert str(error).startswith("Expected ")  # noqa: PT017
+    ]:
+        try:
+            assert read_claim(text).claim == Claim(), text
+        except ValueError as error:
+            assert str(error).startswith("Expected "), text  # noqa: PT017
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("accountant", "name"), [(RDPAccountant, "rdp"), (GaussianAccountant, "gdp"), (PRVAccountant, "pld")]
-)
-def test_the_state_of_an_accountant_of_opacus_is_read(accountant: Any, name: str) -> None:
-    theirs = accountant()
-    for _ in range(100):
-        theirs.step(noise_multiplier=1.1, sample_rate=0.01)
-    text = json.dumps(theirs.state_dict())
-    claim = read_claim(text).claim
-    assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name)
-    assert claim.sampler is None  # it does not say
-    printed = Printed(f"{theirs.get_epsilon(1e-5):.3f}")
-    verdict = checked(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
-    assert name in [each.accountant for each in verdict.given_by]
+def test_the_state_of_an_accountant_of_opacus_is_read() -> None:
+    for accountant, name in [(RDPAccountant, "rdp"), (GaussianAccountant, "gdp"), (PRVAccountant, "pld")]:
+        theirs = accountant()
+        for _ in range(100):
+            theirs.step(noise_multiplier=1.1, sample_rate=0.01)
+        text = json.dumps(theirs.state_dict())
+        claim = read_claim(text).claim
+        assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name), (accountant, name)
+        assert claim.sampler is None, (accountant, name)  # it does not say
+        printed = Printed(f"{theirs.get_epsilon(1e-5):.3f}")
+        verdict = checked(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
+        assert name in [each.accountant for each in verdict.given_by], (accountant, name)
 
 
 def test_a_history_of_changing_noise_is_its_releases() -> None:
@@ -228,3 +196,64 @@ def test_a_history_of_changing_noise_is_its_releases() -> None:
         theirs.step(noise_multiplier=sigma, sample_rate=0.01)
     claim = read_claim(json.dumps(theirs.state_dict())).claim
     assert claim.mechanism == Mechanism((Release(0.01, 1.1, 2), Release(0.01, 0.9, 3)))
+
+
+CLAIM = Claim(delta=1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson")
+
+
+def numbers(claim: Claim) -> dict[tuple[str, str], Recount]:
+    return {(each.accountant, each.how): each for each in recounts(setting_of(claim))}
+
+
+def test_opacus_and_dp_accounting_give_what_the_orders_of_their_names_give_here() -> None:
+    accountant = RDPAccountant()
+    accountant.history = [(1.1, 0.01, 1000)]
+    assert pytest.approx(OPACUS.tolist()) == accountant.DEFAULT_ALPHAS
+    found = numbers(CLAIM)["rdp", "at the orders of Opacus"]
+    assert found.least == found.most == pytest.approx(accountant.get_epsilon(1e-5), rel=1e-9)
+    theirs = RdpAccountant(OPACUS.tolist(), NeighboringRelation.ADD_OR_REMOVE_ONE)
+    theirs.compose(SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 1000))
+    assert numbers(CLAIM)["rdp", "at the orders of Opacus"].most == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-7)
+    assert TF_PRIVACY.size == 99 + 240 + 40
+    assert (TF_PRIVACY[0], TF_PRIVACY.max()) == (1.1, 99.0)
+    assert (OPACUS[0], OPACUS.max()) == (1.1, 63.0)
+
+
+def test_the_tables_of_gaussian_dp_are_given_by_whom_they_name() -> None:
+    for row in EXPERIMENTS:
+        setting = {"delta": row.delta, "q": row.batch / row.examples, "sigma": row.sigma, "epochs": float(row.epochs)}
+        found = recounts(setting_of(Claim(**setting, sampler="poisson")))
+        for printed, accountant in ((row.epsilon_moments, "moments"), (row.epsilon_clt, "gdp")):
+            assert accountant in [each.accountant for each in giving(found, Printed(f"{printed:.2f}"))], row
+            assert accountant not in [each.accountant for each in giving(found, Printed(f"{printed + 0.3:.2f}"))], row
+
+
+def test_a_number_is_given_if_it_rounds_to_what_is_printed() -> None:
+    for least, most, text, gives in [
+        (2.994, 2.994, "3", True),
+        (2.994, 2.994, "2.99", True),
+        (2.994, 2.994, "3.0", True),
+        (2.991, 2.991, "3.00", True),  # rounded up
+        (3.006, 3.006, "3.00", False),
+        (2.98, 2.98, "3.00", False),
+        (2.9, 3.1, "3.00", True),  # between the fewest and the most steps
+        (2.98, 2.985, "3.00", False),
+        (float("inf"), float("inf"), "3.00", False),
+    ]:
+        assert Recount("rdp", "", least, most).gives(Printed(text)) is gives, (least, most, text)
+
+
+def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_has_no_number() -> None:
+    own = numbers(CLAIM)["rdp", "as it is here"].most
+    verdict = checked(Claim(Printed(f"{own:.3f}"), delta=1e-5, q=0.01, sigma=1.1, steps=1000))
+    names = [(each.accountant, each.how) for each in verdict.given_by]
+    assert ("rdp", "as it is here") in names
+    assert len({name for name, _ in names}) == len(names)
+    claim = Claim(delta=1e-5, q=0.1, sigma=1.0, steps=100, sampler="poisson")
+    mechanism = Mechanism.constant(0.1, 1.0, 100)
+    for name, each in ACCOUNTANTS.items():
+        (own,) = [found.kind for (accountant, how), found in numbers(claim).items() if (accountant, how) in
+                  ((name, OWN), (name, NUMERICAL))]  # fmt: skip
+        assert own is each.curve(mechanism, 100, 1e-5).kind
+    verdict = checked(Claim(Printed("3"), delta=1e-5, q=0.01, sigma=0.01, steps=10, accountant="gdp"))
+    assert "has no number here" in verdict.sentence or verdict.standing.value == "refuted"

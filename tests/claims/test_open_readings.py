@@ -1,7 +1,8 @@
-"""What a claim leaves open: how long an epoch is, which of two rates is meant, what is dropped. Bounds hold for all."""
+"""What a claim leaves open, and what is proven for each way of drawing batches. Bounds hold for all readings."""
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from scipy.stats import norm
 
 from dpcore.claims import Claim, Printed, Standing, checked
 from dpcore.claims.left_out import delta_without, of_dropped
-from dpcore.claims.samplers import sampler_bounds
+from dpcore.claims.samplers import BATCHES, adjacency_of, replaced_bounds, sampler_bounds
 from dpcore.claims.setting import setting_of
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.types import FloatArray
 
@@ -28,44 +30,28 @@ def order_epsilon(epochs: int, sigma: float) -> float:
     return brentq(excess, 0.01, 200)
 
 
-@pytest.mark.parametrize(
-    ("batch", "steps", "least", "most"),
-    [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)],
-)
-def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are_judged(
-    batch: int, steps: int, least: int, most: int
-) -> None:
-    claim = replace(ODD, batch=batch, steps=steps)
-    found = checked(claim).certificate
-    assert found
-    lower, upper = found.bounds[:2]
-    assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3)
-    assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3)
-    between = Printed(f"{(lower + upper) / 2:.2f}")
-    assert (checked(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
-    told = " or ".join(f"{each}" for each in sorted({1000 // batch, -(-1000 // batch)}))
-    assert f"{steps} steps, {told} an epoch" in str(found.setting)
-
-
-def test_whole_epochs_of_a_known_order_are_so_many_releases_however_long_they_are() -> None:
+def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are_judged() -> None:
+    for batch, steps, least, most in [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)]:
+        claim = replace(ODD, batch=batch, steps=steps)
+        found = checked(claim).certificate
+        lower, upper = found.bounds[:2]
+        assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3), (batch, steps, least)
+        assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3), (batch, steps, least)
+        between = Printed(f"{(lower + upper) / 2:.2f}")
+        assert (checked(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
+        told = " or ".join(f"{each}" for each in sorted({1000 // batch, -(-1000 // batch)}))
+        assert f"{steps} steps, {told} an epoch" in str(found.setting), (batch, steps, least)
     found = checked(replace(ODD, epochs=10.0)).certificate
-    assert found
     assert found.bounds.lower == pytest.approx(found.bounds.upper, rel=1e-3)
     assert (found.setting.fewest, found.setting.most) == (30, 40)
 
 
-def test_the_epochs_of_batches_of_a_fixed_size_are_rounded_both_ways() -> None:
+def test_epochs_of_a_fixed_size_and_of_random_allocation_are_rounded_both_ways() -> None:
     claim = replace(ODD, batch=300, epochs=10.0, sampler="fixed_size")
     assert (setting_of(claim).fewest, setting_of(claim).most) == (30, 40)
     ends = [checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
     found = checked(claim).certificate
-    assert found
-    assert ends[0]
-    assert ends[1]
     assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
-
-
-def test_an_epoch_of_random_allocation_may_be_the_shorter_or_the_longer_one() -> None:
     claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
     lower, upper = setting_of(claim).bounds[:2]
     own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]
@@ -79,7 +65,6 @@ def test_a_rate_beside_batch_and_examples_is_judged_too(said: float) -> None:
     claim = Claim(None, 1e-5, said, 97, 10_000, 1.0, steps=500, sampler="poisson")
     low, high = (sampler_bounds("poisson", q, 1.0, 500, 1e-5) for q in (0.0097, said))
     found = checked(claim).certificate
-    assert found
     assert (found.bounds.lower, found.bounds.upper) == (low.lower, high.upper)
     assert ("q = 0.0097 to 0.01" in str(found.setting)) == (said == 0.01)
     if said == 0.01:
@@ -110,25 +95,21 @@ def told(steps: int, share: float, epochs: int, delta: float) -> float:
     return brentq(lambda value: np.maximum(first - math.exp(value) * second, 0).sum() - delta, 0.0, 40.0)
 
 
-@pytest.mark.parametrize("epochs", [1, 2])
-@pytest.mark.parametrize(("batch", "steps"), [(300, 3), (280, 3), (90, 11)])
-def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound(batch: int, steps: int, epochs: int) -> None:
-    claim = replace(ODD, batch=batch, epochs=float(epochs), sampler="shuffle")
-    share = 1 - steps * batch / 1000
-    dropping, keeping = told(steps, share, epochs, 1e-5), told(steps + 1, 0.0, epochs, 1e-5)
-    lower = setting_of(claim).bounds.lower
-    assert lower <= min(dropping, keeping) * 1.001
-    assert lower > min(dropping, keeping) - 1.0
-    dropped = of_dropped("shuffle", share, epochs)
-    own = sampler_bounds("shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)).lower
-    assert own + dropped <= dropping * 1.001
+def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> None:
+    for (batch, steps), epochs in product([(300, 3), (280, 3), (90, 11)], [1, 2]):
+        claim = replace(ODD, batch=batch, epochs=float(epochs), sampler="shuffle")
+        share = 1 - steps * batch / 1000
+        dropping, keeping = told(steps, share, epochs, 1e-5), told(steps + 1, 0.0, epochs, 1e-5)
+        lower = setting_of(claim).bounds.lower
+        assert lower <= min(dropping, keeping) * 1.001, (batch, steps, epochs)
+        assert lower > min(dropping, keeping) - 1.0, (batch, steps, epochs)
+        dropped = of_dropped("shuffle", share, epochs)
+        own = sampler_bounds("shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)).lower
+        assert own + dropped <= dropping * 1.001, (batch, steps, epochs)
 
 
-def test_as_if_nothing_were_dropped_would_be_too_much() -> None:
+def test_an_order_that_stays_drops_an_example_once_and_what_is_dropped_counts() -> None:
     assert sampler_bounds("shuffle", 1 / 2, 1.0, 2, 1e-5).lower > 1.02 * told(2, 0.3, 1, 1e-5)
-
-
-def test_an_order_that_stays_drops_an_example_once() -> None:
     assert of_dropped("shuffle_once", 0.1, 7) == pytest.approx(math.log(0.9))
     assert of_dropped("shuffle", 0.1, 7) == pytest.approx(7 * math.log(0.9))
     assert of_dropped("fixed_order", 0.1, 7) == 0
@@ -145,3 +126,24 @@ def test_the_largest_coordinate_has_a_monotone_likelihood_ratio(first: float, se
         return np.logaddexp(own, other)
 
     assert np.all(np.diff(logarithm(second) - logarithm(first)) > -1e-9)
+
+
+def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:
+    for name in BATCHES:
+        found = sampler_bounds(name, 0.01, 1.0, 300, 1e-5)
+        assert 0 <= found.lower <= found.upper, name
+        assert math.isfinite(found.upper) or found.note, name
+        assert adjacency_of(name), name
+    with pytest.raises(ValueError, match="Expected sampler='weighted' to be one of: poisson"):
+        sampler_bounds("weighted", 0.01, 1.0, 300, 1e-5)
+
+
+def test_bounds_of_samplers_are_those_of_their_proofs() -> None:
+    found = sampler_bounds("poisson", 0.01, 4.0, 10_000, 1e-5)
+    band = ACCOUNTANTS["pld"].curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).last
+    assert (found.lower, found.upper) == (band.lower, band.value)
+    ordered, shuffled = (sampler_bounds(each, 512 / 60_000, 1.068, 4680, 1e-5) for each in ("fixed_order", "shuffle"))
+    assert ordered.upper == shuffled.upper == pytest.approx(42.04, rel=2e-4)
+    assert 13.5 < shuffled.lower < ordered.lower <= ordered.upper
+    replaced = replaced_bounds(0.01, 1.0, 1000, 1e-5)
+    assert 2.83 < replaced.lower < replaced.upper < 2.86

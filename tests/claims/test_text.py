@@ -1,14 +1,16 @@
-"""What is read from texts: the usual names, where they stand, and nothing that is not there."""
+"""What is read from texts: numbers as people write them, the usual names, and nothing that is not there."""
 
 import json
 import re
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.claims.claim import said
+from dpcore.claims.printed import NUMBER, Printed, printed_epsilon, value_of
 from dpcore.claims.reading import read_claim
 from dpcore.claims.text import ACCUMULATES, LONGEST, Read, read_text
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -59,6 +61,9 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "we do not use Poisson sampling": {}, "not shuffled but Poisson": {"sampler": "poisson"},
     "batch size 256 and 60,000 examples": {"batch": 256, "examples": 60_000},
     "epsilon of 3 or less": {"epsilon": "3"},
+    "epsilon = 3,0; delta = 0,001": {}, "noise multiplier 0,500": {}, "(ε, δ) = (3,0, 1e-5)": {},
+    "ε = 0,125, T = 900": {"steps": 900}, "for 1,5 epochs": {}, "0,500 steps": {},
+    '{"epsilon": "3,0", "delta": "0,001", "steps": 1000}': {"steps": 1000}, "sampling rate q = 0,010": {},
 }  # fmt: skip
 SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
          "Rényi DP": "rdp", "by the CLT": "gdp", "strong composition": "strong", "basic composition": "naive",
@@ -75,74 +80,53 @@ def plainly(claim) -> dict:
     return {name: getattr(value, "text", value) for name, value in said(claim).items()}
 
 
-@pytest.mark.parametrize("text", READ)
-def test_a_text_is_read_by_its_usual_names(text: str) -> None:
-    assert plainly(read_claim(text).claim) == pytest.approx(READ[text])
-
-
-@pytest.mark.parametrize("text", OUT_OF_RANGE)
-def test_a_value_that_is_none_is_told_and_the_rest_is_read(text: str) -> None:
-    read = read_claim(f"{text}; for 15 epochs.")
-    assert plainly(read.claim) == {"epochs": 15.0}
-    (sentence,) = read.unsure
-    assert re.match(r"\w+ is left out: .+[.]$", sentence)
-
-
-@pytest.mark.parametrize("text", AWRY)
-def test_a_number_that_is_another_thing_is_not_taken(text: str) -> None:
-    assert plainly(read_claim(text).claim) == AWRY[text]
+def test_each_value_is_read_by_its_usual_name_and_stands_where_it_is_said_to() -> None:
+    for text in READ:
+        assert plainly(read_claim(text).claim) == pytest.approx(READ[text]), text
+    for text in [CARD, PAPER, TEX, CONFIG, LOG]:
+        found = read_text(text).found
+        assert [each.start for each in found] == sorted(each.start for each in found), text
+        for each in found:
+            part = text[each.start : each.end]
+            assert part, text
+            assert part == part.strip(), text
+            digits = getattr(each.value, "text", "")
+            assert digits in part or each.field != "epsilon", text
 
 
 def test_what_is_left_out_is_told() -> None:
+    for text in OUT_OF_RANGE:
+        read = read_claim(f"{text}; for 15 epochs.")
+        assert plainly(read.claim) == {"epochs": 15.0}, text
+        (sentence,) = read.unsure
+        assert re.match(r"\w+ is left out: .+[.]$", sentence), text
     assert read_text("batch size 64 with gradient accumulation over 8 steps").unsure == (ACCUMULATES,)
     assert len(read_text("(ε, δ) = (8, 1/N)").unsure) == 2
     assert "3/10" in read_text("epochs: 3/10").unsure[0]
-
-
-@pytest.mark.parametrize("text", SPELT)
-def test_an_accountant_is_known_by_what_texts_call_it(text: str) -> None:
-    assert plainly(read_claim(text).claim) == {"accountant": SPELT[text]}
-    assert {*SPELT.values()} == {*ACCOUNTANTS}
-
-
-@pytest.mark.parametrize("text", LEFT_ALONE)
-def test_nothing_is_invented(text: str) -> None:
-    assert plainly(read_claim(text).claim) == {}
-
-
-@pytest.mark.parametrize("text", [CARD, PAPER, TEX, CONFIG, LOG])
-def test_each_value_stands_where_it_is_said_to(text: str) -> None:
-    found = read_text(text).found
-    assert [each.start for each in found] == sorted(each.start for each in found)
-    for each in found:
-        part = text[each.start : each.end]
-        assert part
-        assert part == part.strip()
-        digits = getattr(each.value, "text", "")
-        assert digits in part or each.field != "epsilon"
-
-
-def test_what_is_said_twice_with_different_values_is_left_out_and_told() -> None:
     read = read_text("epsilon = 3.0 in the abstract, epsilon = 2.9 in the table, delta = 1e-5, delta = 10^-5")
     assert plainly(read.claim) == {"delta": 1e-5}
     assert read.unsure == ("epsilon is left out: the text says 2.9 and 3.0.",)
     assert {each.field for each in read.found} == {"delta"}
-
-
-def test_both_samplers_leave_the_sampler_out() -> None:
     read = read_text("Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV")
     assert plainly(read.claim) == {}
     assert len(read.unsure) == 2
 
 
-def test_a_text_that_is_too_long_is_refused() -> None:
+def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -> None:
+    for text in AWRY:
+        assert plainly(read_claim(text).claim) == AWRY[text], text
+    for text in LEFT_ALONE:
+        assert plainly(read_claim(text).claim) == {}, text
+    for part in [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "]:
+        assert plainly(read_text((part * LONGEST)[:LONGEST]).claim) == {}, part
     with pytest.raises(ValueError, match="at most 20,000 characters, and this one has 20,001"):
         read_text("x" * (LONGEST + 1))
 
 
-@pytest.mark.parametrize("part", [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "])
-def test_a_text_of_one_thing_over_and_over_says_nothing(part: str) -> None:
-    assert plainly(read_text((part * LONGEST)[:LONGEST]).claim) == {}
+def test_an_accountant_is_known_by_what_texts_call_it() -> None:
+    for text in SPELT:
+        assert plainly(read_claim(text).claim) == {"accountant": SPELT[text]}, text
+        assert {*SPELT.values()} == {*ACCOUNTANTS}, text
 
 
 def outcome(text: str) -> Read | str:
@@ -181,3 +165,69 @@ def test_numbers_beside_a_history_are_read_too() -> None:
     assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
     expected = {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000, "accountant": "gdp"}
     assert plainly(replace(claim, mechanism=None)) == expected
+
+
+WRITTEN = {
+    "1e-5": 1e-5, "1E−05": 1e-5, "10^-5": 1e-5, "10^{-5}": 1e-5, "10⁻⁵": 1e-5, "10−5": 1e-5, "1 × 10^-5": 1e-5,
+    "2.5·10⁻⁶": 2.5e-6, "1\\times10^{-5}": 1e-5, "60,000": 60_000.0, "60k": 60_000.0, "1.2M": 1.2e6, "1 %": 0.01,
+    "256/60000": 256 / 60_000, "1/4": 0.25, ".5": 0.5, "4{,}000": 4000.0, "-3": -3.0, "10": 10.0, "100": 100.0,
+}  # fmt: skip
+
+
+def test_a_number_is_read_as_it_is_meant_and_found_whole_in_a_sentence() -> None:
+    for text in WRITTEN:
+        assert value_of(text, "q")[0] == pytest.approx(WRITTEN[text], rel=1e-14), text
+        found = re.search(NUMBER, f"it is {text} here")
+        assert found, text
+        assert found.group().strip() == text, text
+
+
+def test_what_is_no_number_is_named() -> None:
+    for text in ["", "x", "nan", "inf", "1e999", "1e-999", "--3", "1/0", "10^9999999999", "1.2.3", "0x1"]:
+        with pytest.raises(ValueError, match=r"Expected sigma=.* to be a number\."):
+            value_of(text, "sigma")
+    for text in ["1.1x", "256/n", "10^", "3.4.5", "1e-5e", "4 000", "4{,}00"]:
+        assert re.fullmatch(NUMBER, text) is None, text
+        assert re.match(NUMBER, text) is None, text
+
+
+COMMAS = ": a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5."
+
+
+def test_a_comma_that_parts_no_thousands_is_refused_and_the_sentence_says_how_to_write_the_number() -> None:
+    decimals = ("3,0", "0,5", "0,500", ",5", "1,5e-5", "3,0/4", "1/3,0", "3,0k", "1,5 × 10^-5", "4{,}00")
+    for text in (*decimals, "12,34", "1,2345", "1234,567", "1,234,56", "1.234,5"):
+        with pytest.raises(ValueError, match=re.escape(f"Expected epsilon={text!r} to be a number{COMMAS}")):
+            printed_epsilon(text)
+        assert re.match(NUMBER, text) is None, f"of {text} a part is read where it stands in a text"
+    assert [printed_epsilon(text).value for text in ("1,234,567", "12,345.5", "999,000")] == [1234567, 12345.5, 999000]
+
+
+@given(st.integers(1, 10**6), st.integers(0, 5))
+def test_whatever_rounds_to_it_lies_between_its_ends(scaled: int, places: int) -> None:
+    text = f"{Decimal(scaled).scaleb(-places):.{places}f}"
+    printed = Printed(text)
+    assert printed.low < printed.value < printed.high
+    assert printed.high - printed.low == pytest.approx(printed.unit)
+    for share in (-0.49, 0.0, 0.49):
+        assert f"{Decimal(text) + Decimal(share) * Decimal(10) ** -places:.{places}f}" == text
+
+
+def test_an_epsilon_is_above_0_and_finite_and_zeros_at_its_end_are_digits() -> None:
+    for text, high in [("3", 3.5), ("3.0", 3.05), ("3.00", 3.005), ("31.12", 31.125)]:
+        assert Printed(text).high == high, (text, high)
+    assert printed_epsilon(3.0).text == "3.0"
+    for wrong in ("0", "-1", 0.0, -2.0):
+        with pytest.raises(ValueError, match=r"Expected epsilon=.* above 0"):
+            printed_epsilon(wrong)
+    with pytest.raises(ValueError, match="Expected epsilon='nan' to be a number"):
+        printed_epsilon(float("nan"))
+
+
+def test_a_number_is_shown_as_people_write_it() -> None:
+    for text, shown in [
+        ("1e1", "10"), ("10^1", "10"), ("10/3", "3.33333"), ("1e30", "1e30"), ("3.00", "3.00"),
+        ("7.32911117143",) * 2,
+    ]:  # fmt: skip
+        assert printed_epsilon(text).shown == shown, (text, shown)
+        assert printed_epsilon(text).value == pytest.approx(float(value_of(text, "epsilon")[0])), (text, shown)

@@ -1,17 +1,22 @@
-"""Verdicts on claims: each kind, at its edge, and what a wrong proof would have said."""
+"""Verdicts on claims: each kind, at its edge, what a wrong proof would have said, and printed claims with theirs."""
 
+import json
 import math
 import re
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcore.claims import Claim, Printed, Standing, checked, printed_epsilon, setting
+from dpcore.claims.reading import read_claim
 from dpcore.claims.samplers import Bounds
 from dpcore.claims.setting import setting_of
+from dpcore.claims.worked import EXAMPLES
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.report.glossary import ARXIV
 from dpcore.privacy.types import Kind
 
 ABADI = Claim(delta=1e-5, q=0.01, sigma=4.0, steps=10_000, sampler="poisson")  # certified: 0.9461 to 0.9481
@@ -22,9 +27,8 @@ def claiming(epsilon: str, claim: Claim = ABADI, **changed) -> Claim:
     return replace(claim, epsilon=Printed(epsilon), **changed)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "standing"),
-    [
+def test_a_claim_is_judged_by_its_digits() -> None:
+    for epsilon, standing in [
         ("1.26", Standing.HOLDS),
         ("0.949", Standing.HOLDS),
         ("0.9482", Standing.HOLDS),
@@ -36,15 +40,12 @@ def claiming(epsilon: str, claim: Claim = ABADI, **changed) -> Claim:
         ("0.9", Standing.UNPROVEN),  # up to 0.95 rounds to it
         ("0.90", Standing.REFUTED),
         ("1", Standing.HOLDS),
-    ],
-)
-def test_a_claim_is_judged_by_its_digits(epsilon: str, standing: Standing) -> None:
-    verdict = checked(claiming(epsilon))
-    assert verdict.standing is standing
-    assert verdict.certificate
-    assert epsilon in verdict.sentence
-    assert verdict.review.endswith(".")
-    assert (verdict.room is not None) == (standing is Standing.HOLDS)
+    ]:
+        verdict = checked(claiming(epsilon))
+        assert verdict.standing is standing, (epsilon, standing)
+        assert epsilon in verdict.sentence, (epsilon, standing)
+        assert verdict.certificate, (epsilon, standing)
+        assert (verdict.room is not None) == (standing is Standing.HOLDS), (epsilon, standing)
 
 
 @given(st.floats(0.05, 20.0), st.integers(0, 4))
@@ -54,7 +55,6 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
     if float(text) == 0:
         return
     verdict = checked(claiming(text))
-    assert verdict.certificate
     lower, upper = verdict.certificate.bounds[:2]
     printed = Printed(text)
     assert (verdict.standing is Standing.REFUTED) == (printed.high < lower)
@@ -64,105 +64,82 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
 def test_shuffled_batches_that_are_accounted_as_poisson_are_refuted() -> None:
     verdict = checked(SHUFFLED)
     assert verdict.standing is Standing.REFUTED
-    assert verdict.certificate
     assert verdict.certificate.bounds.lower >= 3.546
     assert [each.accountant for each in verdict.given_by] == ["pld"]  # which is where the number comes from
     assert "zero-out adjacency" in verdict.review
     assert checked(replace(SHUFFLED, sampler="poisson")).standing is not Standing.REFUTED
-
-
-def test_between_the_ends_of_an_interval_nothing_is_known() -> None:
     verdict = checked(replace(SHUFFLED, epsilon=Printed("20")))
     assert verdict.standing is Standing.UNPROVEN
     assert "it may be true" in verdict.sentence
     assert checked(replace(SHUFFLED, epsilon=Printed("43"))).standing is Standing.HOLDS
-
-
-def test_a_claim_that_does_not_say_how_batches_are_drawn_is_told_what_shuffling_would_cost() -> None:
     verdict = checked(replace(SHUFFLED, sampler=None))
     told = re.search(r"judged as Poisson.* shuffled, .* at least ([\d.]+)[.]$", verdict.notes[0])
     assert told
     assert float(told[1]) >= 3.54
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
+def test_numbers_that_do_not_fit_one_another_contradict_unless_they_were_rounded() -> None:
+    for changed, words in [
         ({"q": 0.02, "batch": 600, "examples": 60_000}, "is q = 0.01, and 0.02 is claimed"),
         ({"q": None, "batch": 60, "examples": 50}, "A batch of 60 of 50 examples is more than there are."),
         ({"epochs": 50.0}, "50 epochs are 5,000 steps, and 10,000 are claimed"),
         ({"mechanism": Mechanism.constant(0.01, 4.0, 9)}, "What was released are 9 steps, and 10,000 are claimed."),
-    ],
-)
-def test_numbers_that_do_not_fit_one_another_contradict(changed: dict, words: str) -> None:
-    verdict = checked(claiming("1.26", **changed))
-    assert verdict.standing is Standing.CONTRADICTORY
-    assert words in verdict.sentence
-    assert words in verdict.review
-    assert verdict.certificate is None
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
+    ]:
+        verdict = checked(claiming("1.26", **changed))
+        assert verdict.standing is Standing.CONTRADICTORY, (changed, words)
+        assert words in verdict.sentence, (changed, words)
+        assert words in verdict.review, (changed, words)
+        assert verdict.certificate is None, (changed, words)
+    for changed in [
         {"batch": 600, "examples": 60_000, "epochs": 100.0},
         {"q": 0.0043, "batch": 256, "examples": 60_000, "steps": 14_062, "epochs": 60.0},
         {"q": 256 / 60_000, "batch": 256, "examples": 60_000, "steps": 60 * 234, "epochs": 60.0},  # the rest dropped
         {"q": 256 / 60_000, "batch": 256, "examples": 60_000, "steps": 60 * 235, "epochs": 60.0},  # or taken along
-    ],
-)
-def test_numbers_that_were_rounded_do_not_contradict(changed: dict) -> None:
-    assert checked(claiming("8", **changed)).standing is Standing.HOLDS
+    ]:
+        assert checked(claiming("8", **changed)).standing is Standing.HOLDS, changed
 
 
-def test_a_number_below_all_that_its_accountant_gives_contradicts_and_the_bound_is_told_too() -> None:
+def test_a_number_is_compared_with_what_its_accountant_gives() -> None:
     verdict = checked(claiming("9.34", accountant="strong"))
     assert verdict.standing is Standing.CONTRADICTORY
     assert "gives 14.3, and 9.34 is claimed" in verdict.sentence
     assert "at most 0.9481" in verdict.sentence
-
-
-def test_a_budget_above_what_its_accountant_gives_holds_and_is_told() -> None:
     budget = Claim(printed_epsilon("8.0"), 1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson", accountant="rdp")
     verdict = checked(budget)
     assert verdict.standing is Standing.HOLDS
     assert "gives 2.09: 8.0 is more" in verdict.notes[0]
     assert checked(claiming("3.39", accountant="mma")).standing is Standing.HOLDS  # PIGDO, section 5.2
     assert not any("as a budget" in each for each in checked(claiming("1.70", accountant="mma")).notes)
-
-
-def test_what_a_library_computes_may_be_off_by_a_percent_and_not_by_ten() -> None:
     assert not any("budget" in each for each in checked(claiming("0.955", accountant="pld")).notes)
     assert any("budget" in each for each in checked(claiming("1.05", accountant="pld")).notes)
-
-
-def test_what_is_refuted_is_refuted_whoever_counted() -> None:
     for accountant in ("gdp", "moments"):
         assert checked(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
 
 
-@pytest.mark.parametrize(
-    ("gone", "word"),
-    [("delta", "delta"), ("sigma", "noise multiplier"), ("steps", "steps or epochs"), ("q", "sampling rate q")],
-)
-def test_a_number_that_is_missing_is_named_and_nothing_is_certified(gone: str, word: str) -> None:
-    verdict = checked(claiming("1.26", **{gone: None}))
-    assert verdict.standing is Standing.INSUFFICIENT
-    assert word in verdict.sentence
-    assert verdict.certificate is None
-
-
-def test_without_an_epsilon_there_is_a_certificate_and_no_verdict() -> None:
+def test_a_number_that_is_missing_is_named_and_nothing_is_certified() -> None:
+    for gone, word in [
+        ("delta", "delta"),
+        ("sigma", "noise multiplier"),
+        ("steps", "steps or epochs"),
+        ("q", "sampling rate q"),
+    ]:
+        verdict = checked(claiming("1.26", **{gone: None}))
+        assert verdict.standing is Standing.INSUFFICIENT, (gone, word)
+        assert word in verdict.sentence, (gone, word)
+        assert verdict.certificate is None, (gone, word)
     verdict = checked(ABADI)
     assert verdict.standing is Standing.INSUFFICIENT
     assert "does not say epsilon. Epsilon is proven to lie between 0.946 and 0.949." in verdict.sentence
     assert verdict.certificate
-
-
-def test_an_empty_claim_says_everything_that_is_missing() -> None:
     verdict = checked(Claim())
     assert verdict.standing is Standing.INSUFFICIENT
     assert all(word in verdict.sentence for word in ("q", "sigma", "steps", "delta", "epsilon"))
+    verdict = checked(Claim(printed_epsilon(3), 1e-5, q=1e-9, sigma=1.0, epochs=5.0))
+    assert verdict.standing is Standing.INSUFFICIENT
+    assert "epochs=5.0" in verdict.sentence
+    verdict = checked(claiming("1.26", examples=1000))
+    assert not any("not below 1/n" in each for each in verdict.notes)
+    assert any("not below 1/n" in each for each in checked(claiming("1.26", examples=100_000)).notes)
 
 
 def test_epochs_leave_open_how_many_steps_and_the_bounds_hold_for_all() -> None:
@@ -171,29 +148,19 @@ def test_epochs_leave_open_how_many_steps_and_the_bounds_hold_for_all() -> None:
     assert (setting.fewest, setting.most) == (14_040, 14_100)
     least, most = (checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (14_040, 14_100))
     found = checked(claim).certificate
-    assert found
-    assert least
-    assert most
     assert (found.bounds.lower, found.bounds.upper) == (least.bounds.lower, most.bounds.upper)
 
 
-@pytest.mark.parametrize("sampler", ["fixed_order", "shuffle", "random_allocation"])
-def test_a_lower_bound_holds_where_examples_are_replaced_and_an_upper_one_does_not(sampler: str) -> None:
-    claim = claiming("500", sampler=sampler, sigma=1.0)
-    own, other = (checked(replace(claim, adjacency=each)).certificate for each in (None, "replace_one"))
-    assert own
-    assert other
-    assert other.bounds.lower == own.bounds.lower
-    assert math.isinf(other.bounds.upper)
-    assert checked(replace(claim, adjacency="replace_one")).standing is Standing.UNPROVEN
-    low = replace(claim, epsilon=Printed("1.0"), adjacency="replace_one")
-    assert checked(low).standing is Standing.REFUTED
-
-
-def test_poisson_batches_cost_the_same_where_an_example_is_zeroed() -> None:
+def test_a_lower_bound_holds_where_examples_are_replaced_and_an_upper_one_does_not() -> None:
+    for sampler in ["fixed_order", "shuffle", "random_allocation"]:
+        claim = claiming("500", sampler=sampler, sigma=1.0)
+        own, other = (checked(replace(claim, adjacency=each)).certificate for each in (None, "replace_one"))
+        assert other.bounds.lower == own.bounds.lower, sampler
+        assert math.isinf(other.bounds.upper), sampler
+        assert checked(replace(claim, adjacency="replace_one")).standing is Standing.UNPROVEN, sampler
+        low = replace(claim, epsilon=Printed("1.0"), adjacency="replace_one")
+        assert checked(low).standing is Standing.REFUTED, sampler
     own, other = (checked(claiming("1.26", adjacency=each)).certificate for each in ("add_remove", "zero_out"))
-    assert own
-    assert other
     assert own.bounds == other.bounds
 
 
@@ -224,9 +191,8 @@ def test_a_sampler_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
     assert (verdict.standing, verdict.sentence) == (Standing.INSUFFICIENT, "Counting takes too long here.")
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
+def test_a_value_out_of_its_range_is_named() -> None:
+    for values, words in [
         ({"delta": 1.0}, r"delta=1.0 in \(0, 1\)"),
         ({"delta": -1e-5}, "delta=-1e-05"),
         ({"sigma": -1.0}, "sigma=-1.0"),
@@ -239,28 +205,103 @@ def test_a_sampler_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
         ({"sampler": "weighted"}, "sampler='weighted' to be one of: poisson"),
         ({"adjacency": "edge"}, "adjacency='edge'"),
         ({"accountant": "abadi"}, "accountant='abadi'"),
-    ],
-)
-def test_a_value_out_of_its_range_is_named(values: dict, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        Claim(**values)
+    ]:
+        with pytest.raises(ValueError, match=words):
+            Claim(**values)
 
 
-def test_epochs_that_are_too_many_steps_are_a_sentence() -> None:
-    verdict = checked(Claim(printed_epsilon(3), 1e-5, q=1e-9, sigma=1.0, epochs=5.0))
-    assert verdict.standing is Standing.INSUFFICIENT
-    assert "epochs=5.0" in verdict.sentence
+def test_noise_of_any_size_has_a_verdict() -> None:
+    for sampler, sigma in product(["poisson", "shuffle", "fixed_order"], [1e-6, 0.01, 0.015, 0.02, 0.03, 1e9]):
+        verdict = checked(claiming("3.0", sigma=sigma, sampler=sampler))
+        assert verdict.standing in (Standing.HOLDS, Standing.UNPROVEN, Standing.REFUTED), (sampler, sigma)
+        assert (sigma > 1) == (verdict.standing is Standing.HOLDS), (sampler, sigma)
 
 
-def test_a_delta_that_protects_nobody_is_told() -> None:
-    verdict = checked(claiming("1.26", examples=1000))
-    assert not any("not below 1/n" in each for each in verdict.notes)
-    assert any("not below 1/n" in each for each in checked(claiming("1.26", examples=100_000)).notes)
+SAID = {"zero-out": "zero_out", "add/remove": "add_remove", "replace-one": "replace_one"}
 
 
-@pytest.mark.parametrize("sigma", [1e-6, 0.01, 0.015, 0.02, 0.03, 1e9])
-@pytest.mark.parametrize("sampler", ["poisson", "shuffle", "fixed_order"])
-def test_noise_of_any_size_has_a_verdict(sigma: float, sampler: str) -> None:
-    verdict = checked(claiming("3.0", sigma=sigma, sampler=sampler))
-    assert verdict.standing in (Standing.HOLDS, Standing.UNPROVEN, Standing.REFUTED)
-    assert (sigma > 1) == (verdict.standing is Standing.HOLDS)
+def test_an_adjacency_that_is_not_said_is_named() -> None:
+    for sampler in ["shuffle", "fixed_order", "random_allocation", "fixed_size", "poisson"]:
+        claim = replace(ABADI, epsilon=Printed("500"), sampler=sampler, steps=200)
+        name = {"fixed_size": "replace-one", "poisson": "add/remove"}.get(sampler, "zero-out")
+        verdict = checked(claim)
+        assert any(each.startswith(f"The claim names no adjacency: judged under {name}: ") for each in verdict.notes)
+        told = (f"Under {name} adjacency " in verdict.sentence, f"under {name} adjacency: for" in verdict.review)
+        assert told == ((sampler != "poisson",) * 2), sampler
+        said = checked(replace(claim, adjacency=SAID[name]))
+        assert "Under" not in said.sentence, sampler
+        assert not any("adjacency: judged" in each for each in said.notes), sampler
+
+
+def test_a_sampler_that_is_not_said_is_a_condition_of_the_verdict() -> None:
+    for epsilon, standing in (("3.1", Standing.HOLDS), ("2.0", Standing.REFUTED), ("3.000", Standing.UNPROVEN)):
+        verdict = checked(replace(SHUFFLED, epsilon=Printed(epsilon), sampler=None, steps=4680, epochs=None))
+        assert verdict.standing is standing
+        assert verdict.sentence.startswith("If its batches are Poisson's, epsilon is ")
+        assert " if its batches are Poisson's: for Poisson batches" in verdict.review
+        said = checked(replace(verdict.claim, sampler="poisson"))
+        assert "If its" not in said.sentence
+
+
+def test_a_number_beside_what_was_released_has_to_fit_all_of_it() -> None:
+    for releases, (beside, words) in product(
+        [[Release(0.01, 1.1, 1000)], [Release(0.01, 1.1, 900), Release(0.01, 1.0, 100)]],
+        [
+            ({"sigma": 0.5}, "has sigma = 1.1, and 0.5 is claimed"),
+            ({"q": 0.02}, "has q = 0.01, and 0.02 is claimed"),
+            ({"batch": 200, "examples": 10_000}, "is q = 0.02, and 0.01 is released"),
+            ({"epochs": 20.0}, "are 10 epochs, and 20 are claimed"),
+            ({"steps": 999}, "are 1,000 steps, and 999 are claimed"),
+        ],
+    ):
+        state = {"history": [[each.sigma, each.q, each.count] for each in releases]}
+        claim = replace(read_claim(json.dumps(state)).claim, epsilon=Printed("8"), delta=1e-5)
+        assert checked(claim).standing is Standing.HOLDS, (releases, beside, words)
+        verdict = checked(replace(claim, **beside))
+        assert verdict.standing is Standing.CONTRADICTORY, (releases, beside, words)
+        assert words in verdict.sentence, (releases, beside, words)
+
+
+def test_numbers_beside_a_history_have_to_fit_it_as_the_rate_that_opacus_takes_does() -> None:
+    state = {"history": [[1.1, 0.01, 1000]], "epsilon": 3, "delta": 1e-5}
+    assert checked(read_claim(json.dumps(state)).claim).standing is Standing.HOLDS
+    for beside in ({"noise_multiplier": 0.5}, {"sample_rate": 0.02}, {"epochs": 20}):
+        assert checked(read_claim(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
+    fits = {"noise_multiplier": 1.1, "batch_size": 100, "dataset_size": 10_000, "epochs": 10}
+    assert checked(read_claim(json.dumps(state | fits)).claim).standing is Standing.HOLDS
+    claim = Claim(Printed("8"), 1e-5, 1 / 118, 512, 60_000, 1.1, steps=1180, sampler="poisson")
+    assert checked(claim).standing is Standing.HOLDS
+    assert checked(replace(claim, q=1 / 119)).standing is Standing.CONTRADICTORY
+
+
+VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
+    "moments": (Standing.HOLDS, "at most 0.9481", "moments"),
+    "composition": (Standing.CONTRADICTORY, "gives 14.3, and 9.34 is claimed", None),
+    "cifar": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
+    "tutorial": (Standing.HOLDS, "at most 2.389", "moments"),
+    "clt": (Standing.REFUTED, "at least 0.862", "gdp"),
+    "clt-high": (Standing.HOLDS, "at most 28.1", "gdp"),
+    "shuffled": (Standing.REFUTED, "proven to be at least", "moments"),
+    "sa-dpsgd": (Standing.INSUFFICIENT, "the number of steps or epochs", None),
+    "tanh": (Standing.HOLDS, "at most 2.38", "rdp"),
+    "mma": (Standing.HOLDS, "at most 0.9481", None),
+    "vaultgemma": (Standing.INSUFFICIENT, "sigma", None),
+    "opacus-rdp": (Standing.HOLDS, "at most 6.7", "rdp"),
+    "opacus-prv": (Standing.UNPROVEN, "between 6.76", "pld"),
+}
+
+
+def test_each_worked_claim_has_its_verdict_and_a_source() -> None:
+    for example in EXAMPLES:
+        standing, words, accountant = VERDICTS[example.name]
+        verdict = checked(example.claim)
+        assert verdict.standing is standing, example
+        assert words in verdict.sentence, example
+        assert accountant is None or accountant in [each.accountant for each in verdict.given_by], example
+    assert len(EXAMPLES) == len({each.name for each in EXAMPLES}) == len({each.title for each in EXAMPLES})
+    assert len(EXAMPLES) >= 12
+    assert {standing for standing, _, _ in VERDICTS.values()} == set(Standing)
+    for each in EXAMPLES:
+        assert ARXIV.search(each.source) or re.search(r"\d{4}|\d[.]\d", each.source)
+        assert each.place
+        assert not each.note or each.note.endswith(".")

@@ -1,11 +1,14 @@
 """What a command prints, read as strictly as JSON is defined."""
 
 import json
+import signal
 from typing import Any
 
 import pytest
 
 from dpcore.__main__ import main
+
+Output, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch  # what tests of commands are given
 
 
 def strict(constant: str) -> None:
@@ -20,3 +23,8 @@ def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[st
     assert err == ""
     assert out.count("\n") == 1
     return json.loads(out, parse_constant=strict)
+
+
+def interruptible() -> None:
+    """Have processes started from here on heed SIGINT, which those of a job in the background ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,7 +1,6 @@
-"""`python -m dpcore epsilon`: its JSON, its table, its manners with bad input."""
+"""`python -m dpcore epsilon`: its JSON, its table, and both ends of what is proven where batches are not Poisson's."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,18 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore.__main__ import COMMANDS, main
+from dpcore.__main__ import main
 from dpcore.figures.epsilon import POINTS, epochs_at, epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS
 from tests import golden
-from tests.commands.printed import printed
+from tests.commands.printed import Output, printed
 
 HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
+SETTING = ["epsilon", "--q", ".1", "--sigma", "1", "--steps", "20", "--delta", "1e-5", "--accountant", "rdp"]
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_headline_setting_prints_the_known_numbers(capsys: Output) -> None:
     found = printed(capsys, HEADLINE)
     assert (found["q"], found["sigma"], found["delta"]) == (0.01, 4.0, 1e-5)
     assert len(found["steps"]) == 100
@@ -37,31 +38,27 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: pytest.CaptureFix
     assert all(len(curve["epsilon"]) == 100 for curve in curves.values())
 
 
-@pytest.mark.parametrize("steps", [7, 99, 100, 101, 12_345])
-def test_its_steps_are_those_of_a_chart(steps: int, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
-    found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
-    mechanism = Mechanism.constant(0.01, 4.0, steps)
-    figure = epsilon_figure(mechanism, 1e-5, accountants=["gdp"])
-    drawn: Any = next(figure.select_traces({"name": ACCOUNTANTS["gdp"].title}))
-    grid = np.array(sorted({1, *found["steps"]}))  # a chart begins at the first step
-    assert np.array_equal(drawn.x, epochs_at(mechanism, grid))
-    assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]
+def test_its_steps_are_those_of_a_chart(capsys: Output) -> None:
+    for steps in (7, 100, 101, 12_345):
+        given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
+        found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
+        mechanism = Mechanism.constant(0.01, 4.0, steps)
+        figure = epsilon_figure(mechanism, 1e-5, accountants=["gdp"])
+        drawn: Any = next(figure.select_traces({"name": ACCOUNTANTS["gdp"].title}))
+        grid = np.array(sorted({1, *found["steps"]}))  # a chart begins at the first step
+        assert np.array_equal(drawn.x, epochs_at(mechanism, grid))
+        assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]
 
 
-def test_accountants_and_points_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+def test_accountants_and_points_can_be_chosen_but_no_more_points_than_steps(capsys: Output) -> None:
     chosen = ["--accountant", "zcdp", "--accountant", "rdp", "--accountant", "zcdp", "--points", "4"]
     found = printed(capsys, HEADLINE + chosen)
     assert list(found["accountants"]) == ["zcdp", "rdp"]
     assert found["steps"] == [2500, 5000, 7500, 10_000]
+    assert printed(capsys, [*HEADLINE, "--steps", "3", "--accountant", "naive"])["steps"] == [1, 2, 3]
 
 
-def test_there_are_no_more_points_than_steps(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["epsilon", "--q", "1", "--sigma", "5", "--steps", "3", "--delta", "1e-5", "--accountant", "naive"]
-    assert printed(capsys, arguments)["steps"] == [1, 2, 3]
-
-
-def test_infinity_is_null_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+def test_infinity_is_null_and_explained(capsys: Output) -> None:
     arguments = ["epsilon", "--q", ".9", "--sigma", "5", "--steps", "10", "--delta", "1e-5"]
     zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"]["zcdp"]
     assert zcdp["epsilon"] == [None, None]
@@ -70,14 +67,14 @@ def test_infinity_is_null_and_explained(capsys: pytest.CaptureFixture[str]) -> N
     assert printed(capsys, tiny)["accountants"]["gdp"]["note"]
 
 
-def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: Output) -> None:
     schedule = ["--accountant", "rdp", "--schedule", "exponential", "--rate", ".02", "--level-steps", "100"]
     found = printed(capsys, HEADLINE + schedule)
     assert (found["schedule"], found["rate"], found["level_steps"]) == ("exponential", 0.02, 100)
     assert found["accountants"]["rdp"]["epsilon"][-1] > 2 * golden.ABADI_RDP.epsilon
 
 
-def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_ends_with_a_verdict_on_each_line(capsys: Output) -> None:
     assert main(HEADLINE) == 0
     out = capsys.readouterr().out
     assert out.startswith("epsilon after 10000 steps\n")
@@ -88,13 +85,8 @@ def test_the_table_ends_with_a_verdict_on_each_line(capsys: pytest.CaptureFixtur
     assert "Certified" in lines["pld"]
 
 
-@pytest.mark.parametrize(
-    "alone", [[], ["--accountant", "gdp"], pytest.param(["--accountant", "pld"], marks=pytest.mark.long)]
-)
-@pytest.mark.long
-def test_huge_and_infinite_numbers_are_short_and_explained_once(
-    capsys: pytest.CaptureFixture[str], alone: list[str]
-) -> None:
+@pytest.mark.parametrize("alone", [["--accountant", "gdp"], pytest.param([], marks=pytest.mark.long)])
+def test_huge_and_infinite_numbers_are_short_and_explained_once(capsys: Output, alone: list[str]) -> None:
     for sigma in (".05", ".01", "1e-3"):
         assert main(["epsilon", "--q", ".01", "--sigma", sigma, "--steps", "1000", "--delta", "1e-5", *alone]) == 0
         lines = capsys.readouterr().out.splitlines()
@@ -104,7 +96,7 @@ def test_huge_and_infinite_numbers_are_short_and_explained_once(
             assert ("infinite" in line) == ("n/a, because" in line)
 
 
-def test_the_table_does_not_round_a_bound_down(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_does_not_round_a_bound_down(capsys: Output) -> None:
     assert main(["epsilon", "--q", "1", "--sigma", "2", "--steps", "1", "--delta", "1e-5"]) == 0
     lines = {line.split()[0]: line.split()[1] for line in capsys.readouterr().out.splitlines()[1:]}
     mechanism = Mechanism.constant(1.0, 2.0, 1)
@@ -113,66 +105,50 @@ def test_the_table_does_not_round_a_bound_down(capsys: pytest.CaptureFixture[str
             assert float(lines[name]) >= accountant.curve(mechanism, 1, 1e-5).epsilon[0]
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        (["--q", "1.7"], "q=1.7 in (0, 1]"),
-        (["--q", "0"], "q=0.0 in (0, 1]"),
-        (["--sigma", "-1"], "sigma=-1.0"),
-        (["--sigma", "abc"], "--sigma: expected 'abc' to be a finite number"),
-        (["--sigma", "nan"], "--sigma: expected 'nan' to be a finite number"),
-        (["--sigma", "inf"], "--sigma: expected 'inf' to be a finite number"),
-        (["--steps", "0"], "steps=0"),
-        (["--steps", "1.5"], "--steps: expected '1.5' to be a whole number"),
-        (["--steps", "1e10"], "at most 1000000000"),
-        (["--delta", "1"], "delta=1.0 in (0, 1)"),
-        (["--points", "0"], "points=0"),
-        (["--accountant", "abadi"], "accountant='abadi' to be one of: moments"),
-        (["--schedule", "cosine"], "schedule='cosine' to be one of: constant"),
-        (["--schedule", "linear", "--rate", "1", "--level-steps", "9"], "rate=1.0"),
-        (["--schedule", "time", "--rate", "1", "--steps", "1e9", "--level-steps", "1"], "level_steps=1"),
-        (["--rate", "3"], "no --rate without a schedule that changes sigma: it would change nothing"),
-        (["--schedule", "exponential", "--rate", "0"], "no --schedule exponential with --rate 0: it would change noth"),
-        (["--schedule", "step", "--rate", "1"], "no --schedule step with --rate 1: it would change nothing"),
-        (["--level-steps", "3"], "no --level-steps without a schedule"),
-        (["--schedule", "time"], "--rate to be given with --schedule time"),
-        (["--points", "3"], "no --points without --json"),
-        (["--bogus"], "--bogus"),
-        (["--accountant"], "--accountant"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(capsys: pytest.CaptureFixture[str], changed: list[str], words: str) -> None:
-    assert main(HEADLINE + changed) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert words in err
-
-
-@pytest.mark.parametrize("arguments", [[], ["epsilom"], ["epsilon"], ["--json"]])
-def test_a_wrong_or_bare_command_is_one_line_and_status_2(
-    capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-
-
-def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    out = capsys.readouterr().out
-    assert all(name in out for name in COMMANDS)
-
-
-def test_it_runs_as_a_process_without_torch() -> None:
-    arguments = [*HEADLINE, "--points", "1", "--accountant", "rdp", "--json"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPROFILEIMPORTTIME": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "dpcore", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
+def test_commands_that_compute_and_look_run_without_torch_and_pages() -> None:
+    """In one process; `train`, `audit` and `perturb` alone need torch."""
+    computing = [HEADLINE, ["papers", "--paper", "002"], ["runs", "list"], ["data", "status"]]
+    code = (
+        f"import sys; from dpcore.__main__ import main; print(sum(main(words) for words in {computing}))\n"
+        "print(sorted({'numpy', 'torch', 'streamlit'} & sys.modules.keys()))"
     )
-    assert done.returncode == 0
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-2:] == ["0", "['numpy']"]
+    words = [sys.executable, "-m", "dpcore", *HEADLINE, "--points", "1", "--accountant", "rdp", "--json"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["accountants"]["rdp"]["epsilon"][0] == pytest.approx(1.0355, abs=2e-4)
-    loaded = {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
-    assert "numpy" in loaded
-    assert not {"torch", "streamlit"} & loaded
+
+
+def test_every_sampler_gives_both_ends_at_every_horizon(capsys: Output) -> None:
+    assert "sampler" not in printed(capsys, SETTING)
+    for name, sampler in SAMPLERS.items():
+        found = printed(capsys, [*SETTING, "--sampler", name, "--points", "4"])
+        assert found["steps"] == [5, 10, 15, 20]
+        drawn = found["sampler"]
+        assert (drawn["name"], drawn["adjacency"]) == (name, sampler.adjacency)
+        expected = sampler.curve(0.1, 1.0, [5, 10, 15, 20], 1e-5)
+        assert expected.lower is not None
+        assert drawn["kind"] == str(expected.kind)
+        assert (drawn["epsilon"], drawn["lower"]) == (expected.epsilon.tolist(), expected.lower.tolist()), name
+
+
+def test_poisson_batches_may_have_a_schedule(capsys: Output) -> None:
+    schedule = ["--schedule", "exponential", "--rate", ".1", "--accountant", "pld"]
+    found = printed(capsys, [*SETTING, *schedule, "--sampler", "poisson"])
+    assert found["sampler"]["epsilon"] == found["accountants"]["pld"]["epsilon"]
+
+
+def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: Output) -> None:
+    found = printed(capsys, [*SETTING, "--bands", "4", "--points", "4"])
+    plain = ["epsilon", "--q", ".4", "--sigma", "1", "--steps", "5", "--delta", "1e-5", "--accountant", "rdp"]
+    expected = printed(capsys, plain)
+    assert (found["bands"], found["q"], found["steps"]) == (4, 0.1, [5, 10, 15, 20])
+    curve = expected["accountants"]["rdp"]["epsilon"]
+    assert found["accountants"]["rdp"]["epsilon"] == [curve[rounds - 1] for rounds in (2, 3, 4, 5)]
+
+
+def test_the_table_names_sampler_and_adjacency(capsys: Output) -> None:
+    assert main([*SETTING, "--sampler", "shuffle"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "Shuffled every epoch, zero-out: epsilon 6.3" in last
+    assert "do not hold" in last

@@ -9,7 +9,7 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.commands.train import closing
 from dpcore.runs.record import Status, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
+from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.training import checkpoint
 from dpcore.training.config import RunConfig
@@ -42,12 +42,10 @@ def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list
     return run, told
 
 
-@pytest.mark.parametrize("status", [Status.CANCELLED, Status.FAILED])
-@pytest.mark.long
-def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(status, capsys):
+def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_run_would(capsys):
     *_, whole = train(CONFIG)
     with Store() as store:
-        run, told = cut_off(store, status)
+        run, told = cut_off(store, Status.FAILED)
         assert main(["runs", "resume", run]) == 0
         newest, oldest = store.runs()
         events = [event for _, event in store.tail(newest.id)]
@@ -58,7 +56,7 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
     assert isinstance(events[-1], Finished)
     assert dataclasses.replace(events[-1], seconds=whole.seconds) == whole
     assert (newest.status, newest.config, newest.name) == (Status.FINISHED, CONFIG, "a name")
-    assert (oldest.id, oldest.status) == (run, status)
+    assert (oldest.id, oldest.status) == (run, Status.FAILED)
     said = capsys.readouterr()
     assert said.out.splitlines()[-3:] == closing([CONFIG], [whole])
     assert "The seed is fixed (0)" in said.out.splitlines()[-2]
@@ -66,30 +64,19 @@ def test_the_new_run_has_the_events_until_the_checkpoint_and_ends_as_the_whole_r
     assert f"Recorded as run {newest.id}." in said.err
 
 
-def test_where_nothing_was_saved_it_begins_anew(capsys):
+def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on_is_refused(capsys):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST, saved=False)
-        new = resume(store, run, worker_name(os.getpid()))
+        with rest_of(store, run) as rest:
+            rest.submit(store, worker_name(os.getpid()))
+        new = rest.id
         assert store.tail(new) == []
-        assert store.run(new).status is Status.RUNNING
-
-
-@pytest.mark.parametrize("status", [Status.FINISHED, Status.RUNNING])
-def test_a_run_that_finished_or_still_goes_on_is_refused(status, capsys):
-    with Store() as store:
-        run = store.submit(CONFIG, worker=worker_name(os.getpid()))
-        if status is Status.FINISHED:
-            store.end(run, status)
-        assert main(["runs", "resume", run]) == 2
-        assert f"run='{run}' to have ended early, but it is {status}" in capsys.readouterr().err
-        assert len(store.runs()) == 1
-
-
-def test_an_unknown_run_is_named(capsys):
-    with Store():
-        pass
-    assert main(["runs", "resume", "nosuchrun"]) == 2
-    assert "run='nosuchrun'" in capsys.readouterr().err
+        for status in (Status.RUNNING, Status.FINISHED):
+            if status is Status.FINISHED:
+                store.end(new, status)
+            assert main(["runs", "resume", new]) == 2
+            assert f"run={new!r} to have ended early, but it is {status}" in capsys.readouterr().err
+            assert len(store.runs()) == 2
 
 
 def files(store: Store) -> list[Path]:
@@ -115,27 +102,6 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
     assert len(err.splitlines()) == 1
     assert str(path) in err
     assert "weights_only" not in err
-
-
-@pytest.mark.long
-def test_a_run_killed_between_saving_and_recording_it_still_ends_as_the_whole_run(capsys):
-    *_, whole = train(CONFIG)
-    with Store() as store:
-        run, told = cut_off(store, Status.LOST)
-        last = max(i for i, event in enumerate(told) if isinstance(event, Checkpointed))
-        killed = store.submit(CONFIG, worker=worker_name(os.getpid()))
-        for event in told[:last]:
-            store.append(killed, event)
-        store.end(killed, Status.LOST)
-        checkpoint_path(store.home, run).rename(checkpoint_path(store.home, killed))
-        assert main(["runs", "resume", killed]) == 0
-        events = [event for _, event in store.tail(store.runs()[0].id)]
-    assert events[: last + 1] == told[: last + 1]
-    assert isinstance(events[0], Started)
-    assert sum(isinstance(event, Started) for event in events) == 1
-    assert isinstance(whole, Finished)
-    assert isinstance(events[-1], Finished)
-    assert events[-1].accuracy == whole.accuracy
 
 
 def test_an_error_before_the_first_step_fails_the_rest_which_keeps_its_checkpoint(capsys, monkeypatch):

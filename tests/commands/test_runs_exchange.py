@@ -19,17 +19,17 @@ from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started
+from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
-from tests.commands.printed import printed
+from tests.commands.printed import Output, Patch, printed
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(model="mlp", epochs=0.2)
 STEPS = plan(CONFIG).steps
-Output = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: Patch) -> Iterator[Store]:
     """The store that DPCORE_HOME names; the working directory is empty."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     (tmp_path / "here").mkdir()
@@ -60,9 +60,7 @@ def refused(capsys: Output, *words: str) -> str:
     return err
 
 
-def test_an_exported_run_is_imported_elsewhere(
-    store: Store, capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Path, monkeypatch: Patch) -> None:
     run = finished(store)
     tag(store, run, ["class of 2026"])
     annotate(store, run, "the first\nof many")
@@ -81,16 +79,16 @@ def test_an_exported_run_is_imported_elsewhere(
     assert "it was imported" in refused(capsys, "resume", found["id"])
 
 
-@pytest.mark.parametrize("form", [name for name, form in FORMS.items() if not isinstance(form, FolderForm)])
-def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Store, capsys: Output, form: str) -> None:
+def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Store, capsys: Output) -> None:
     run = finished(store)
-    assert main(["runs", "export", run, "--format", form]) == 0
-    text = capsys.readouterr().out
-    assert text
-    found = printed(capsys, ["runs", "export", run, "--format", form, "--to", "."])
-    assert (found["runs"], found["format"]) == ([run], form)
-    assert Path(found["to"]).read_text(encoding="utf-8") == text
-    assert run in found["to"]
+    for form in (name for name, form in FORMS.items() if not isinstance(form, FolderForm)):
+        assert main(["runs", "export", run, "--format", form]) == 0
+        text = capsys.readouterr().out
+        assert text, form
+        found = printed(capsys, ["runs", "export", run, "--format", form, "--to", "."])
+        assert (found["runs"], found["format"]) == ([run], form)
+        assert Path(found["to"]).read_text(encoding="utf-8") == text
+        assert run in found["to"]
 
 
 @pytest.mark.long
@@ -119,75 +117,60 @@ def test_nothing_is_overwritten(store: Store, capsys: Output) -> None:
     assert Path("kept").read_text() == "precious"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["export", "nope"], "run='nope'"),
-        (["export", "RUN", "--format", "zip"], "--format"),
-        (["export", "RUN", "nope", "--format", "csv"], "run='nope'"),
-        (["export", "RUN", "nope"], "Expected one run with --format json, not 2"),
-        (["export", "RUN", "--to", ""], "--to=''"),
-        (["export", "RUN", "--to", "no/such/folder/x"], "Expected no/such/folder/x to be a place to write to"),
-        (["export", "RUN", "--to", "x" * 5000], "to be a place to write to"),
-        (["export", "RUN", "--to", "nul\0"], "null"),
-        (["export", "RUN", "--json"], "Expected --to with --json"),
-        (["export", "QUEUED"], "to have begun, but it is queued"),
-        (["export", "QUEUED", "--format", "tensorboard", "--to", "out"], "to have begun, but it is queued"),
-        (["export", "JOB", "--format", "csv"], "but it is of the kind perturbation"),
-        (["delete", "nope", "--yes"], "run='nope'"),
-        (["delete", "QUEUED", "--yes"], "to have ended, but it is queued; cancel it first"),
-        (["delete", "RUN", "RUNNING", "--yes"], "to have ended, but it is running; cancel it first"),
-        (["delete", "RUN"], "Expected --yes where nobody can be asked"),
-        (["list", "--watch"], "Expected a terminal"),
-        (["list", "--watch", "--json"], "Expected no --json"),
-        (["show", "JOB", "--watch"], "but it is of the kind perturbation"),
-    ],
-    ids=lambda each: " ".join(each)[:40].replace("\0", "") if isinstance(each, list) else None,
-)
-def test_bad_input_is_one_line_and_nothing_is_written(
-    store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
-) -> None:
-    from dpcore.training.perturbation.request import Request
+REFUSED = {
+    "export nope": "run='nope'",
+    "export RUN --format zip": "--format",
+    "export RUN nope --format csv": "run='nope'",
+    "export RUN nope": "Expected one run with --format json, not 2",
+    "export RUN --to no/such/folder/x": "Expected no/such/folder/x to be a place to write to",
+    f"export RUN --to {'x' * 5000}": "to be a place to write to",
+    "export RUN --to nul\0": "null",
+    "export RUN --json": "Expected --to with --json",
+    "export QUEUED": "to have begun, but it is queued",
+    "export QUEUED --format tensorboard --to out": "to have begun, but it is queued",
+    "export JOB --format csv": "but it is of the kind perturbation",
+    "delete nope --yes": "run='nope'",
+    "delete QUEUED --yes": "to have ended, but it is queued; cancel it first",
+    "delete RUN RUNNING --yes": "to have ended, but it is running; cancel it first",
+    "delete RUN": "Expected --yes where nobody can be asked",
+    "list --watch": "Expected a terminal",
+    "list --watch --json": "Expected no --json",
+    "show JOB --watch": "but it is of the kind perturbation",
+}
 
+
+def test_bad_input_is_one_line_and_nothing_is_written(store: Store, capsys: Output, monkeypatch: Patch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     running = store.submit(CONFIG, "", "elsewhere:1")
     ids = {"RUN": finished(store), "QUEUED": store.submit(CONFIG), "RUNNING": running, "JOB": store.submit(Request())}
     before = [(item.id, item.status, item.sequence) for item in store.runs(kind=None)]
-    assert said in refused(capsys, *(ids.get(word, word) for word in words))
-    assert [(item.id, item.status, item.sequence) for item in store.runs(kind=None)] == before
+    for words, said in REFUSED.items():
+        assert said in refused(capsys, *(ids.get(word, word) for word in words.split(" "))), words
+        assert [(item.id, item.status, item.sequence) for item in store.runs(kind=None)] == before
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "to be an exported run in JSON"),
-        (b'{"format": "dpcore run", "ver', "to be an exported run in JSON"),
-        (b'{"version": ' + b"9" * 10_000_000 + b"}", "to be an exported run in JSON"),
-        (b"[" * 10_000_000, "nested too deeply"),
-        (b"\0" * 1000, "to be an exported run in JSON"),
-        (gzip.compress(b" " * 100_000_000), "to be an exported run in JSON"),
-        (b" " * 20_000_000, "to have at most 16,777,216 bytes"),
-        (b'{"format": "dpcore run", "version": 99}', "to be of version 1"),
-    ],
-    ids=["empty", "cut off", "a huge number", "nested", "NULs", "compressed", "too large", "newer"],
-)
-def test_a_hostile_file_is_one_line_and_makes_no_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, content: bytes, said: str
+HOSTILE = {
+    b"": "to be an exported run in JSON",
+    b'{"format": "dpcore run", "ver': "to be an exported run in JSON",
+    b'{"version": ' + b"9" * 10_000_000 + b"}": "to be an exported run in JSON",
+    b"[" * 10_000_000: "nested too deeply",
+    b"\0" * 1000: "to be an exported run in JSON",
+    gzip.compress(bytes(10_000_000)): "to be an exported run in JSON",
+    b" " * 20_000_000: "to have at most 16,777,216 bytes",
+    b'{"format": "dpcore run", "version": 99}': "to be of version 1",
+}
+
+
+def test_a_hostile_file_or_none_is_one_line_and_makes_no_store(
+    tmp_path: Path, monkeypatch: Patch, capsys: Output
 ) -> None:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    Path("file").write_bytes(content)
-    assert said in refused(capsys, "import", "file")
-    assert not (tmp_path / "home").exists()
-
-
-@pytest.mark.parametrize("name", [".", "nowhere", "nul\0", "x" * 5000, "/dev/zero"])
-def test_what_is_no_file_is_one_line_and_makes_no_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output, name: str
-) -> None:
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    assert "Expected " in refused(capsys, "import", name)
+    for content, said in HOSTILE.items():
+        Path("file").write_bytes(content)
+        assert said in refused(capsys, "import", "file"), content[:20]
+    for name in (".", "nowhere", "nul\0", "x" * 5000, "/dev/zero"):
+        assert "Expected " in refused(capsys, "import", name)
     assert not (tmp_path / "home").exists()
 
 
@@ -206,17 +189,15 @@ def test_a_deleted_run_is_gone_with_its_checkpoint(store: Store, capsys: Output)
     assert printed(capsys, ["runs", "delete", runs[2], "--yes"]) == {"deleted": [runs[2]]}
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1), ("", 1), ("\n", 1)])
-def test_whoever_sits_at_a_terminal_is_asked(
-    store: Store, capsys: Output, monkeypatch: pytest.MonkeyPatch, answer: str, left: int
-) -> None:
+def test_whoever_sits_at_a_terminal_is_asked(store: Store, capsys: Output, monkeypatch: Patch) -> None:
     run = finished(store)
-    asked = io.StringIO(answer)
-    monkeypatch.setattr(asked, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stdin", asked)
-    assert main(["runs", "delete", run]) == 0
-    assert f"Delete {run} (mine) with all events and checkpoints, for good? [y/N]" in capsys.readouterr().err
-    assert len(store.runs()) == left
+    for answer, left in (("n\n", 1), ("", 1), ("\n", 1), ("y\n", 0)):
+        asked = io.StringIO(answer)
+        monkeypatch.setattr(asked, "isatty", lambda: True)
+        monkeypatch.setattr(sys, "stdin", asked)
+        assert main(["runs", "delete", run]) == 0
+        assert f"Delete {run} (mine) with all events and checkpoints, for good? [y/N]" in capsys.readouterr().err
+        assert len(store.runs()) == left, answer
 
 
 @pytest.mark.long

@@ -1,38 +1,43 @@
-"""`runs list --watch` and `runs show --watch`, in a real terminal and behind a pipe, beside a run that goes on."""
+"""`runs list --watch` and `runs show --watch`, in a terminal and behind a pipe, beside a run that goes on."""
 
 import json
 import os
 import pty
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from dpcore.commands.runs.watching import curve
+from dpcore.commands.runs.watching import curve, watch_all, watch_one
 from dpcore.runs.expected import duration
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from tests.commands.printed import Output, Patch, interruptible
 
 ROOT = Path(__file__).parents[2]
 CONFIG = RunConfig(model="mlp", epochs=0.2)
 STEPS = plan(CONFIG).steps
-PATIENCE = 60.0  # seconds
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(tmp_path: Path, monkeypatch: Patch) -> Iterator[Store]:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     with Store() as store:
         yield store
+
+
+def in_a_terminal(monkeypatch: Patch) -> None:
+    """Have standard output be a terminal."""
+    for name, value in {"TERM": "xterm", "COLUMNS": "140", "LINES": "40"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
 
 
 def began(store: Store, name: str = "mine") -> str:
@@ -49,44 +54,14 @@ def finish(store: Store, run: str) -> None:
     store.end(run, Status.FINISHED)
 
 
-class Terminal:
-    """A command in a terminal of its own."""
+def meanwhile(*happens: Callable[[], object]) -> Callable[[float], object]:
+    """A wait that takes no time: the first call lets the first of these happen, and so on."""
+    rest = iter(happens)
+    return lambda _: next(rest)()
 
-    def __init__(self, *words: str) -> None:
-        ours, theirs = pty.openpty()
-        self._ours, self.text = ours, ""
-        command = [sys.executable, "-m", "dpcore", "runs", *words]
-        env = os.environ | {"TERM": "xterm", "COLUMNS": "140", "LINES": "40"}
-        self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
-        os.close(theirs)
 
-    def until(self, words: str) -> str:
-        """All that it has shown by the time that the words are on it."""
-        deadline = time.monotonic() + PATIENCE
-        while words not in self.text:
-            assert time.monotonic() < deadline, self.text[-2000:]
-            self._read()
-        return self.text
-
-    def ended(self) -> int:
-        """Its exit status."""
-        deadline = time.monotonic() + PATIENCE
-        while self.process.poll() is None:
-            assert time.monotonic() < deadline, self.text[-2000:]
-            self._read()
-        while self._read():
-            pass
-        os.close(self._ours)
-        return self.process.returncode
-
-    def _read(self) -> bool:
-        if not select.select([self._ours], [], [], 0.05)[0]:
-            return False
-        try:
-            self.text += os.read(self._ours, 65_536).decode(errors="replace")
-        except OSError:  # nobody writes any more
-            return False
-        return True
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 def plain(text: str) -> str:
@@ -94,60 +69,55 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
 
 
-@pytest.mark.long
-def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store) -> None:
+def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store, capsys: Output, monkeypatch: Patch) -> None:
+    in_a_terminal(monkeypatch)
     run = began(store, "[red]name[/red] \x1b]0;owned\x07")
-    terminal = Terminal("show", run, "--watch")
-    shown = terminal.until("25.0%")
-    assert "owned\x07" not in shown
-    assert "[red]name[/red]" in plain(shown)
-    assert "running" in shown
-    assert f"{duration((STEPS - 1) / 2)} left" in shown
-    finish(store, run)
-    assert terminal.ended() == 0
-    last = plain(terminal.text).split("test accuracy")[-1]
-    assert " 62.5% |" in last
-    assert last.count("•") == 2
-    assert f"step {STEPS}, accuracy 62.5%" in plain(terminal.text)
+    shown: list[str] = []
+
+    def goes_on() -> None:
+        shown.append(capsys.readouterr().out)
+        finish(store, run)
+
+    assert watch_one(store, store.run(run), wait=meanwhile(goes_on)) == 0
+    assert "owned\x07" not in shown[0]
+    for words in ("[red]name[/red]", "running", "25.0%", f"{duration((STEPS - 1) / 2)} left"):
+        assert words in plain(shown[0]), words
+    last = plain(capsys.readouterr().out)
+    assert f"step {STEPS}, accuracy 62.5%" in last
+    assert " 62.5% |" in last.split("test accuracy")[-1]
+    assert last.split("test accuracy")[-1].count("•") == 2
+    assert watch_one(store, store.run(run), wait=meanwhile()) == 0  # a run that has ended is shown once
+    assert "finished" in capsys.readouterr().out
 
 
-@pytest.mark.long
-def test_ctrl_c_ends_the_watching_and_not_the_run(store: Store) -> None:
-    run = began(store)
-    for words in (("show", run, "--watch"), ("list", "--watch")):
-        terminal = Terminal(*words)
-        assert "step 1" in terminal.until(run) + terminal.until("accuracy 25.0%")
-        os.kill(terminal.process.pid, signal.SIGINT)
-        assert terminal.ended() == 0
-        assert "Traceback" not in terminal.text
-    assert store.run(run).status is Status.RUNNING
-    assert not store.run(run).cancelling
-
-
-def test_the_list_shows_who_waits_and_who_has_gone(store: Store) -> None:
+def test_the_list_shows_who_waits_and_who_is_gone_until_ctrl_c(
+    store: Store, capsys: Output, monkeypatch: Patch
+) -> None:
+    in_a_terminal(monkeypatch)
     run, waiting = began(store), store.submit(CONFIG, "next")
-    terminal = Terminal("list", "--watch")
-    terminal.until(waiting)
-    assert "queued, number 1" in terminal.text
-    finish(store, run)
-    store.cancel(waiting)
-    terminal.until("Nothing runs or waits.")
-    os.kill(terminal.process.pid, signal.SIGINT)
-    assert terminal.ended() == 0
+    shown: list[str] = []
+
+    def both_end() -> None:
+        shown.append(capsys.readouterr().out)
+        finish(store, run)
+        store.cancel(waiting)
+
+    assert watch_all(store, wait=meanwhile(both_end, interrupt)) == 0
+    assert all(words in shown[0] for words in (run, waiting, "queued, number 1", "accuracy 25.0%"))
+    assert "Nothing runs or waits." in capsys.readouterr().out
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("as_json", [True, False])
-def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json: bool) -> None:
-    run = began(store)
-    words = [sys.executable, "-m", "dpcore", "runs", "show", run, "--watch", *(["--json"] if as_json else [])]
-    child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert child.stdout
-    lines = [child.stdout.readline() for _ in range(3)]
-    finish(store, run)
-    rest, _ = child.communicate(timeout=PATIENCE)
-    lines += rest.splitlines(keepends=True)
-    assert child.returncode == 0
+def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json: bool, capsys: Output) -> None:
+    run, lines = began(store), []
+
+    def goes_on() -> None:
+        lines.extend(capsys.readouterr().out.splitlines())
+        finish(store, run)
+
+    assert watch_one(store, store.run(run), as_json=as_json, wait=meanwhile(goes_on)) == 0
+    assert len(lines) == 3
+    lines += capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     if as_json:
         assert [json.loads(line) for line in lines] == [json.loads(body) for _, body in store.bodies(run)]
@@ -156,12 +126,26 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
 
 
 @pytest.mark.long
-def test_a_run_that_has_ended_is_shown_once(store: Store) -> None:
-    run = began(store)
-    finish(store, run)
-    terminal = Terminal("show", run, "--watch")
-    assert terminal.ended() == 0
-    assert "finished" in terminal.text
+@pytest.mark.parametrize("words", [["show", "RUN", "--watch"], ["list", "--watch"]], ids=" ".join)
+def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(store: Store, words: list[str]) -> None:
+    interruptible()
+    run, text = began(store), ""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "dpcore", "runs", *(run if word == "RUN" else word for word in words)]
+    env = os.environ | {"TERM": "xterm", "COLUMNS": "140", "LINES": "40"}
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        while "accuracy 25.0%" not in text:
+            text += os.read(ours, 65_536).decode(errors="replace")
+        process.send_signal(signal.SIGINT)
+        try:
+            while read := os.read(ours, 65_536):
+                text += read.decode(errors="replace")
+        except OSError:  # nobody writes any more
+            os.close(ours)
+    assert process.returncode == 0
+    assert "Traceback" not in text
+    assert (store.run(run).status, store.run(run).cancelling) == (Status.RUNNING, False)
 
 
 def test_a_curve_of_one_point_or_of_a_run_that_learns_nothing_is_a_line() -> None:

@@ -1,17 +1,24 @@
-"""`python -m dpcore tradeoff`: its JSON, its text, its manners with bad input."""
+"""`python -m dpcore tradeoff` and `python -m dpcore check`: their JSON, their text, their files."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from dpcore.__main__ import main
-from tests.commands.printed import printed
+from dpcore.claims.worked import EXAMPLES
+from tests.commands.printed import Output, Patch, printed
 
 GAUSSIAN = ["tradeoff", "--q", "1", "--sigma", "2", "--steps", "4"]
 SGD = ["tradeoff", "--q", ".01", "--sigma", "4", "--steps", "10000"]
 
 
-def test_the_certified_curve_holds_the_exact_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_certified_curve_holds_the_exact_one(capsys: Output) -> None:
     found = printed(capsys, GAUSSIAN)
     alpha, certain = np.array(found["alpha"]), found["certified"]
     exact = norm.cdf(norm.isf(alpha) - 1.0)
@@ -24,7 +31,7 @@ def test_the_certified_curve_holds_the_exact_one(capsys: pytest.CaptureFixture[s
     assert (found["q"], found["sigma"], found["steps"], found["delta"]) == (1.0, 2.0, 4, 1e-5)
 
 
-def test_points_and_schedules_are_heard(capsys: pytest.CaptureFixture[str]) -> None:
+def test_points_and_schedules_are_heard(capsys: Output) -> None:
     plain = printed(capsys, [*SGD, "--points", "5"])
     assert plain["alpha"] == [0.0, 0.25, 0.5, 0.75, 1.0]
     falling = printed(capsys, [*SGD, "--points", "5", "--schedule", "exponential", "--rate", ".01"])
@@ -34,14 +41,17 @@ def test_points_and_schedules_are_heard(capsys: pytest.CaptureFixture[str]) -> N
     assert plain["gdp"]["mu"] == pytest.approx(0.254, abs=1e-3)
 
 
-def test_where_nothing_is_proven_null_and_a_note_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, ["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"])
+def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(capsys: Output) -> None:
+    silent = ["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]
+    found = printed(capsys, silent)
     assert found["gdp"]["mu"] is None
     assert found["risks"]["mu"]["upper"] is None
     assert "sigma=0.01" in found["certified"]["note"]
+    assert main(silent) == 0
+    assert "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
 
 
-def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_holds_a_table_and_the_statement(capsys: Output) -> None:
     assert main(SGD) == 0
     out = capsys.readouterr().out
     assert "beta, at least" in out
@@ -51,41 +61,77 @@ def test_the_text_holds_a_table_and_the_statement(capsys: pytest.CaptureFixture[
     assert float(row[1]) < float(row[2]) < 0.95
 
 
-def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_delta_is_compared_with_the_examples_that_are_given_and_with_none_otherwise(capsys: Output) -> None:
     assert main([*SGD, "--delta", "1e-3"]) == 0
     assert "1/n" not in capsys.readouterr().out
     assert main([*SGD, "--delta", "1e-3", "--examples", "1000"]) == 0
     assert "delta = 1e-3 is not below 1/n = 1e-3" in capsys.readouterr().out.replace("0.001", "1e-3")
 
 
-def test_a_sigma_that_hides_nothing_is_explained_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]) == 0
-    assert "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
+CLAIM = ["check", "--epsilon", "3.0", "--sigma", "1.1", "--q", ".01", "--steps", "1000", "--delta", "1e-5"]
+CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
 
 
-@pytest.mark.parametrize(
-    ("more", "named"),
-    [
-        (["--q", "0"], "q=0.0"),
-        (["--steps", "0"], "steps=0"),
-        (["--delta", "0"], "delta=0.0"),
-        (["--delta", "1"], "delta=1.0"),
-        (["--points", "1"], "points=1"),
-        (["--examples", "0"], "examples=0"),
-        (["--n", "100"], "--n"),
-        (["--schedule", "nothing"], "schedule='nothing'"),
-        (["--rate", "3"], "no --rate without a schedule"),
-        (["--schedule", "time", "--rate", "0"], "no --schedule time with --rate 0"),
-        (["--points", "3"], "no --points without --json"),
-        (["--json", "--examples", "3"], "no --examples without the statement"),
-        (["--sigma", "nan"], "nan"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(more: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*SGD, *more]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert named in err
+def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
+    found = printed(capsys, CLAIM)
+    assert (found["verdict"], found["claim"]["epsilon"]) == ("holds", "3.0")
+    assert 1.50 < found["certificate"]["lower"] <= found["certificate"]["upper"] < 1.52
+    assert found["room"] == 3.0 - found["certificate"]["upper"]
+    assert found["certificate"]["dp_event"]["count"] == 1000
+    assert found["review"].startswith("The claimed epsilon of 3.0 holds if its batches are Poisson's: for")
+    assert {"moments", "rdp", "gdp", "pld"} <= {each["accountant"] for each in found["counted"]}
+    assert found["read"] == found["left_out"] == []
+
+
+def test_a_sampler_changes_the_verdict(capsys: Output) -> None:
+    found = printed(capsys, [*CLAIM, "--sampler", "shuffle"])
+    assert found["verdict"] == "refuted"
+    assert found["certificate"]["lower"] > 3.05
+    assert found["certificate"]["dp_event"] is None
+
+
+def test_the_text_says_the_verdict_first_and_the_review_last(capsys: Output) -> None:
+    assert main([*CLAIM, "--accountant", "strong"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("CONTRADICTORY. Advanced composition gives ")
+    assert any(line.startswith("For a review: ") for line in lines)
+    assert all(len(line) <= 110 for line in lines)
+
+
+def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: Output) -> None:
+    file = tmp_path / "card.md"
+    file.write_text(CARD, encoding="utf-8")
+    found = printed(capsys, ["check", "--text", str(file), "--sigma", "1.3"])
+    assert (found["claim"]["sigma"], found["claim"]["accountant"]) == (1.3, "rdp")
+    assert {each["field"]: CARD[slice(*each["at"])] for each in found["read"]}["examples"] == "60,000"
+
+
+def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: Output) -> None:
+    state = json.dumps({"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"})
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(state.encode())))
+    found = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])
+    assert found["verdict"] == "holds"
+    assert "rdp" in [each["accountant"] for each in found["given_by"]]
+
+
+def test_an_option_that_does_not_fit_a_history_contradicts_it(tmp_path: Path, capsys: Output) -> None:
+    file = tmp_path / "history.json"
+    file.write_text(json.dumps({"history": [[1.1, 0.01, 1000]]}), encoding="utf-8")
+    words = ["check", "--text", str(file), "--epsilon", "3", "--delta", "1e-5"]
+    assert printed(capsys, words)["verdict"] == "holds"
+    assert printed(capsys, [*words, "--sigma", "0.5"])["verdict"] == "contradictory"
+
+
+def test_every_printed_claim_is_an_example(capsys: Output) -> None:
+    for example in EXAMPLES:
+        assert printed(capsys, ["check", "--example", example.name])["verdict"], example.name
+
+
+def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(tmp_path: Path, capsys: Output) -> None:
+    file = tmp_path / "given"
+    for content in (b"", b"nonsense", b"(3, 4)"):
+        file.write_bytes(content)
+        assert printed(capsys, ["check", "--text", str(file)])["verdict"] == "insufficient", content
+    file.write_bytes(b"\x80\x02\xff\xfe")
+    assert main(["check", "--text", str(file)]) == 2
+    assert "no text in UTF-8" in capsys.readouterr().err

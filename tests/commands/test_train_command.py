@@ -6,15 +6,24 @@ import signal
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from dpcore.__main__ import main
 from dpcore.commands import train as command
+from dpcore.commands.train import closing
+from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.runs.kinds import event_from_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.training import loop
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Finished, Started, from_json
+from dpcore.training.defaults import defaults
+from dpcore.training.events import Finished, Started
+from dpcore.training.plan import plan
+from dpcore.training.progress.seed_summary import with_seeds
+from tests.commands.printed import interruptible
 
 QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--source", "sample", "--device", "cpu"]
 
@@ -28,6 +37,10 @@ def home(tmp_path, monkeypatch):
     return tmp_path / "home"
 
 
+def config_of(*words: str) -> RunConfig:
+    return command.config_of(command.parser().parse_args(words))
+
+
 def test_a_note_on_what_could_not_be_kept_ends_the_line_that_says_it():
     note = "The features could not be kept in there; [Errno 28] No space left on device."
     said = command._line(Started(100, 5, 0.1, "cpu", 10, f"book-keeping; {note}"))
@@ -37,7 +50,7 @@ def test_a_note_on_what_could_not_be_kept_ends_the_line_that_says_it():
 def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(capsys):
     assert main([*QUICK, "--json", "--sigma", "0.5", "--clip-norm", "2", "--lr", "0.25", "--seed", "7"]) == 0
     out, err = capsys.readouterr()
-    events = [from_json(json.loads(line)) for line in out.splitlines()]
+    events = [event_from_json("training", json.loads(line)) for line in out.splitlines()]
     assert isinstance(events[0], Started)
     assert isinstance(events[-1], Finished)
     assert err.startswith("Recorded as run ")
@@ -68,106 +81,25 @@ def test_the_baseline_is_recorded_as_such(capsys):
     assert (config.optimizer, config.activation) == ("adam", "relu")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--sigma", "-1"], "sigma=-1.0"),
-        (["--sigma", "much"], "--sigma: expected 'much'"),
-        (["--lr", "nan"], "--lr: expected 'nan'"),
-        (["--lr", "inf"], "--lr: expected 'inf'"),
-        (["--batch", "0"], "batch=0"),
-        (["--batch", "1.5"], "--batch: expected '1.5'"),
-        (["--batch", "10001"], "batch=10001 to be at most the data's 10000"),
-        (["--clip-norm", "0"], "clip_norm=0"),
-        (["--epochs", "0"], "epochs=0"),
-        (["--epochs", "1e9"], "epochs="),
-        (["--delta", "1"], "delta=1"),
-        (["--momentum", "1"], "momentum=1"),
-        (["--seed", "-1"], "seed=-1"),
-        (["--dataset", "cifar"], "dataset='cifar'"),
-        (["--model", "resnet"], "model='resnet'"),
-        (["--optimizer", "lion"], "optimizer='lion'"),
-        (["--activation", "gelu"], "activation='gelu'"),
-        (["--device", "tpu"], "device='tpu'"),
-        (["--source", "full"], "full MNIST"),
-        (["--source", "half"], "source='half'"),
-        (["--batch", "0.5"], "--batch: expected '0.5'"),
-        (["--seeds", "0"], "seeds=0"),
-        (["--clipping", "hard"], "clipping='hard'"),
-        (["--reading", "literal"], "reading='literal' only with pi_adam"),
-        (["--pca", "60", "--model", "cnn"], "pca=60 only with model abadi, linear or mlp"),
-        (["--acceptance", "sa"], "public above 0"),
-        (["--features", "wavelets"], "features='wavelets'"),
-        (["--features", "scatter", "--model", "cnn"], "mnist scatter's model='cnn' to be one of"),
-        (["--model", "map_cnn"], "mnist's model='map_cnn' to be one of"),
-        (
-            ["--features", "scatter", "--dataset", "adult", "--source", "full"],
-            "adult's features='scatter' to be one of: pixels",
-        ),
-        (["--views", "0"], "views=0"),
-        (["--views", "17"], "views=17"),
-        (["--views", "4", "--optimizer", "adppl"], "no DP-PCA and no relevances with views=4"),
-        (["--views", "4", "--model", "mlp", "--pca", "60"], "no DP-PCA and no relevances with views=4"),
-        (["--views", "4", "--dataset", "adult", "--source", "full"], "no views=4 without a data set of images"),
-        (["--sigma", "0", "--stop-epsilon", "1"], "epsilon is infinite"),
-        (["--non-private", "--stop-epsilon", "1"], "epsilon is infinite"),
-        (["--stop-epsilon", "1", "--stop-accountant", "oracle"], "stop_accountant='oracle'"),
-        (["--dataset", "cifar10", "--model", "cnn9"], "source='sample' to be one of: full"),
-        (["--nonsense"], "--nonsense"),
-        (
-            ["--optimizer", "adam", "--momentum", "0.5"],
-            "no --momentum without an optimizer that has momentum (sgd or adppl)",
-        ),
-        (["--pca-sigma", "3"], "no --pca-sigma without pca"),
-        (["--public", "500"], "no --public without acceptance sa"),
-        (["--stop-accountant", "rdp"], "no --stop-accountant without stop_epsilon"),
-        (["--non-private", "--sigma", "2"], "no --sigma without privacy"),
-        (["--schedule", "exponential"], "no --schedule without privacy and a rate that changes sigma"),
-    ],
-)
-def test_bad_input_is_one_line_status_two_and_leaves_no_run(capsys, arguments, words):
-    assert main([*QUICK, *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert len(err.splitlines()) == 1
-    assert words in err
-    with Store() as store:
-        assert store.runs() == []
-
-
-def test_every_option_reaches_the_configuration(capsys):
-    given = {
-        "model": "abadi",
-        "clipping": "per_layer",
-        "optimizer": "adppl",
-        "schedule": "exponential",
-        "rate": 0.1,
-        "level_steps": 3,
-        "lr_schedule": "linear",
-        "lr_end": 0.01,
-        "lr_epochs": 2.0,
-        "ema": 0.5,
-        "acceptance": "sa",
-        "sa_q0": 20.0,
-        "sa_mu0": 4,
-        "public": 100,
-        "pca": 30,
-        "pca_sigma": 9.0,
-        "relevance_sigma": 8.0,
-        "stop_epsilon": 2.0,
-        "stop_accountant": "rdp",
-    }
-    words = [word for name, value in given.items() for word in (command.option(name), str(value))]
-    config = command.config_of(command.parser().parse_args(words))
-    assert {name: getattr(config, name) for name in given} == given
-    literal = command.parser().parse_args(["--optimizer", "pi_adam", "--reading", "literal"])
-    assert (command.config_of(literal).reading, command.config_of(literal).lr) == ("literal", 5.0)
-
-
-def test_every_setting_has_an_option():
+def test_every_setting_has_an_option_that_reaches_the_configuration():
     options = {option for action in command.parser()._actions for option in action.option_strings}
     settings = {field.name for field in dataclasses.fields(RunConfig)} - {"private"}
     assert {command.option(name) for name in settings} | {"--non-private", "--seeds"} <= options
+    given = {"model": "abadi", "clipping": "per_layer", "optimizer": "adppl", "schedule": "exponential", "rate": 0.1}
+    given |= {"level_steps": 3, "lr_schedule": "linear", "lr_end": 0.01, "lr_epochs": 2.0, "ema": 0.5}
+    given |= {"acceptance": "sa", "sa_q0": 20.0, "sa_mu0": 4, "public": 100, "pca": 30, "pca_sigma": 9.0}
+    given |= {"relevance_sigma": 8.0, "stop_epsilon": 2.0, "stop_accountant": "rdp"}
+    config = config_of(*(word for name, value in given.items() for word in (command.option(name), str(value))))
+    assert {name: getattr(config, name) for name in given} == given
+    literal = config_of("--optimizer", "pi_adam", "--reading", "literal")
+    assert (literal.reading, literal.lr) == ("literal", 5.0)
+
+
+def test_settings_left_out_are_the_defaults_for_data_set_model_and_optimizer():
+    assert config_of("--model", "mlp", "--optimizer", "adam") == defaults("mnist", "mlp", "adam", "sample")
+    for model, asked in (("linear", []), ("map_cnn", ["--model", "map_cnn"])):  # the second takes no pixels
+        config = config_of("--features", "scatter", *asked)
+        assert config == defaults("mnist", model, "sgd", "sample", features="scatter")
 
 
 def test_several_seeds_end_with_mean_and_spread_and_each_is_a_run(capsys):
@@ -183,23 +115,23 @@ def test_several_seeds_end_with_mean_and_spread_and_each_is_a_run(capsys):
         assert {run.config.seed for run in store.runs()} == {5, 6, 7}
 
 
-def test_several_seeds_in_words(capsys):
+def test_several_seeds_in_words_end_with_what_they_cost(capsys):
     assert main([*QUICK, "--seeds", "2"]) == 0
-    assert capsys.readouterr().out.splitlines()[-3].startswith("2 seeds: test accuracy ")
+    *_, mean, each, last = capsys.readouterr().out.splitlines()
+    assert mean.startswith("2 seeds: test accuracy ")
+    assert each.startswith("each run alone: epsilon <= ")
+    assert last == NOT_COVERED
+    assert "epsilon does not cover" in last
 
 
-def test_annealing_shows_the_papers_claim_labelled_invalid(capsys):
+def test_annealing_shows_the_papers_claim_labelled_invalid_and_the_raw_reading_no_epsilon_but_why(capsys):
     assert main([*QUICK, "--acceptance", "sa", "--public", "500"]) == 0
     epsilon, claim, _ = capsys.readouterr().out.splitlines()[-3:]
     assert epsilon.endswith("certified (pld)")
     assert "steps that were accepted" in claim
     assert "invalid" in claim
-
-
-def test_the_raw_reading_prints_no_epsilon_but_why(capsys):
     assert main([*QUICK, "--optimizer", "pi_adagrad", "--reading", "raw", "--batch", "20", "--epochs", "0.004"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("No epsilon: the raw reading")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("No epsilon: the raw reading")
 
 
 def test_a_store_that_cannot_be_written_is_named_before_anything_is_trained(home, capsys, monkeypatch):
@@ -211,15 +143,18 @@ def test_a_store_that_cannot_be_written_is_named_before_anything_is_trained(home
     assert len(err.splitlines()) == 1
 
 
-def test_a_run_that_fails_says_so_in_one_line_and_keeps_its_traceback(capsys):
-    assert main([*QUICK, "--activation", "relu", "--lr", "1e38"]) == 1
-    out, err = capsys.readouterr()
-    assert "finished" not in out
-    assert "loss is not finite at step" in err.splitlines()[-1]
+def test_any_error_fails_the_run_with_status_1_one_line_and_its_traceback(capsys, monkeypatch):
+    def train(config, **_):
+        yield Started(config.examples, plan(config).steps, config.q, "cpu", 1, "test double")
+        raise IndexError("past the end")
+
+    monkeypatch.setattr(loop, "train", train)
+    assert main(QUICK) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "dpcore: IndexError: past the end"
     with Store() as store:
         (run,) = store.runs()
     assert run.status is Status.FAILED
-    assert "RuntimeError: loss is not finite" in (run.error or "")
+    assert "IndexError: past the end" in (run.error or "")
 
 
 def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
@@ -240,27 +175,67 @@ def test_a_run_cancelled_from_elsewhere_ends_cancelled(monkeypatch, capsys):
 
 @pytest.mark.long
 def test_ctrl_c_ends_with_status_130_and_a_cancelled_run():
+    interruptible()
     arguments = [sys.executable, "-m", "dpcore", *QUICK, "--epochs", "500", "--json"]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(3)]
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "Traceback" not in err
-    events = [from_json(json.loads(line)) for line in [*lines, *out.splitlines()]]
+    events = [event_from_json("training", json.loads(line)) for line in [*lines, *out.splitlines()]]
     with Store() as store:
         (run,) = store.runs()
         assert [event for _, event in store.tail(run.id)][: len(events)] == events
     assert run.status is Status.CANCELLED
 
 
-def test_settings_left_out_are_the_defaults_for_data_set_model_and_optimizer():
-    config = command.config_of(command.parser().parse_args(["--model", "mlp", "--optimizer", "adam"]))
-    from dpcore.training.defaults import defaults
+SA = RunConfig(acceptance="sa", public=500, batch=100, epochs=0.1)
 
-    assert config == defaults("mnist", "mlp", "adam", "sample")
-    assert isinstance(config, RunConfig)
-    for model, asked in (("linear", []), ("map_cnn", ["--model", "map_cnn"])):  # the second takes no pixels
-        config = command.config_of(command.parser().parse_args(["--features", "scatter", *asked]))
-        assert config == defaults("mnist", model, "sgd", "sample", features="scatter")
+
+def final(accepted: int | None = None) -> Finished:
+    return Finished(10, 1.0, 0.5, accepted=accepted)
+
+
+def test_the_epsilon_of_several_runs_is_that_of_each_alone_and_together_they_cost_more():
+    alone, note = closing([RunConfig()], [final()])
+    each, same = closing(with_seeds(RunConfig(), 3), [final()] * 3)
+    assert alone.startswith("epsilon <= ")
+    assert each.startswith(f"each run alone: {alone}; to release several of the 3, or the best, costs more: ")
+    assert each.endswith("each has used the data")
+    assert note == same == NOT_COVERED
+
+
+def test_what_the_paper_would_claim_is_said_of_each_seed():
+    configs = with_seeds(SA, 3)
+    _, first, third, _ = closing(configs, [final(2), final(0), final(5)])  # where nothing was accepted it claims none
+    assert first.startswith("Run 1: The paper would charge only the 2 of 10 steps")
+    assert third.startswith("Run 3: The paper would charge only the 5 of 10 steps")
+    assert closing(configs[:1], [final(2)])[1].startswith("The paper would charge only the 2 of 10")
+
+
+def test_fixed_seeds_are_said_to_take_epsilon_from_those_who_know_them():
+    assert not [line for line in closing([SA], [final()]) if "seed" in line]
+    (line,) = [line for line in closing([replace(SA, seed=7)], [final()]) if "seed" in line]
+    assert line.startswith("The seed is fixed (7): epsilon holds only for those who do not know it")
+    (line,) = [line for line in closing(with_seeds(replace(SA, seed=7), 2), [final()] * 2) if "seed" in line]
+    assert line.startswith("The seeds are fixed (7, 8): epsilon holds only for those who do not know them")
+
+
+def test_where_there_is_no_epsilon_nothing_is_said_of_what_it_covers():
+    for config in (RunConfig(sigma=0), RunConfig(private=False)):
+        (line,) = closing(with_seeds(config, 2), [final()] * 2)
+        assert line.startswith("Not private")
+
+
+def test_a_noise_generator_that_is_used_anyway_is_refused_or_said_once_the_device_is_known(capsys):
+    arguments = command.parser().parse_args(["--noise-generator", "secure", "--device", "cpu"])
+    with pytest.raises(ValueError, match="no --noise-generator without privacy and a device that is not the CPU"):
+        command.config_of(arguments)
+    config, said = RunConfig(noise_generator="secure"), []
+    command.naming_idle(config, said.append)(Started(1, 1, 0.5, "cuda", 1, ""))
+    assert capsys.readouterr().err == ""
+    command.naming_idle(config, said.append)(Started(1, 1, 0.5, "cpu", 1, ""))
+    assert "--noise-generator secure changes nothing" in capsys.readouterr().err
+    assert len(said) == 2

@@ -1,4 +1,4 @@
-"""What the catalog says is here, is here; and asking costs no torch."""
+"""The catalogue says what is here, asking costs no torch, and a fingerprint changes with every example."""
 
 import subprocess
 import sys
@@ -8,31 +8,27 @@ import numpy as np
 import pytest
 
 from dpcore.data.catalogue import DATASETS, IMPORT, absent_of, available, data_root, dataset_of, remedy, sample_path
-from dpcore.data.loading import load
+from dpcore.data.fingerprint import fingerprint_of
+from dpcore.data.loading import Images, Split, load
 
 SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
 
 
 @pytest.mark.parametrize("name", SAMPLED)
-def test_a_sample_holds_a_thousand_training_and_two_hundred_test_images_of_every_class(name):
-    split = load(name, "sample")
+def test_a_sample_holds_as_many_images_of_every_class_and_says_its_origin_and_licence(name):
+    split, dataset = load(name, "sample"), DATASETS[name]
     for part, per_class in ((split.train, 1000), (split.test, 200)):
         assert part.images.shape == (10 * per_class, 28, 28)
         assert part.images.dtype == part.labels.dtype == np.uint8
         assert np.bincount(part.labels).tolist() == [per_class] * 10
         assert len(np.unique(part.images.reshape(len(part), -1), axis=0)) > 0.99 * len(part)
-    assert len(DATASETS[name].classes) == 10
-
-
-@pytest.mark.parametrize("name", SAMPLED)
-def test_a_sample_says_where_it_comes_from_and_under_which_licence(name):
-    notice = (sample_path(DATASETS[name]).parent / "NOTICE.md").read_text()
-    with np.load(sample_path(DATASETS[name])) as parts:
-        assert str(parts["origin"]) == DATASETS[name].origin
-        assert str(parts["licence"]) == DATASETS[name].licence
+    assert len(dataset.classes) == 10
+    with np.load(sample_path(dataset)) as parts:
+        assert (str(parts["origin"]), str(parts["licence"])) == (dataset.origin, dataset.licence)
         assert "sample" in str(parts["note"])
+    notice = (sample_path(dataset).parent / "NOTICE.md").read_text()
     assert f"{name}.npz" in notice
-    assert DATASETS[name].origin.split(",")[0] in notice
+    assert dataset.origin.split(",")[0] in notice
 
 
 def test_a_samples_images_look_like_their_labels():
@@ -84,11 +80,45 @@ def test_data_sets_that_are_not_here_are_found_by_their_number_of_examples_with_
     assert absent_of(60_001) == []
 
 
-def test_asking_and_loading_import_no_torch():
+def test_asking_and_loading_import_neither_torch_nor_pages_and_tables_no_scikit_learn():
     code = (
-        "import sys; from dpcore.data.loading import load; from dpcore.data.catalogue import available\n"
-        "from dpcore.training.defaults import defaults; from dpcore.__main__ import main\n"
-        "available('mnist'); load('mnist', 'sample'); main(['data', 'status'])\n"
-        "sys.exit('torch' in sys.modules)"
+        "import sys, dpcore.data.tabular, dpcore.training.perturbation.request, dpcore.training.perturbation.events\n"
+        "print('sklearn' in sys.modules)\n"
+        "from dpcore.data.loading import load; from dpcore.data.catalogue import available\n"
+        "from dpcore.training.defaults import defaults\n"
+        "available('mnist'); load('mnist', 'sample')\n"
+        "print(sorted({'torch', 'streamlit'} & sys.modules.keys()))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["False", "[]", ""]
+
+
+def split(images: np.ndarray, labels: np.ndarray) -> Split:
+    return Split(Images(images, labels), Images(images[:2], labels[:2]))
+
+
+IMAGES = np.arange(4 * 28 * 28, dtype=np.uint8).reshape(4, 28, 28)
+LABELS = np.array([3, 1, 2, 0], dtype=np.uint8)
+
+
+def test_the_same_numbers_have_the_same_fingerprint_wherever_they_lie() -> None:
+    doubled = np.repeat(IMAGES, 2, axis=0)[::2]
+    assert not doubled.flags.c_contiguous
+    assert fingerprint_of(split(doubled, LABELS.copy())) == fingerprint_of(split(IMAGES, LABELS))
+
+
+def test_whatever_is_different_has_another() -> None:
+    pixel, label = IMAGES.copy(), LABELS.copy()
+    pixel[3, 27, 27] += 1
+    label[3] += 1
+    same, order = split(IMAGES, LABELS), [0, 1, 3, 2]
+    others = {
+        "a pixel": split(pixel, LABELS),
+        "a label": split(IMAGES, label),
+        "the shape": split(IMAGES.reshape(4, 14, 56), LABELS),
+        "the kind": split(IMAGES.view(np.int8), LABELS),
+        "the order": split(IMAGES[order], LABELS[order]),
+        "the test part": Split(same.train, Images(IMAGES[1:3], LABELS[1:3])),
+    }
+    found = {what: fingerprint_of(other) for what, other in others.items()}
+    assert len({*found.values(), fingerprint_of(same)}) == 1 + len(others), found

@@ -1,14 +1,17 @@
-"""CIFAR-10 in its own file format: tiny batches written as the originals were, imported, loaded and trained on."""
+"""CIFAR-10 from tiny batches written as the originals were: imported, loaded, transformed and trained on."""
 
 import io
 import os
 import pickle
+import shutil
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
+from torchvision.datasets import CIFAR10 as PEER
 
 from dpcore.__main__ import main
 from dpcore.data import cifar
@@ -21,7 +24,12 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
 from dpcore.training.events import Finished
+from dpcore.training.features.normalised import normalised
+from dpcore.training.features.scattering import scattering
+from dpcore.training.features.views import views_of
+from dpcore.training.inputs import inputs_of
 from dpcore.training.loop import train
+from dpcore.training.models import models_for
 from dpcore.training.training_run import TrainingRun
 from tests.data.cifar_files import EACH, archived
 from tests.data.idx_folders import write
@@ -30,26 +38,26 @@ from tests.pages.train_page import opened, press
 assert PAPERS  # loaded here, while CIFAR-10 has its own size: their runs are of that
 
 
-@pytest.mark.parametrize("gzipped", [False, True])
-@pytest.mark.parametrize("layout", ["", "cifar-10-batches-py"])
-def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, cifar10, tmp_path, layout, gzipped):
-    write(tmp_path / "given" / layout, cifar10.contents, gzipped=gzipped)
-    assert available("cifar10") == ()
-    assert import_folder(tmp_path / "given") == [cifar10.dataset]
-    assert available("cifar10") == ("full",)
-    split = load("cifar10", "full")
-    assert split.train.images.shape == (5 * EACH, 3, 32, 32)
-    assert np.array_equal(split.train.images.reshape(-1, 3072), cifar10.pixels[: 5 * EACH])
-    assert np.array_equal(split.train.labels, cifar10.labels[: 5 * EACH])
-    assert np.array_equal(split.test.images.reshape(-1, 3072), cifar10.pixels[5 * EACH :])
+def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, cifar10, tmp_path):
+    for layout, gzipped in (("", False), ("", True), ("cifar-10-batches-py", True)):
+        write(tmp_path / str(gzipped) / layout, cifar10.contents, gzipped=gzipped)
+        assert (available("cifar10") == ()) == (not root.exists())
+        assert import_folder(tmp_path / str(gzipped)) == [cifar10.dataset], layout
+        assert available("cifar10") == ("full",)
+        split = load("cifar10", "full")
+        assert split.train.images.shape == (5 * EACH, 3, 32, 32)
+        assert np.array_equal(split.train.images.reshape(-1, 3072), cifar10.pixels[: 5 * EACH])
+        assert np.array_equal(split.train.labels, cifar10.labels[: 5 * EACH])
+        assert np.array_equal(split.test.images.reshape(-1, 3072), cifar10.pixels[5 * EACH :])
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, cifar10, tmp_path, beside):
+def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, cifar10, tmp_path):
     path = archived(tmp_path / "given" / "cifar-10-python.tar.gz", cifar10.contents)
-    assert main(["data", "import", str(path.parent if beside else path)]) == 0
-    assert np.array_equal(load("cifar10", "full").train.labels, cifar10.labels[: 5 * EACH])
-    assert sorted(each.name for each in raw_folder(cifar10.dataset).iterdir()) == sorted(cifar10.contents)
+    for given in (path, path.parent):
+        assert main(["data", "import", str(given)]) == 0
+        assert np.array_equal(load("cifar10", "full").train.labels, cifar10.labels[: 5 * EACH])
+        assert sorted(each.name for each in raw_folder(cifar10.dataset).iterdir()) == sorted(cifar10.contents)
+        shutil.rmtree(root)
 
 
 def test_an_archive_that_is_cut_short_or_none_or_lacks_a_batch_is_refused_and_nothing_installed(
@@ -92,28 +100,15 @@ def test_without_a_network_the_download_ends_with_a_plain_sentence(root, cifar10
     assert last == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from files."
 
 
-def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(root, cifar10, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setitem(BATCH, "full", 20)
-    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
-    assert main(["train", "--dataset", "cifar10", "--epochs", "1", "--device", "cpu"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters on cpu, book-keeping")
-    assert lines[-2].endswith("certified (pld)")
-
-
-@pytest.mark.parametrize(("features", "model"), [("pixels", "cnn9"), ("scatter", "linear")])
-def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(
-    root, cifar10, tmp_path, monkeypatch, features, model
-):
+def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(root, cifar10, tmp_path, monkeypatch):
     monkeypatch.setitem(BATCH, "full", 20)
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        press(opened(dataset="cifar10", features=features, batch="20", epochs="1"), "Start private run")
+        press(opened(dataset="cifar10", features="scatter", batch="20", epochs="1"), "Start private run")
         config = store.runs()[0].config
-    assert (config.dataset, config.source, config.features, config.model) == ("cifar10", "full", features, model)
+    assert (config.dataset, config.source, config.features, config.model) == ("cifar10", "full", "scatter", "linear")
     *_, last = train(config)
     assert isinstance(last, Finished)
     assert last.step == 5
@@ -131,12 +126,9 @@ def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
     with pytest.raises(ValueError, match="test_batch to have MD5"):
         import_folder(write(tmp_path / "given", spoiled))
     assert not root.exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])])
-def test_a_file_with_the_right_sum_that_is_no_batch_is_refused(tmp_path, content):
-    with pytest.raises(ValueError, match="to be a CIFAR-10 Python batch of 20 images"):
-        cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
+    for content in (b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])):  # of the right sum
+        with pytest.raises(ValueError, match="to be a CIFAR-10 Python batch of 20 images"):
+            cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
 
 
 class Trap:
@@ -168,28 +160,105 @@ def test_a_missing_batch_is_named_and_the_way_out(root, cifar10, tmp_path, capsy
     assert missing(cifar10.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
 
 
-def test_the_network_of_the_papers_trains_on_it(root, cifar10, tmp_path):
+def test_the_network_of_the_papers_trains_on_it_by_itself(root, cifar10, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setitem(BATCH, "full", 20)
     import_folder(write(tmp_path / "given", cifar10.contents))
-    config = RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, epochs=1.0, device="cpu")
-    run = TrainingRun(config, lambda: 0.0)
-    assert len(run.engine.parameters) == 550_570
-    assert run.engine.name == "book-keeping"
+    run = TrainingRun(RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, device="cpu"), lambda: 0.0)
     x, y = run.train
     assert x.shape == (5 * EACH, 3, 32, 32)
     assert np.allclose(x.flatten(1).numpy(), cifar10.pixels[: 5 * EACH] / 127.5 - 1, atol=1e-6)
     assert np.array_equal(y.numpy(), cifar10.labels[: 5 * EACH])
-    *_, last = train(config)
-    assert isinstance(last, Finished)
-    assert last.step == 5
+    assert main(["train", "--dataset", "cifar10", "--epochs", "1", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters on cpu, book-keeping")
+    assert lines[-2].endswith("certified (pld)")
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_what_does_not_suit_it_is_named():
+    for options, words in (
         ({"model": "cnn"}, "cifar10's model='cnn' to be one of: abadi, linear, mlp, cnn9"),
         ({"model": "cnn9", "source": "sample"}, "source='sample' to be one of: full"),
-    ],
-)
-def test_what_does_not_suit_it_is_named(options, words):
-    with pytest.raises(ValueError, match=words):
-        RunConfig(**{"dataset": "cifar10", "source": "full"} | options)
+        ({"model": "cnn9", "features": "scatter"}, "cifar10 scatter's model='cnn9' to be one of: abadi, mlp, map_cnn"),
+        ({"model": "linear", "pixel_scale": "centred"}, "no pixel_scale='centred' without the pixels of a grey data"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            RunConfig(**{"dataset": "cifar10", "source": "full"} | options)
+
+
+CPU = torch.device("cpu")
+COMMAND = ["train", "--dataset", "cifar10", "--source", "full", "--features", "scatter", "--device", "cpu"]
+
+
+@pytest.fixture
+def here(root, cifar10, tmp_path, monkeypatch):
+    """The tiny set, imported from an archive as it is published."""
+    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
+    monkeypatch.setitem(BATCH, "full", 20)
+    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
+    return cifar10
+
+
+def config_of(**options):
+    return RunConfig(dataset="cifar10", source="full", model="linear", batch=20, epochs=1.0, device="cpu", **options)
+
+
+def pixels(made):
+    """The images as a network is given them, (6 EACH, 3, 32, 32)."""
+    return torch.tensor(made.pixels / 127.5 - 1).float().view(-1, 3, 32, 32)
+
+
+def test_torchvision_reads_the_same_from_these_files(here, root, monkeypatch):
+    md5s = [(file.name, file.md5) for file in here.dataset.batches]
+    monkeypatch.setattr(PEER, "train_list", md5s[:-1])
+    monkeypatch.setattr(PEER, "test_list", md5s[-1:])
+    monkeypatch.setattr(PEER, "meta", PEER.meta | {"md5": None})
+    (root / PEER.base_folder / "batches.meta").write_bytes(pickle.dumps({"label_names": list(here.dataset.classes)}))
+    split = load("cifar10", "full")
+    for part, ours in ((True, split.train), (False, split.test)):
+        peer = PEER(str(root), train=part)
+        assert np.array_equal(peer.data.transpose(0, 3, 1, 2), ours.images)
+        assert peer.targets == ours.labels.tolist()
+
+
+def test_its_pixels_are_on_one_scale_whatever_they_are(here):
+    found, split = inputs_of(config_of(), CPU), load("cifar10", "full")
+    assert torch.allclose(torch.cat([found.train[0][:], found.test[0]]), pixels(here), atol=1e-6)
+    assert found.train[1].tolist() == split.train.labels.tolist()
+
+
+def test_its_scattering_transform_is_that_of_each_channel_normalised(here):
+    found = inputs_of(config_of(features="scatter"), CPU)
+    expected = normalised(scattering(pixels(here)))
+    assert found.train[0][:].shape == (5 * EACH, 243, 8, 8)
+    assert found.test[0].shape == (EACH, 243, 8, 8)
+    torch.testing.assert_close(torch.cat([found.train[0][:], found.test[0]]).float(), expected, atol=5e-3, rtol=0)
+    assert inputs_of(config_of(features="scatter_random"), CPU).test[0].shape == (EACH, 192, 8, 8)
+
+
+def test_views_of_its_images_stand_beside_them_in_both_parts(here):
+    seen = views_of(pixels(here)[: 5 * EACH], 2).flatten(0, 1)
+    for features, expected in (("pixels", seen), ("scatter", normalised(scattering(seen)))):
+        found = inputs_of(config_of(features=features, views=2), CPU)
+        assert found.train[0][:].shape[:2] == (5 * EACH, 2)
+        torch.testing.assert_close(found.train[0][:].flatten(0, 1).float(), expected, atol=5e-3, rtol=0)
+        assert found.test[0].shape == (EACH, 2, *expected.shape[1:])
+
+
+def test_one_command_trains_on_its_features_with_views_and_a_private_mean(here, capsys):
+    assert models_for("cifar10", "scatter") == ("abadi", "mlp", "map_cnn", "linear")
+    for model, parameters in (("linear", 155_530), ("map_cnn", 122_314)):
+        words = ["--model", model, "--epochs", "1", "--sigma", "2", "--views", "2", "--mean-sigma", "20"]
+        assert main([*COMMAND, *words]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].startswith(f"100 examples, 5 steps of q = 0.2, {parameters} parameters on cpu, book-keeping")
+        assert any(line.startswith("done: 5 steps in ") and "test accuracy" in line for line in lines)
+        assert lines[-2].startswith("epsilon <= ")
+        assert lines[-2].endswith(" at delta = 1e-05, certified (pld)")
+
+
+@pytest.mark.parametrize(("model", "lr"), [("linear", 2.0), pytest.param("map_cnn", 1.0, marks=pytest.mark.long)])
+def test_what_can_be_seen_in_the_images_is_learned_from_their_features(here, model, lr):
+    features = {"features": "scatter", "model": model, "batch": 50, "epochs": 20.0, "sigma": 0.3, "lr": lr}
+    *_, last = train(RunConfig(dataset="cifar10", source="full", seed=0, device="cpu", **features))
+    assert last.accuracy >= 0.5  # chance: 0.1

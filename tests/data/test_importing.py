@@ -1,6 +1,13 @@
-"""Full data sets arrive checked and whole, or not at all."""
+"""Full data sets arrive checked and whole, or not at all; hostile files are refused in bounded memory."""
 
+import gzip
+import io
 import os
+import resource
+import shutil
+import subprocess
+import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +25,17 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("gzipped", [False, True])
-@pytest.mark.parametrize("layout", ["", "MNIST/raw", "MNIST"])
-def test_an_import_takes_torchvisions_layout_and_flat_folders_gzipped_or_not(root, mnist, tmp_path, layout, gzipped):
-    write(tmp_path / "given" / layout, mnist.contents, gzipped=gzipped)
-    assert import_folder(tmp_path / "given") == [mnist.dataset]
-    assert everything(root) == {f"MNIST/raw/{name}": raw for name, raw in mnist.contents.items()}
-    assert available("mnist") == ("full", "sample")
-    assert len(load("mnist", "full").train) == 12
-
-
-@pytest.mark.parametrize("inner", ["MNIST", "MNIST/raw"])
-def test_an_import_takes_the_folder_within_torchvisions_layout(root, mnist, tmp_path, inner):
-    write(tmp_path / "given" / "MNIST" / "raw", mnist.contents)
-    assert import_folder(tmp_path / "given" / inner) == [mnist.dataset]
+def test_an_import_takes_torchvisions_layout_the_folder_within_and_flat_folders_gzipped_or_not(root, mnist, tmp_path):
+    raw = "MNIST/raw"
+    for layout, inner in (("", ""), (raw, ""), ("MNIST", ""), (raw, "MNIST"), (raw, raw)):
+        for gzipped in (False, True):
+            given = tmp_path / f"{layout}{inner}{gzipped}".replace("/", "")
+            write(given / layout, mnist.contents, gzipped=gzipped)
+            assert import_folder(given / inner) == [mnist.dataset], (layout, inner, gzipped)
+            assert everything(root) == {f"{raw}/{name}": content for name, content in mnist.contents.items()}
+            assert available("mnist") == ("full", "sample")
+            assert len(load("mnist", "full").train) == 12
+            shutil.rmtree(root)
 
 
 def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_content(root, mnist, fashion, tmp_path):
@@ -52,56 +56,40 @@ def test_torchvision_reads_what_an_import_wrote(root, mnist, tmp_path):
         assert np.array_equal(peer.targets.numpy(), part.labels)
 
 
-def truncated(raw: bytes) -> bytes:
-    return raw[:-2]
-
-
 def flipped(raw: bytes) -> bytes:
     return raw[:-1] + bytes([raw[-1] ^ 1])
 
 
-def other_magic(raw: bytes) -> bytes:
-    return b"\x00\x00\x0d" + raw[3:]
-
-
-def other_shape(raw: bytes) -> bytes:
-    return raw[:7] + bytes([raw[7] + 1]) + raw[8:]
-
-
 FAULTS = {
-    "truncated": (truncated, r"to hold \d+ bytes uncompressed; it holds \d+"),
+    "truncated": (lambda raw: raw[:-2], r"to hold \d+ bytes uncompressed; it holds \d+"),
     "changed": (flipped, "to have MD5"),
-    "not IDX": (other_magic, "IDX magic number"),
-    "other shape": (other_shape, "to have shape"),
+    "not IDX": (lambda raw: b"\x00\x00\x0d" + raw[3:], "IDX magic number"),
+    "other shape": (lambda raw: raw[:7] + bytes([raw[7] + 1]) + raw[8:], "to have shape"),
     "empty": (lambda raw: b"", "IDX magic number"),
 }
 
 
-@pytest.mark.parametrize("layout", ["", "MNIST/raw"])
-@pytest.mark.parametrize("victim", range(4))
-@pytest.mark.parametrize(("spoil", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_bad_file_is_named_and_leaves_the_root_as_it_was(root, mnist, tmp_path, spoil, words, victim, layout):
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_bad_file_is_named_and_leaves_the_root_as_it_was(root, mnist, tmp_path, fault):
+    spoil, words = FAULTS[fault]
     import_folder(write(tmp_path / "good", mnist.contents))
     before = everything(root)
-    name = list(mnist.contents)[victim]
-    bad = write(tmp_path / "bad" / layout, mnist.contents | {name: spoil(mnist.contents[name])})
-    with pytest.raises(ValueError, match=f"{name}.*{words}"):
-        import_folder(tmp_path / "bad")
-    assert everything(root) == before
-    assert os.listdir(root) == ["MNIST"]
-    assert bad.exists()
+    for layout in ("", "MNIST/raw"):
+        for name, raw in mnist.contents.items():
+            bad = write(tmp_path / "bad" / name / layout, mnist.contents | {name: spoil(raw)})
+            with pytest.raises(ValueError, match=f"{name}.*{words}"):
+                import_folder(tmp_path / "bad" / name)
+            assert everything(root) == before, (name, layout)
+            assert os.listdir(root) == ["MNIST"]
+            shutil.rmtree(bad)
 
 
-def test_a_truncated_gzip_file_is_named(root, mnist, tmp_path):
+def test_a_truncated_gzip_file_and_a_missing_file_are_named(root, mnist, tmp_path):
     folder = write(tmp_path / "bad" / "MNIST" / "raw", mnist.contents, gzipped=True)
     path = folder / "train-images-idx3-ubyte.gz"
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ValueError, match=r"train-images-idx3-ubyte.gz to be a readable file"):
         import_folder(tmp_path / "bad")
-    assert not root.exists()
-
-
-def test_a_missing_file_is_named(root, mnist, tmp_path):
     folder = write(tmp_path / "given", mnist.contents)
     (folder / "t10k-labels-idx1-ubyte").unlink()
     with pytest.raises(ValueError, match=r"Expected t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte\.gz in"):
@@ -112,7 +100,7 @@ def test_a_missing_file_is_named(root, mnist, tmp_path):
 def test_one_bad_data_set_keeps_the_good_one_out_too(root, mnist, fashion, tmp_path):
     write(tmp_path / "both" / "MNIST" / "raw", mnist.contents)
     name = "t10k-images-idx3-ubyte"
-    write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents | {name: truncated(fashion.contents[name])})
+    write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents | {name: fashion.contents[name][:-2]})
     with pytest.raises(ValueError, match=r"FashionMNIST/raw/t10k-images-idx3-ubyte"):
         import_folder(tmp_path / "both")
     assert not root.exists()
@@ -134,12 +122,7 @@ def test_a_damaged_root_is_said_and_mended_by_an_import(root, mnist, tmp_path, c
     assert "MNIST: bundled sample here; full set damaged: train-labels-idx1-ubyte has 19" in capsys.readouterr().out
     import_folder(tmp_path / "good")
     assert available("mnist") == ("full", "sample")
-
-
-def test_a_file_that_changed_in_the_root_is_noticed_when_loaded(root, mnist, tmp_path):
-    import_folder(write(tmp_path / "good", mnist.contents))
-    path = raw_folder(mnist.dataset) / "train-labels-idx1-ubyte"
-    path.write_bytes(flipped(path.read_bytes()))
+    path.write_bytes(flipped(path.read_bytes()))  # of the right size, so that only who loads it notices
     with pytest.raises(ValueError, match="train-labels-idx1-ubyte to have MD5"):
         load("mnist", "full")
 
@@ -169,3 +152,90 @@ def test_the_command_imports_and_reports_bad_folders_in_one_line(root, mnist, tm
     assert "found none" in errors[1]
     assert main(["data", "import", str(write(tmp_path / "given", mnist.contents))]) == 0
     assert capsys.readouterr().out == f"MNIST: checked, now under {root}.\n"
+
+
+ROOT = Path(__file__).parents[2]
+MEMORY = 2**31  # bytes of addresses that the import may take
+PART = gzip.compress(bytes(2**26))
+HUGE = PART * 144  # gzip members follow each other: 9 GiB of zeros in 9 MB
+
+
+def limited() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def imported(path: Path) -> str:
+    """The one line of an import that is refused, with little memory at hand."""
+    command = [sys.executable, "-m", "dpcore", "data", "import", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, preexec_fn=limited)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.long
+def test_a_gzip_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
+    raw = tmp_path / "MNIST" / "raw"
+    raw.mkdir(parents=True)
+    for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"):
+        (raw / f"{name}.gz").write_bytes(HUGE)
+    line = imported(tmp_path)
+    assert "train-images-idx3-ubyte.gz to hold 47040016 bytes uncompressed; it holds more" in line
+
+
+def test_a_batch_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "data_batch_1.gz").write_bytes(HUGE)
+    assert "data_batch_1.gz to hold" in imported(tmp_path)
+
+
+def test_an_archive_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("stuffing")
+    header.size = 9 * 2**30
+    path = tmp_path / "cifar-10-python.tar.gz"
+    path.write_bytes(gzip.compress(header.tobuf()) + HUGE)
+    line = imported(path)
+    assert str(path) in line
+    assert "unpacks to more than" in line
+
+
+@pytest.mark.long
+def test_an_archive_whose_header_is_9_gib_long_is_refused_by_name(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("pax_header")
+    header.type, header.size = tarfile.XHDTYPE, 9 * 2**30
+    path = tmp_path / "cifar-10-python.tar.gz"
+    path.write_bytes(gzip.compress(header.tobuf(tarfile.GNU_FORMAT)) + HUGE)
+    assert "unpacks to more than" in imported(path)
+
+
+@pytest.mark.long
+def test_a_plain_file_that_is_far_too_long_is_refused_by_name(tmp_path: Path) -> None:
+    images = tmp_path / "train-images-idx3-ubyte"
+    images.touch()
+    os.truncate(images, 9 * 2**30)  # a file of holes
+    assert "the IDX files" in imported(tmp_path)  # side by side nothing says whose they are
+    (tmp_path / "MNIST").mkdir()
+    images.rename(tmp_path / "MNIST" / images.name)
+    assert f"{images.name} to hold 47040016 bytes uncompressed; it holds more" in imported(tmp_path)
+
+
+def test_a_folder_or_a_data_root_that_no_system_has_is_one_line_and_holds_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in ("a" * 5000, "/" + "a/" * 2500, "/" + "a" * 5000 + "/raw", "~nobody-of-that-name/x"):
+        assert main(["data", "import", path]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "to be a folder or CIFAR-10's archive" in line or "found none" in line
+        assert len(line) < 400
+    for root in ("/" + "a" * 5000, "~nobody-of-that-name/x"):
+        monkeypatch.setenv("DPCORE_DATA", root)
+        assert available("mnist") == ("sample",)
+        assert main(["data", "status"]) == 0
+        assert "bundled sample here; full set missing" in capsys.readouterr().out
+
+
+def test_a_plain_tar_archive_is_read_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "given.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.addfile(tarfile.TarInfo("cifar-10-batches-py/data_batch_1"), io.BytesIO())
+    assert "data_batch_1" in imported(path)

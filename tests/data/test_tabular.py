@@ -1,8 +1,5 @@
 """Tables of two classes: rows of norm at most 1 by constants alone, and a test part that depends on no value."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -28,6 +25,11 @@ def test_every_table_makes_a_problem(name: str) -> None:
     assert norms.max() <= 1
     assert norms.mean() > 0.5  # the bound is no larger than it needs to be
     assert 0.1 < (problem.labels > 0).mean() < 0.9
+
+
+def test_every_feature_that_has_a_name_has_one_of_its_own() -> None:
+    for table in TABLES.values():
+        assert not table.names or len(table.names) == table.features == len(set(table.names)), table.name
 
 
 def test_a_row_is_scaled_alike_whatever_the_others_are() -> None:
@@ -69,19 +71,16 @@ def test_two_classes_are_taken_or_one_against_the_rest() -> None:
             table.problem(wrong)
 
 
-def test_one_class_only_is_a_sentence() -> None:
+def test_one_class_only_and_features_that_are_not_finite_are_a_sentence() -> None:
     with pytest.raises(ValueError, match="there is one only"):
         table_of(np.zeros((20, 2)), [0] * 20).problem(("a", "b"))
     with pytest.raises(ValueError, match="at least 2 rows to learn from"):
         table_of(np.zeros((20, 2)), [2] * 20).problem(("a", "b"))
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_features_that_are_not_finite_are_a_sentence(value: float) -> None:
-    features = np.zeros((20, 2))
-    features[3, 1] = value
-    with pytest.raises(ValueError, match=r"1 of (16|4) rows have a missing or infinite one"):
-        table_of(features, [0, 1] * 10).problem(("a", "b"))
+    for value in (np.nan, np.inf):
+        features = np.zeros((20, 2))
+        features[3, 1] = value
+        with pytest.raises(ValueError, match=r"1 of (16|4) rows have a missing or infinite one"):
+            table_of(features, [0, 1] * 10).problem(("a", "b"))
 
 
 def test_columns_of_one_value_are_counted() -> None:
@@ -97,21 +96,7 @@ def test_rows_beyond_the_unit_ball_are_refused() -> None:
         Problem(rows / 2, labels + 1, rows / 2, labels)
 
 
-def test_a_page_may_ask_for_tables_without_loading_torch_or_scikit_learn() -> None:
-    code = (
-        "import sys, dpcore.data.tabular, dpcore.training.perturbation.request, dpcore.training.perturbation.events;"
-        "print([name for name in ('torch', 'sklearn', 'streamlit') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_a_number_that_is_not_finite_is_not_cut_to_the_range() -> None:
     assert np.isnan(Number("x", 0, 1).features([np.inf, -np.inf, np.nan])).all()
     assert np.isnan(Number("x", 0, 1, log=True).features(["inf", "many", ""])).all()
     assert Number("x", 0, 1).features(["7", "-7", "0.25"])[:, 0].tolist() == [1, -1, -0.5]
-
-
-@pytest.mark.parametrize("table", [each for each in TABLES.values() if each.names], ids=lambda table: table.name)
-def test_every_feature_that_has_a_name_has_one_of_its_own(table: Table):
-    assert len(table.names) == table.features == len(set(table.names))

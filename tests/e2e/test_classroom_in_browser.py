@@ -12,11 +12,11 @@ from dpcore.runs.store import Store
 from pages.parts.people.projected import TITLE
 from pages.parts.runs.actions import NOT_YOURS
 from pages.parts.serving.board import PROJECTED
-from tests.e2e.server import PATIENCE, STILL, Server, serving
+from tests.e2e.looks import barriers, complete, in_theme, opened
+from tests.e2e.server import Server, serving
 from tests.pages.train_page import CONFIG, recorded
 
 pytest.importorskip("playwright")
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 KEY = "the key of these tests"
@@ -33,22 +33,16 @@ def room(browser: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture
-def browsers(browser) -> Iterator[tuple[Page, Page]]:
+def browsers(in_context) -> tuple[Page, Page]:
     """A tab in each of two browsers that share nothing."""
-    contexts = [browser.new_context(viewport={"width": 1366, "height": 900}) for _ in range(2)]
-    for each in contexts:
-        each.set_default_timeout(PATIENCE)
-    first, second = (each.new_page() for each in contexts)
-    yield first, second
-    for each in contexts:
-        each.close()
+    return in_context(reduced_motion="reduce"), in_context(reduced_motion="reduce")
 
 
-def opened(page: Page, url: str) -> Page:
-    page.goto(url)
-    expect(page.locator("h1")).to_be_visible()
-    page.wait_for_selector(STILL)
-    return page
+def started(page: Page, room: Server) -> None:
+    """A long run, started in this browser."""
+    opened(page, f"{room.url}/train?features=pixels&model=mlp&epochs=200")
+    page.get_by_role("button", name="Start private run").click()
+    page.wait_for_url("**run=*")
 
 
 def cancel_of(page: Page) -> Locator:
@@ -75,23 +69,15 @@ def cookie_of(page: Page) -> str:
 
 def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, browsers: tuple[Page, Page]):
     ann, bob = browsers
-    opened(ann, f"{room.url}/train?features=pixels&model=mlp&epochs=200").get_by_role(
-        "button", name="Start private run"
-    ).click()
-    ann.wait_for_url("**run=*")
+    started(ann, room)
     expect(cancel_of(ann)).to_be_enabled()
     with Store(room.home) as store:
-        (run,) = store.runs()
+        run = store.runs()[0]
         opened(bob, ann.url)
         expect(bob.get_by_test_id("stProgress")).to_contain_text("steps/s")
         expect(cancel_of(bob)).to_have_count(0)
 
-        before = cookie_of(ann)
-        assert before != cookie_of(bob)
-        ann.reload()
-        expect(cancel_of(ann)).to_be_enabled()  # it is still known whose run it is
-        assert cookie_of(ann) == before
-
+        assert cookie_of(ann) != cookie_of(bob)
         bob.get_by_role("button", name="Classroom").click()
         sign_in(bob, "a guess")
         expect(bob.get_by_text("That is not the teacher's key.")).to_be_visible()
@@ -106,21 +92,23 @@ def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, 
         expect(shown.locator(".js-plotly-plot")).to_be_hidden()
 
         bob.keyboard.press("Escape")
-        bob.wait_for_selector(STILL)
+        complete(bob)
         cancel_of(bob).click()
         bob.get_by_role("dialog").get_by_role("button", name="Cancel this run").click()
         expect(ann.get_by_test_id("stMain")).to_contain_text("cancelled at step")
         assert store.run(run.id).status is Status.CANCELLED
 
 
+@pytest.mark.long
 def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teachers(
     room: Server, browsers: tuple[Page, Page]
 ):
     ann, bob = browsers
-    opened(ann, f"{room.url}/train?features=pixels&model=mlp&epochs=200").get_by_role(
-        "button", name="Start private run"
-    ).click()
-    ann.wait_for_url("**run=*")
+    started(ann, room)
+    before = cookie_of(ann)
+    ann.reload()
+    expect(cancel_of(ann)).to_be_enabled()  # it is still known whose run it is
+    assert cookie_of(ann) == before
     with Store(room.home) as store:
         run = store.runs()[0]
         address = f"{room.url}/runs?run={run.id}&find={run.id}"
@@ -138,12 +126,13 @@ def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teach
         sign_in(bob, KEY)
         expect(bob.get_by_text("You are the teacher")).to_be_visible()
         bob.keyboard.press("Escape")
-        bob.wait_for_selector(STILL)
+        complete(bob)
         action(bob, "Cancel").click()
         expect(ann.locator("table.runs tbody tr")).to_contain_text("cancelled")  # nobody touched this browser
         assert store.run(run.id).status is Status.CANCELLED
 
 
+@pytest.mark.long
 def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(room: Server, browsers: tuple[Page, Page]):
     ann, _ = browsers
     tools = ann.context.new_cdp_session(ann)
@@ -152,19 +141,14 @@ def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(room: Server, b
     expect(ann.get_by_role("alert").filter(has_text="This browser is not known here")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_barrier_in_the_classroom(room: Server, browser, theme: str):
+@pytest.mark.long
+def test_axe_finds_no_barrier_in_the_classroom(room: Server, in_context):
     with Store(room.home) as store:
         store.post(PROJECTED, recorded(store, CONFIG, 40, Status.FINISHED))
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=theme)
-    context.set_default_timeout(PATIENCE)
-    page = opened(context.new_page(), f"{room.url}/calibrate")
+    page = opened(in_context(390, 844, reduced_motion="reduce"), f"{room.url}/calibrate")
     expect(page.get_by_text(TITLE)).to_be_visible()
     page.get_by_role("button", name="Classroom").click()
     expect(page.get_by_label("Teacher's key")).to_be_visible()
-    page.wait_for_selector(STILL)
-    page.mouse.move(0, 0)  # what the pointer rests on has other colours
-    page.wait_for_function("() => document.getAnimations().every(each => each.playState !== 'running')")
-    violations = Axe().run(page).response["violations"]
-    assert {each["id"]: [node["html"] for node in each["nodes"]] for each in violations} == {}
-    context.close()
+    for theme in ("light", "dark"):
+        in_theme(page, theme)
+        assert barriers(complete(page)) == [], theme

@@ -22,15 +22,24 @@ from tests.e2e.server import Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Page
 
+pytestmark = pytest.mark.long
+
 ITEM = {"kind": "growth", "run": "a", "after": 0, "seen": 0, "trace": 0, "event": "evaluated", "y": "accuracy",
         "item": None, "scale": 100, "x": "epoch", "table": None, "level": False, "label": None}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def asked(browser, app: Server):
-    """What a module's function answers; the figure, where one is its first argument, is answered after the call."""
+def page(browser, app: Server):
+    """A tab of the server's that shows nothing."""
     page = browser.new_page()
     page.goto(f"{app.url}/_stcore/health")
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def asked(page: Page):
+    """What a module's function answers; the figure, where one is its first argument, is answered after the call."""
 
     def ask(module: str, function: str, *arguments):
         script = """async ([address, name, given]) => {
@@ -39,8 +48,7 @@ def asked(browser, app: Server):
         }"""
         return page.evaluate(script, [files.address(module), function, list(arguments)])
 
-    yield ask
-    page.close()
+    return ask
 
 
 def after_step(step: int, accuracy: float = 0.5) -> dict:
@@ -51,13 +59,10 @@ def figure(**more) -> dict:
     return {"data": [{"x": [], "y": []}], "layout": {}, **more}
 
 
-def test_only_events_of_the_right_kind_are_taken(asked):
+def test_events_of_the_right_kind_are_taken_each_once(asked):
     said = [after_step(2), {"event": "stepped", "step": 3, "epoch": 0.3}, after_step(4)]
     _, after = asked("figure_growth.js", "advanced", figure(), ITEM, said)
     assert after["data"][0] == {"x": [0.2, 0.4], "y": [50, 50]}
-
-
-def test_an_event_is_seen_once(asked):
     said = [{"number": number, "body": after_step(number)} for number in (3, 4, 7)]
     fresh, item = asked("runs.js", "unseen", {"seen": 3}, said)
     assert [each["step"] for each in fresh] == [4, 7]
@@ -65,45 +70,39 @@ def test_an_event_is_seen_once(asked):
     assert asked("runs.js", "unseen", item, said) == [[], item]
 
 
-@pytest.mark.parametrize(("before", "most"), [("", 400), ("aarr", 400), ("aar" * 300, 400), ("ar" * 450, 100)])
-def test_the_strip_of_proposals_grows_as_python_draws_it(asked, before: str, most: int, monkeypatch):
-    monkeypatch.setattr(training, "MOST", most)
-    bars = {"data": [{"x": [], "y": []}, {"x": [], "y": []}], "layout": {}}
-    item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
-    said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
-    _, after = asked("figure_growth.js", "advanced", bars, item, [*said, after_step(9)])
-    expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).data
-    for grown, drawn in zip(after["data"], expected, strict=True):
-        for name in ("x", "y", "width", "customdata"):
-            assert grown[name] == pytest.approx(list(getattr(drawn, name))), name
+def test_the_strip_of_proposals_grows_as_python_draws_it(asked, monkeypatch):
+    for before, most in (("", 400), ("aarr", 400), ("aar" * 300, 400), ("ar" * 450, 100)):
+        monkeypatch.setattr(training, "MOST", most)
+        bars = {"data": [{"x": [], "y": []}, {"x": [], "y": []}], "layout": {}}
+        item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
+        said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
+        _, after = asked("figure_growth.js", "advanced", bars, item, [*said, after_step(9)])
+        expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).data
+        for grown, drawn in zip(after["data"], expected, strict=True):
+            for name in ("x", "y", "width", "customdata"):
+                assert grown[name] == pytest.approx(list(getattr(drawn, name))), (name, len(before), most)
 
 
-@pytest.mark.parametrize(
-    ("reading", "said"),
-    [
+def test_a_reading_says_what_an_event_says_of_it(asked):
+    body = {"event": "stepped", "step": 1234, "accepted": 1200, "loss": 1234.5678}
+    usual = {"event": "stepped", "of": "", "scale": 1, "digits": 0, "unit": "", "texts": None}
+    texts = {"counts": [1000, 1300], "texts": ["less", "more"], "field": "accepted"}
+    for reading, said in (
         ({"y": "accepted", "of": "step"}, "1,200 / 34"),
         ({"y": "loss", "digits": 3}, "1,234.568"),
         ({"y": "nothing"}, None),
-        ({"texts": {"counts": [1000, 1300], "texts": ["less", "more"], "field": "accepted"}}, "more"),
-    ],
-)
-def test_a_reading_says_what_an_event_says_of_it(asked, reading: dict, said: str | None):
-    body = {"event": "stepped", "step": 1234, "accepted": 1200, "loss": 1234.5678}
-    usual = {"event": "stepped", "of": "", "scale": 1, "digits": 0, "unit": "", "texts": None}
-    assert asked("live_figures.js", "taken", usual | reading, body)[0] == said
+        ({"texts": texts}, "more"),
+    ):
+        assert asked("live_figures.js", "taken", usual | reading, body)[0] == said, reading
 
 
-@pytest.mark.parametrize(("step", "spent"), [(1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)])
-def test_a_step_between_two_of_a_table_lies_at_the_later_one(asked, step, spent):
-    item = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
-    _, after = asked("figure_growth.js", "advanced", figure(), item, [after_step(step)])
-    assert after["data"][0]["x"] == [spent]
-
-
-def test_a_step_behind_a_table_is_left_out_and_so_is_what_is_no_number(asked):
-    item = ITEM | {"table": {"steps": [10], "values": [0.5]}}
-    said = [after_step(11), after_step(1) | {"accuracy": None}]
-    assert asked("figure_growth.js", "advanced", figure(), item, said)[1]["data"][0] == {"x": [], "y": []}
+def test_a_step_lies_at_the_next_one_of_a_table_and_none_behind_it_is_drawn_nor_what_is_no_number(asked):
+    table = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
+    for step, spent in ((1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)):
+        _, after = asked("figure_growth.js", "advanced", figure(), table, [after_step(step)])
+        assert after["data"][0]["x"] == [spent], step
+    said = [after_step(21), after_step(1) | {"accuracy": None}]
+    assert asked("figure_growth.js", "advanced", figure(), table, said)[1]["data"][0] == {"x": [], "y": []}
 
 
 def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
@@ -138,11 +137,6 @@ def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     assert all("at" not in each for each in placed)
 
 
-@pytest.mark.parametrize("seconds", [0.2, 59.1, 60, 75, 3599.5, 7000, 90_000])
-def test_durations_are_said_as_python_says_them(asked, seconds):
-    assert asked("run_progress.js", "duration", seconds)[0] == duration(seconds)
-
-
 STATES = {
     "queued, number 2": {"status": Status.QUEUED, "position": 2}, "queued": {"status": Status.QUEUED},
     "running": {"status": Status.RUNNING}, "cancelling": {"status": Status.RUNNING, "cancelling": True},
@@ -157,37 +151,39 @@ def run_in(state: str) -> Run:
     return Run(**known | STATES[state])
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("starts", ["", "starts in about 2 min"])
-def test_progress_is_the_sentence_that_python_says(asked, state, starts):
-    run, paces = run_in(state), (1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0)
+def test_durations_and_progress_are_the_sentences_that_python_says(asked):
+    for seconds in (0.2, 59.1, 60, 75, 3599.5, 7000, 90_000):
+        assert asked("run_progress.js", "duration", seconds)[0] == duration(seconds), seconds
+    paces = 1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0
     said = [Stepped(12 + place, 0.1, 2.0, 0.5, (0.1,) * 5, pace) for place, pace in enumerate(paces)]
-    history = History(2, started=Started(1, run.plan.steps, 0.5, "cpu", 1, ""), stepped=tuple(said))
-    watched = Watched(run, run.config, history, "", starts if state.startswith("queued") else "")
-    known = {"steps": run.plan.steps}
-    now = {"step": history.step, "paces": history.paces, "device": "cpu"}
-    told = asked("run_progress.js", "sentence", known, now, state_of(run, watched.starts))[0]
-    assert told == _progress(watched)
-    assert told.startswith(state) is (state not in ("running", "cancelling"))
+    for state in STATES:
+        run = run_in(state)
+        history = History(2, started=Started(1, run.plan.steps, 0.5, "cpu", 1, ""), stepped=tuple(said))
+        for starts in {"", "starts in about 2 min" if state.startswith("queued") else ""}:
+            watched = Watched(run, run.config, history, "", starts)
+            now = {"step": history.step, "paces": history.paces, "device": "cpu"}
+            arguments = {"steps": run.plan.steps}, now, state_of(run, watched.starts)
+            told = asked("run_progress.js", "sentence", *arguments)[0]
+            assert told == _progress(watched)
+            assert told.startswith(state) is (state not in ("running", "cancelling"))
     assert {"steps", "paces", "device", "step", "reports"} <= set(Progress.__dataclass_fields__)
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize(("step", "steps"), [(0, 4000), (1999, 4000), (0, 0)])
-def test_the_table_says_where_a_run_stands_as_python_says_it(page: Page, app: Server, state, step, steps):
-    page.goto(f"{app.url}/_stcore/health")
+def test_the_table_says_where_a_run_stands_as_python_says_it(page: Page):
     script = """async ([source, state, each]) => {
         const module = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
         return (await import(module)).said(state, each);
     }"""
-    run, source = run_in(state), Path(runs_table.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    told = page.evaluate(script, [source, state_of(run), {"step": step, "steps": steps}])
-    assert told == standing(run, step, steps, "")
-    assert told.startswith(state)
+    source = Path(runs_table.__file__).with_suffix(".js").read_text(encoding="utf-8")
+    for state in STATES:
+        run = run_in(state)
+        for step, steps in ((0, 4000), (1999, 4000), (0, 0)):
+            told = page.evaluate(script, [source, state_of(run), {"step": step, "steps": steps}])
+            assert told == standing(run, step, steps, "")
+            assert told.startswith(state)
 
 
-def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, app: Server):
-    page.goto(f"{app.url}/_stcore/health")
+def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_servers_sentence(page: Page):
     hostile = "<img src=x onerror=alert(1)>"
     drawn = {"data": [{"x": [1], "y": [2], "name": hostile}], "layout": {"xaxis": {"title": {"text": hostile}}}}
     script = """async ([address, figure, data]) => {
@@ -197,10 +193,6 @@ def test_text_from_elsewhere_is_no_markup_in_the_table(page: Page, app: Server):
     images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
     assert images == 0
     assert text.count(hostile) == 3
-
-
-def test_an_unknown_run_is_the_servers_sentence(page: Page, app: Server):
-    page.goto(f"{app.url}/_stcore/health")
     script = """address => import(address).then(({ follow }) => new Promise((resolve) => {
         const followed = follow("nosuchrun", 0, () => followed.unknown && resolve(followed.unknown));
     }))"""

@@ -5,12 +5,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.e2e.server import STILL, Server
+from tests.e2e.looks import Wire, complete, opened
+from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-PAUSES = (150, 50, 400, 0, 0, 900, 0, 150, 900, 0)  # ms on the other page
+ANSWERS = (0, 1, 5, 20)  # messages of the server, behind that which brings the other page, before one goes back
 
 
 def sigma(page: Page) -> Locator:
@@ -20,6 +21,9 @@ def sigma(page: Page) -> Locator:
 def typed(page: Page, value: str) -> None:
     sigma(page).fill(value)
     sigma(page).press("Enter")
+    page.wait_for_url(re.compile(f"sigma={value}"))
+    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute("aria-valuetext", value)
+    complete(page)
 
 
 def in_address(page: Page, key: str) -> list[str]:
@@ -29,7 +33,7 @@ def in_address(page: Page, key: str) -> list[str]:
 def at(page: Page, name: str) -> None:
     """Wait until the page of this name is drawn and its address is written."""
     page.wait_for_url(re.compile(rf"/{name}(\?|$)"))
-    expect(page.locator(STILL)).to_be_visible()
+    complete(page)
 
 
 def go(page: Page, title: str, name: str) -> None:
@@ -37,19 +41,37 @@ def go(page: Page, title: str, name: str) -> None:
     at(page, name)
 
 
-def opened(page: Page, url: str, name: str) -> None:
-    page.goto(url)
-    expect(sigma(page)).to_be_visible()
-    page.wait_for_function("'onePerPage' in history")
-    at(page, name)
-
-
 def entries(page: Page) -> int:
     return page.evaluate("history.length")
 
 
+def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_one_entry(tab: Page, app: Server):
+    opened(tab, f"{app.url}/tradeoff?sigma=2&view=delta&pair=rdp&accountants=rdp")
+    before = entries(tab)
+    typed(tab, "3")
+    tab.locator(".st-key-sigma_slider input[type=range]").press("ArrowRight")
+    tab.wait_for_url(re.compile(r"sigma=3\.2"))
+    assert entries(tab) == before  # for a change of settings there is none
+    go(tab, "Train", "train")
+    typed(tab, "5")
+    assert entries(tab) == before + 1
+    complete(tab)
+    tab.go_back()
+    at(tab, "tradeoff")
+    expect(sigma(tab)).to_have_value("3.2")
+    expect(tab.get_by_role("radio", name="delta")).to_be_checked()
+    at(tab, "tradeoff")
+    assert in_address(tab, "sigma") == ["3.2"]
+    assert in_address(tab, "accountants") == ["rdp"]
+    tab.go_forward()
+    at(tab, "train")
+    expect(sigma(tab)).to_have_value("5")
+    assert in_address(tab, "sigma") == ["5"]
+
+
+@pytest.mark.long
 def test_it_is_known_that_a_page_is_being_left_until_the_next_one_is_there(page: Page, app: Server):
-    opened(page, app.url + "/tradeoff", "tradeoff")
+    opened(page, f"{app.url}/tradeoff")
     assert not page.evaluate("history.onePerPage.leaves()")
     assert page.evaluate("""() => {
         document.querySelector("a[href$='/calibrate']").click();
@@ -59,63 +81,25 @@ def test_it_is_known_that_a_page_is_being_left_until_the_next_one_is_there(page:
     assert not page.evaluate("history.onePerPage.leaves()")
 
 
-def test_a_change_of_page_is_one_entry_and_a_change_of_settings_none(page: Page, app: Server):
-    opened(page, app.url + "/tradeoff?sigma=3&batch=128&accountants=rdp&view=delta", "tradeoff")
-    before = entries(page)
-    typed(page, "4")
-    page.wait_for_url(re.compile(r"sigma=4"))
-    page.locator(".st-key-sigma_slider input[type=range]").focus()
-    page.keyboard.press("ArrowRight")
-    expect(sigma(page)).not_to_have_value("4")
-    assert entries(page) == before
-    go(page, "Train", "train")
-    assert entries(page) == before + 1
-    go(page, "Calibrate", "calibrate")
-    assert entries(page) == before + 2
-
-
-def test_back_and_forward_restore_what_was_chosen_on_each_page(page: Page, app: Server):
-    opened(page, app.url + "/tradeoff?sigma=3&view=delta&pair=rdp&accountants=rdp", "tradeoff")
-    go(page, "Train", "train")
-    typed(page, "5")
-    page.wait_for_url(re.compile(r"sigma=5"))
-    slider = page.locator(".st-key-sigma_slider input[type=range]")
-    expect(slider).to_have_attribute("aria-valuetext", "5")  # sooner than a hand can, Streamlit asks for both pages
+@pytest.mark.long
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_address_and_field_agree_however_much_of_the_other_page_has_come_before_one_goes_back(
+    page: Page, app: Server, answers: int
+):
+    wire = Wire(page)
+    opened(page, f"{app.url}/calibrate?by=rdp&sigma=3")
+    wire.holding = True
+    page.get_by_role("link", name="Train", exact=True).click()
+    while "/train" not in page.url:
+        wire.let_one_through()
+    for _ in range(answers):
+        wire.let_one_through()
     page.go_back()
-    at(page, "tradeoff")
+    wire.release()
+    page.wait_for_url(re.compile("/calibrate"))
+    expect(page.locator("h1")).to_have_text("Which noise fits my budget?")
     expect(sigma(page)).to_have_value("3")
-    expect(page.get_by_role("radio", name="delta")).to_be_checked()
-    at(page, "tradeoff")
+    page.locator(".st-key-solve").get_by_role("radio", name="steps").click()
+    page.wait_for_url(re.compile("solve=steps"))  # behind all that was said before
+    expect(sigma(page)).to_have_value("3")
     assert in_address(page, "sigma") == ["3"]
-    assert in_address(page, "accountants") == ["rdp"]
-    page.go_forward()
-    at(page, "train")
-    expect(sigma(page)).to_have_value("5")
-    assert in_address(page, "sigma") == ["5"]
-
-
-def test_address_and_field_agree_however_quickly_one_goes_back(page: Page, app: Server):
-    opened(page, app.url + "/calibrate?by=rdp&sigma=3", "calibrate")
-    for times, pause in enumerate(PAUSES, 1):
-        page.get_by_role("link", name="Train", exact=True).click()
-        page.wait_for_url(re.compile(r"/train"))
-        page.wait_for_timeout(pause)
-        page.go_back()
-        at(page, "calibrate")
-        page.wait_for_timeout(400)
-        at(page, "calibrate")
-        expect(sigma(page)).to_have_value("3")
-        assert in_address(page, "sigma") == ["3"], f"after going back {times} times"
-
-
-def test_an_answer_that_was_opened_elsewhere_leaves_calibrate_as_it_was(page: Page, app: Server):
-    opened(page, app.url + "/calibrate?by=rdp&sigma=3&target_epsilon=2", "calibrate")
-    before = entries(page)
-    page.get_by_role("button", name="in Trade-off").click()
-    at(page, "tradeoff")
-    assert entries(page) == before + 1
-    assert "leaving" not in page.url
-    page.go_back()
-    at(page, "calibrate")
-    expect(sigma(page)).to_have_value("3")
-    expect(page.get_by_role("textbox", name="Target epsilon, exact")).to_have_value("2")

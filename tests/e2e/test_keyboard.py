@@ -1,25 +1,25 @@
 """Every page by keyboard alone: Tab reaches each control in order, its place is seen, and nothing holds on to it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.explain.lessons import LESSONS
 from pages.parts.shell.menu import PAGES
-from tests.e2e.server import PATIENCE, STILL, Server
+from tests.e2e.looks import complete, opened
+from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.test_layout import settled
-
 MOST = 600  # times that Tab is pressed on one page: papers have a hundred numbers with four links each
-JOURNEYS = ("",)
+SHORT = ("",)
 ADDRESSES = [
-    pytest.param(address, marks=[] if address in JOURNEYS else pytest.mark.long)
+    pytest.param(address, marks=[] if address in SHORT else pytest.mark.long)
     for address in (*(page.address for page in PAGES), "?lesson=clipping")
 ]
 STILL_STYLES = "*, *::before, *::after {transition: none !important; animation: none !important}"
@@ -72,15 +72,13 @@ def walked(page: Page) -> int:
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_tab_reaches_every_control_in_order_and_one_sees_where_one_is(
-    page: Page, shown_here: Callable[[str], str], address: str
+    tab: Page, shown_here: Callable[[str], str], address: str
 ):
-    page.goto(shown_here(address))
-    settled(page)
-    page.evaluate("() => document.querySelectorAll('.live-numbers').forEach(e => { e.open = true; })")  # they scroll
-    assert walked(page) > 20
-    assert page.evaluate("() => walk.missed()") == []
-    assert page.evaluate("() => walk.disorder()") == []
-    assert page.evaluate("() => walk.dim") == []
+    opened(tab, shown_here(address))
+    tab.evaluate("() => document.querySelectorAll('.live-numbers').forEach(e => { e.open = true; })")  # they scroll
+    assert walked(complete(tab)) > 20
+    for found in ("walk.missed()", "walk.disorder()", "walk.dim"):
+        assert tab.evaluate(f"() => {found}") == [], found
 
 
 def tabbed_to(page: Page, wanted: Locator) -> None:
@@ -94,7 +92,7 @@ def tabbed_to(page: Page, wanted: Locator) -> None:
 
 
 @pytest.fixture
-def started(app: Server):
+def started(app: Server) -> Iterator[None]:
     """The runs that a test starts are cancelled at its end."""
     with Store(app.home) as store:
         before = {run.id for run in store.runs()}
@@ -104,16 +102,14 @@ def started(app: Server):
                 store.cancel(run.id)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("started")
 def test_the_journey_from_sigma_to_a_run_and_its_end_needs_no_mouse(page: Page, app: Server):
-    page.goto(f"{app.url}/?epochs=300&features=pixels&model=mlp")
-    settled(page)
-    slider = page.get_by_role("slider", name=re.compile("sigma"))
-    tabbed_to(page, slider)
+    opened(page, f"{app.url}/?epochs=300&features=pixels&model=mlp")
+    tabbed_to(page, page.get_by_role("slider", name=re.compile("sigma")))
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"sigma="))
-    page.wait_for_selector(STILL, timeout=PATIENCE)
-    tabbed_to(page, page.locator(".st-key-train button"))
+    tabbed_to(complete(page), page.locator(".st-key-train button"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"run=\w+"))
     run = parse_qs(urlsplit(page.url).query)["run"][0]
@@ -125,21 +121,98 @@ def test_the_journey_from_sigma_to_a_run_and_its_end_needs_no_mouse(page: Page, 
         assert store.run(run).cancelling
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("started")
-def test_a_dialog_keeps_the_focus_closes_with_escape_and_gives_it_back(page: Page, app: Server):
+def test_a_run_of_another_tab_is_cancelled_after_a_question_which_keeps_the_focus_and_gives_it_back(
+    page: Page, app: Server
+):
     with Store(app.home) as store:
         run = store.submit(RunConfig(epochs=300.0, model="mlp"))  # not by this tab
-    page.goto(f"{app.url}/train?run={run}")
-    settled(page)
-    cancel = page.locator(f".st-key-cancel_{run} button")
-    tabbed_to(page, cancel)
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_be_visible()
-    expect(dialog.get_by_role("button", name="Let it run")).to_be_visible()
-    for _ in range(8):  # around, more than once
-        page.keyboard.press("Tab")
-        assert dialog.evaluate("e => e.contains(document.activeElement) || document.activeElement === document.body")
+        opened(page, f"{app.url}/train?run={run}")
+        cancel, dialog = page.locator(f".st-key-cancel_{run} button"), page.get_by_role("dialog")
+        tabbed_to(page, cancel)
+        page.keyboard.press("Enter")
+        expect(dialog).to_contain_text("was not started in this tab")
+        expect(dialog.get_by_role("button", name="Let it run")).to_be_visible()
+        focus_inside = "e => e.contains(document.activeElement) || document.activeElement === document.body"
+        for _ in range(8):  # around, more than once
+            page.keyboard.press("Tab")
+            assert dialog.evaluate(focus_inside)
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        expect(cancel).to_be_focused()
+        assert not store.run(run).cancelling
+        complete(page)
+        page.keyboard.press("Enter")
+        dialog.get_by_role("button", name="Cancel this run").click()
+        expect(dialog).to_have_count(0)
+        expect(cancel).to_have_count(0)
+        assert store.run(run).cancelling
+
+
+@pytest.mark.long
+def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: Page, app: Server):
+    lesson, panel = LESSONS["more_steps"], ".st-key-lesson_panel"
+    opened(page, app.url)
+    page.get_by_role("button", name="Lessons").press("Enter")
+    page.get_by_role("button", name=lesson.title).press("Enter")
+    sigma, epochs = (page.get_by_role("textbox", name=re.compile(name)) for name in ("sigma, exact", "Epochs, exact"))
+    for step in range(1, lesson.length):
+        expect(page.locator(panel)).to_contain_text(f"step {step} of {lesson.length}")
+        scene = lesson.scene(step)
+        expect(epochs).to_have_value(f"{scene.epochs:g}")
+        expect(sigma).to_have_value(f"{scene.sigma:g}")
+        page.locator(panel).get_by_role("button", name="Next").press("Enter")
+    page.wait_for_url(re.compile(f"step={lesson.length}"))
+    page.locator(panel).get_by_role("radio").first.focus()
+    for key, answer in zip(("Space", "ArrowDown", "ArrowDown"), lesson.question.answers, strict=True):
+        page.keyboard.press(key)
+        told = "Right." if answer.right() else "Not so."
+        expect(page.locator(panel).get_by_test_id("stAlert")).to_contain_text(told)
+    shared = opened(page.context.new_page(), page.url)
+    expect(shared.locator(panel)).to_contain_text(f"step {lesson.length} of {lesson.length}")
+    page.locator(panel).get_by_role("button", name="Reset").click()
+    expect(page.locator(panel)).to_have_count(0)
+    page.wait_for_function("() => !location.search.includes('lesson')")
+
+
+@pytest.mark.long
+def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(page: Page, app: Server, in_context):
+    shown = "[popover]:popover-open"
+    word = opened(page, app.url).locator(".on-screen .term button").first  # epsilon
+    word.press("Enter")
+    expect(page.locator(shown)).to_contain_text("How much the result may depend on any one example")
     page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
-    expect(cancel).to_be_focused()
+    expect(page.locator(shown)).to_have_count(0)
+    expect(word).to_be_focused()
+    told = page.locator(".on-screen .term [popover]").first
+    for each in (word, told):  # it stays while it is read
+        each.hover()
+        expect(told).to_be_visible()
+    page.mouse.move(1, 1)
+    expect(told).to_be_hidden()
+
+    phone = opened(in_context(390, 844, has_touch=True, is_mobile=True), app.url)
+    for each in phone.locator(".on-screen .term button").all():
+        each.tap()
+        box = phone.locator(shown).bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        phone.keyboard.press("Escape")
+        expect(phone.locator(shown)).to_have_count(0)
+
+
+@pytest.mark.long
+def test_presenting_fills_the_screen_with_large_type_and_stops_again(page: Page, app: Server):
+    button = opened(page, app.url).get_by_role("button", name="Present")
+    size = "() => parseFloat(getComputedStyle(document.querySelector('.on-screen').parentElement).fontSize)"
+    before = page.evaluate(size)
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function("() => document.fullscreenElement !== null")
+    page.wait_for_url(re.compile("present=1"))
+    assert page.evaluate(size) >= 18 > before
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    page.wait_for_function("() => document.fullscreenElement === null")

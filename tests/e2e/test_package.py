@@ -54,15 +54,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder)
     inner = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
     (inner / "borrowed.pth").write_text(str(Path(numpy.__file__).parents[1]))
-    pip(
-        "--python",
-        str(folder / "bin" / "python"),
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--ignore-installed",
-        str(wheel),
-    )
+    alone = "--no-deps", "--no-index", "--ignore-installed"
+    pip("--python", str(folder / "bin" / "python"), "install", *alone, str(wheel))
     return folder / "bin"
 
 
@@ -122,11 +115,11 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Pa
         page = browser.new_page(color_scheme="light")
         page.goto(server.url + "/train?epochs=0.2")
         start = page.get_by_role("button", name="Start private run")
-        expect(start).to_be_visible(timeout=60_000)
+        expect(start).to_be_visible()
         assert page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
         start.click()
         progress = page.get_by_test_id("stProgress").first
-        expect(progress).to_contain_text("finished", timeout=60_000)
+        expect(progress).to_contain_text("finished")
         page.close()
 
 

@@ -1,113 +1,109 @@
-"""The page of all runs in a browser: runs are followed in the table, ticked, renamed and deleted."""
+"""Runs in a browser: a click starts each once, and the table of all runs keeps up with them."""
 
 import re
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from dpcore.runs import editing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from tests.e2e.server import PATIENCE, STILL, Server
-from tests.pages.train_page import CONFIG, recorded
+from tests.e2e.looks import complete, opened
+from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
+pytestmark = pytest.mark.long
+
 SHORT = RunConfig(model="mlp", batch=256, epochs=12.0)
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
-MARKUP = "<b id=bold>x</b> **y** :red[z] $w$"
+PRIVATE, BASELINE = "Start private run", "Start non-private baseline"
+CLICKS = """([name, clicks]) => {
+    for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")].find(e => e.innerText == name)?.click();
+}"""  # at once, however busy the page is: Playwright's own click waits for it
 
 
 def row(page: Page, name: str) -> Locator:
     return page.locator("table.runs tbody tr").filter(has=page.get_by_role("checkbox", name=name, exact=True))
 
 
-def tick(page: Page, name: str) -> None:
-    row(page, name).get_by_role("checkbox").click()
-    page.wait_for_selector(STILL)
-
-
 def in_address(page: Page) -> list[str]:
     return parse_qs(urlsplit(page.url).query).get("run", [])
 
 
-def test_two_runs_are_followed_compared_renamed_and_deleted(page: Page, app: Server):
-    page.goto(f"{app.url}/runs?find=journey")
-    expect(page.locator("h1")).to_be_visible()
+@pytest.fixture
+def store(app: Server) -> Iterator[Store]:
+    """The app's store; the runs that a test starts are cancelled at its end."""
     with Store(app.home) as store:
-        ids = [store.submit(SHORT, f"journey {place}") for place in (1, 2)]
+        before = {run.id for run in store.runs()}
+        yield store
+        for run in store.runs():
+            if run.id not in before:
+                store.cancel(run.id)
+
+
+def test_the_rows_of_runs_are_followed_without_a_reload_and_ticks_stay(page: Page, app: Server, store: Store):
+    run = store.submit(SHORT, "followed")
+    opened(page, f"{app.url}/runs?find=followed")
+    expect(row(page, "followed")).to_contain_text(re.compile(r"running, [1-9]\d? %"))
+    row(page, "followed").get_by_role("checkbox").click()
+    for each in ("finished", re.compile(r"\d\d\.\d %"), "≤"):
+        expect(row(page, "followed")).to_contain_text(each)
+    assert in_address(page) == [run]
     page.reload()
-    first, second = (row(page, f"journey {place}") for place in (1, 2))
-    expect(second).to_contain_text(re.compile("queued|running"))
-    expect(first).to_contain_text(re.compile(r"running, [1-9]\d? %"), timeout=PATIENCE)  # nobody has reloaded the page
-    tick(page, "journey 1")
-    tick(page, "journey 2")
-    expect(page.locator(".run-key")).to_contain_text("2:")
-    for each in (first, second):
-        expect(each).to_contain_text("finished", timeout=PATIENCE)
-        expect(each).to_contain_text(re.compile(r"\d\d\.\d %"))
-        expect(each).to_contain_text("≤")
-    assert in_address(page) == ids
-
-    page.reload()
-    expect(first.get_by_role("checkbox")).to_be_checked()
-    expect(second.get_by_role("checkbox")).to_be_checked()
-    tick(page, "journey 1")
-    page.get_by_role("button", name="Name, tags, note").click()
-    page.get_by_label("Name", exact=True).fill(f"journey {MARKUP}")
-    page.get_by_label("Tags, with commas between").fill(MARKUP)
-    page.get_by_role("button", name="Save").click()
-    expect(row(page, f"journey {MARKUP}")).to_be_visible()
-    assert page.locator("#bold").count() == 0
-
-    page.get_by_role("button", name="Delete").click()
-    asked = page.get_by_role("dialog")
-    expect(asked).to_contain_text("journey <b id=bold>x</b> **y**")
-    asked.get_by_role("button", name="Delete").click()
-    expect(page.locator("table.runs tbody tr")).to_have_count(1)
-    assert in_address(page) == []
-    with Store(app.home) as store:
-        assert [run.id for run in store.runs() if run.id in ids] == [ids[0]]
-        editing.delete(store, ids[0])
+    expect(row(page, "followed").get_by_role("checkbox")).to_be_checked()
 
 
-def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Server):
-    with Store(app.home) as store:
-        runs = [store.submit(LONG, f"crowd {place}") for place in range(9)]
-        try:
-            page.goto(f"{app.url}/runs?find=crowd&sort=name")
-            last = row(page, "crowd 8")
-            expect(last).to_contain_text(re.compile(r"queued, number \d, starts in about"), timeout=PATIENCE)
-            place = store.run(runs[8]).position
-            assert place
-            store.cancel(runs[7])
-            expect(last).to_contain_text(f"queued, number {place - 1}, starts in about")
-            expect(row(page, "crowd 7")).to_contain_text("cancelled")
-        finally:
-            for run in runs:
-                store.cancel(run)
-        for each in range(9):
-            expect(row(page, f"crowd {each}")).to_contain_text("cancelled")
+def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Server, store: Store):
+    runs = [store.submit(LONG, f"crowd {place}") for place in range(9)]
+    opened(page, f"{app.url}/runs?find=crowd&sort=name")
+    last = row(page, "crowd 8")
+    expect(last).to_contain_text(re.compile(r"queued, number \d, starts in about"))
+    place = store.run(runs[8]).position
+    assert place
+    store.cancel(runs[7])
+    expect(last).to_contain_text(f"queued, number {place - 1}, starts in about")
+    expect(row(page, "crowd 7")).to_contain_text("cancelled")
+    for run in runs:
+        store.cancel(run)
+    for each in range(9):
+        expect(row(page, f"crowd {each}")).to_contain_text("cancelled")
 
 
-def test_heads_sort_by_the_keyboard_and_ticks_in_quick_succession_all_count(page: Page, app: Server):
-    with Store(app.home) as store:
-        ids = [recorded(store, CONFIG, 10 * done, Status.FINISHED) for done in (1, 2, 3)]
-        for place, run in enumerate(ids):
-            editing.rename(store, run, f"quick {place}")
-    page.goto(f"{app.url}/runs?find=quick")
-    names = page.locator("table.runs tbody th")
-    expect(names).to_have_text(["quick 2", "quick 1", "quick 0"])
-    page.get_by_role("button", name="Run", exact=True).focus()
-    page.keyboard.press("Enter")
-    expect(names).to_have_text(["quick 0", "quick 1", "quick 2"])
-    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("Run")
-    page.evaluate("() => document.querySelectorAll('table.runs input').forEach((each) => each.click())")
-    expect(page.locator("table.runs input:checked")).to_have_count(3)
-    page.wait_for_url(re.compile("(run=.*){3}"))
-    assert in_address(page) == ids
-    with Store(app.home) as store:
-        for run in ids:
-            editing.delete(store, run)
+def test_quick_clicks_submit_one_run_and_once_it_has_ended_another_click_another(page: Page, app: Server, store: Store):
+    before = {run.id for run in store.runs()}
+    opened(page, f"{app.url}/train?epochs=300&features=pixels&model=mlp")
+    page.evaluate(CLICKS, [PRIVATE, 5])
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
+    page.get_by_role("button", name=BASELINE).click()  # the next request, behind all that was clicked
+    expect(page.get_by_test_id("stProgress")).to_have_count(2)
+    expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
+    complete(page)
+    new = {run.id for run in store.runs()} - before
+    assert len(new) == 2
+    assert set(in_address(page)) == new
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+    page.locator("[data-testid=stMultiSelect] [data-tag]").first.get_by_role("button").click()
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
+    complete(page)
+    page.get_by_role("radio", name="epsilon").click()  # drawn again, what was taken off stays off
+    page.wait_for_url(re.compile("x=epsilon"))
+    complete(page)
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
+    assert len(in_address(page)) == 1
+
+    for run in new:
+        store.cancel(run)
+    expect(page.get_by_test_id("stProgress")).to_contain_text("cancelled")
+    assert all(store.run(run).status is Status.CANCELLED for run in in_address(page))
+    for _ in range(20):  # one click is enough where nothing of it is under way
+        complete(page)
+        page.get_by_role("button", name=PRIVATE).click()
+        complete(page)
+        if {run.id for run in store.runs()} - before - new:
+            break
+    (again,) = {run.id for run in store.runs()} - before - new
+    expect(page.locator(f".st-key-progress_{again}")).to_be_visible()

@@ -1,41 +1,35 @@
-"""Sliders in a browser: the page follows a drag, a key, a finger and the field, and is never asked for too much."""
+"""Sliders in a browser: the page follows a hand and a field, is never asked for too much, and may answer late."""
 
-import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.e2e.server import PATIENCE, STILL, Server
+from tests.e2e.looks import Wire, box, complete, drag, moves_of
+from tests.e2e.looks import opened as opened_at
+from tests.e2e.server import STILL, Server
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.slider_in_browser import LINE, SLIDER, field, opened
+pytestmark = pytest.mark.long
 
-WATCH = """path => {
-    window.lines = [];
-    const look = () => {
-        const now = document.querySelector(path)?.getAttribute('d');
-        if (now && now !== window.lines.at(-1)) window.lines.push(now);
-        requestAnimationFrame(look);
-    };
-    look();
-}"""
-CHARTS = [("", "epsilon_chart"), ("tradeoff", "attack_chart")]
+SLIDER = ".st-key-sigma_slider input[type=range]"
+LINE = ".st-key-attack_chart .scatterlayer .trace:last-child path.js-line"
+STEP = "input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbles: true})); }"
+STATE = "state => { document.querySelector('[data-testid=stApp]').dataset.testScriptState = state; }"
+MOVED = b'"moved"'  # in what a slider sends
+LATE = 12_000  # ms, more than any of the slider's own times
 
 
-@pytest.fixture
-def sent(page: Page) -> list[list[object]]:
-    """What sliders have sent to the server, with the number of each message."""
-    values: list[list[object]] = []
+def opened(page: Page, app: Server, query: str = "sigma=2") -> Locator:
+    """The slider of sigma on a page that stands still."""
+    return opened_at(page, f"{app.url}/tradeoff?{query}").locator(SLIDER)
 
-    def note(frame: str | bytes) -> None:
-        text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
-        values.extend(json.loads(each)["value"] for each in re.findall(r'\{"event":"moved","value":\[.*?\]\}', text))
 
-    page.on("websocket", lambda socket: socket.on("framesent", note))
-    return values
+def field(page: Page) -> Locator:
+    """The exact field of sigma."""
+    return page.get_by_role("textbox", name="Noise multiplier sigma, exact")
 
 
 def previews_of(page: Page) -> list[str]:
@@ -46,185 +40,85 @@ def previews_of(page: Page) -> list[str]:
     return asked
 
 
-def place(slider: Locator, share: float) -> tuple[float, float]:
-    """A place on the slider, as a share of its width."""
-    box = slider.bounding_box()
-    assert box
-    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
-
-
-def dragged(page: Page, slider: Locator, moves: int, pause: float) -> None:
-    """Take the slider and pull it to the right, without letting go."""
-    page.mouse.move(*place(slider, 0.2))
-    page.mouse.down()
-    for move in range(moves + 1):
-        page.mouse.move(*place(slider, 0.2 + 0.6 * move / moves))
-        page.wait_for_timeout(pause)
-
-
-def test_the_curves_follow_the_finger_one_request_at_a_time_and_the_last_value_is_shown(
-    page: Page, app: Server, sent: list[list[object]]
-):
-    slider = opened(page, app)
-    page.evaluate(WATCH, LINE)
-    dragged(page, slider, 40, 75)
-    drawn, asked = page.evaluate("window.lines.length") - 1, len(sent)
-    assert drawn >= 3  # in three seconds, before the mouse is let go, on a busy machine too
-    assert asked <= drawn + 2  # never one that waits for another
-    page.mouse.up()
+def follows(page: Page, slider: Locator) -> str:
+    """The slider's value, once the field and the address have it and the page stands still."""
     last = slider.get_attribute("aria-valuetext") or ""
     expect(field(page)).to_have_value(last)
     page.wait_for_url(re.compile(f"sigma={re.escape(last)}(&|$)"))
-    assert sent[-1][0] == last
-    page.wait_for_selector(STILL)
+    complete(page)
     expect(slider).to_have_attribute("aria-valuetext", last)
+    return last
 
 
 def twenty_stops(slider: Locator) -> None:
     slider.focus()
-    slider.evaluate(
-        """input => {
-            for (let stop = 0; stop < 20; stop++) {
-                input.stepUp();
-                input.dispatchEvent(new Event('input', {bubbles: true}));
-            }
-        }"""
-    )
+    slider.evaluate(f"input => {{ for (let stop = 0; stop < 20; stop++) ({STEP})(input); }}")
 
 
-def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_one(
-    page: Page, app: Server, sent: list[list[object]]
-):
-    slider, previews = opened(page, app), previews_of(page)
+def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_the_last(page: Page, app: Server):
+    sent, previews = moves_of(page), previews_of(page)
+    slider = opened(page, app)
     twenty_stops(slider)
-    last = slider.get_attribute("aria-valuetext") or ""
-    expect(field(page)).to_have_value(last)
-    page.wait_for_selector(STILL)
+    last = follows(page, slider)
     assert previews == ["2.2", last]
     assert [value for value, _ in sent] == [last]
 
-
-def test_where_no_chart_follows_twenty_stops_passed_at_once_are_two_requests(
-    page: Page, app: Server, sent: list[list[object]]
-):
-    page.route("**/previews/**", lambda route: route.abort())
-    slider = opened(page, app)
-    slider.focus()
-    page.keyboard.press("ArrowRight")  # from here on it is known
-    expect(field(page)).to_have_value("2.2")
-    page.wait_for_selector(STILL)
+    page.route("**/previews/**", lambda route: route.abort())  # from now on no chart follows
+    slider.press("Home")
+    first = follows(page, slider)
     page.route("**/previews/**", lambda route: route.fulfill(status=204))
+    before = len(sent)
     twenty_stops(slider)
-    last = slider.get_attribute("aria-valuetext") or ""
-    expect(field(page)).to_have_value(last)
-    page.wait_for_selector(STILL)
+    last = follows(page, slider)
+    assert last != first
     assert sent[-1][0] == last
-    assert len(sent) <= 3
+    assert len(sent) <= before + 2
 
 
-def test_the_chart_is_there_before_the_page_is_asked_and_is_what_the_page_draws(
-    page: Page, app: Server, sent: list[list[object]]
-):
+def test_the_chart_is_there_before_the_page_is_asked_and_is_what_the_page_draws(page: Page, app: Server):
     slider = opened(page, app)
-    before = page.locator(LINE).get_attribute("d")
+    before = page.locator(LINE).get_attribute("d") or ""
+    page.locator(".st-key-attack_chart .main-svg").first.evaluate("svg => { window.first = svg; }")
+    page.evaluate("""() => document.addEventListener("slider-settled", () => {
+        window.settled = document.querySelector("[data-testid=stApp]").dataset.testScriptState;
+    })""")
     slider.focus()
-    slider.evaluate("input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbles: true})); }")
-    page.wait_for_function(
-        "([path, old]) => document.querySelector(path).getAttribute('d') !== old", arg=[LINE, before]
-    )
-    ahead = page.locator(LINE).get_attribute("d")
-    expect(field(page)).to_have_value("2.2")
-    page.wait_for_selector(STILL)
-    page.wait_for_timeout(500)
+    slider.evaluate(STEP)
+    expect(page.locator(LINE)).not_to_have_attribute("d", before)
+    ahead = page.locator(LINE).get_attribute("d") or ""
+    page.wait_for_function("() => window.settled")
+    assert follows(page, slider) == "2.2"
     assert page.locator(LINE).get_attribute("d") == ahead
+    svg = page.locator(".st-key-attack_chart .main-svg").first
+    assert svg.evaluate("svg => svg === window.first")  # it is drawn anew without being taken away
     page.reload()
-    expect(page.locator(LINE)).to_have_attribute("d", ahead or "")
+    expect(page.locator(LINE)).to_have_attribute("d", ahead)
 
 
-def test_a_move_is_not_lost_where_something_is_pressed_right_after_it(page: Page, app: Server):
+def test_quick_drags_keys_and_what_is_pressed_right_after_a_move_all_count(page: Page, app: Server):
     slider = opened(page, app)
-    slider.focus()
-    slider.evaluate("input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbles: true})); }")
+    for share in (0.8, 0.4):
+        drag(page, slider, share)
+    follows(page, slider)  # the second
+    for key, value in (("Home", "0.3"), ("ArrowUp", "0.32"), ("PageUp", None), ("End", "100"), ("ArrowLeft", "95")):
+        slider.press(key)
+        assert follows(page, slider) == (value or follows(page, slider)), key
+    slider.press("Home")
+    for _ in range(10):  # faster than the page answers
+        slider.press("ArrowRight")
+    assert follows(page, slider) == "0.5"
+    slider.evaluate(STEP)
     page.get_by_role("button", name="Pin this setting").click()
-    expect(field(page)).to_have_value("2.2")
+    assert follows(page, slider) == "0.55"
     page.wait_for_url(re.compile(r"pin="))
 
 
-def test_two_quick_drags_end_where_the_second_ends(page: Page, app: Server):
-    slider = opened(page, app)
-    for share in (0.8, 0.4):
-        page.mouse.move(*place(slider, 0.2))
-        page.mouse.down()
-        page.mouse.move(*place(slider, share), steps=4)
-        page.mouse.up()
-    last = slider.get_attribute("aria-valuetext") or ""
-    expect(field(page)).to_have_value(last)
-    page.wait_for_selector(STILL)
-    expect(slider).to_have_attribute("aria-valuetext", last)
-
-
-@pytest.mark.parametrize(("address", "chart"), CHARTS)
-def test_a_chart_is_drawn_anew_without_being_taken_away(page: Page, app: Server, address: str, chart: str):
-    page.goto(f"{app.url}/{address}?sigma=2")
-    plot = page.locator(f".st-key-{chart} .main-svg").first
-    expect(plot).to_be_attached()
-    page.wait_for_selector(STILL)
-    plot.evaluate("svg => { window.first = svg; }")
-    slider = page.locator(SLIDER)
-    slider.focus()
-    page.keyboard.press("ArrowRight")
-    expect(field(page)).to_have_value("2.2")
-    page.wait_for_selector(STILL)
-    assert plot.evaluate("svg => svg === window.first")
-
-
-def test_the_keys_of_a_slider_move_it(page: Page, app: Server):
-    slider = opened(page, app)
-    for key, value in (("ArrowLeft", "1.9"), ("ArrowUp", "2"), ("PageUp", "3.8"), ("Home", "0.3"), ("End", "100")):
-        slider.focus()
-        page.keyboard.press(key)
-        expect(slider).to_have_attribute("aria-valuetext", value)
-        expect(field(page)).to_have_value(value)
-        page.wait_for_selector(STILL)
-
-
-def test_a_slider_has_the_name_of_its_number_and_words_at_its_ends(page: Page, app: Server):
-    slider = opened(page, app)
-    expect(page.get_by_role("slider", name="Noise multiplier sigma")).to_have_count(1)
-    words = page.locator(".st-key-sigma_slider").get_by_text("more accurate")
-    slider.hover()
-    expect(words).to_be_visible()
-    covered = """e => {
-        const box = e.getBoundingClientRect();
-        return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) !== e;
-    }"""
-    assert not words.evaluate(covered)
-
-
-def test_every_slider_stands_beside_its_field_on_a_projector(page: Page, app: Server):
-    page.set_viewport_size({"width": 1024, "height": 768})
-    opened(page, app)
-    apart = """() => [...document.querySelectorAll('input[type=range]')].filter(slider => {
-        const field = slider.closest('[class*=_number]').querySelector('input[type=text]');
-        const [a, b] = [slider, field].map(each => each.getBoundingClientRect());
-        return a.width && (a.left < b.right || a.top > b.bottom);
-    }).map(slider => slider.ariaLabel)"""
-    assert page.evaluate(apart) == []
-
-
-def test_a_finger_on_the_slider_sets_it(browser, app: Server):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+def test_a_finger_on_the_slider_sets_it(in_context, app: Server):
+    page = in_context(390, 844, has_touch=True, is_mobile=True)
     slider = opened(page, app)
     slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    assert box
-    slider.tap(position={"x": 0.8 * box["width"], "y": 10})
-    last = slider.get_attribute("aria-valuetext") or ""
-    assert float(last) > 5
-    expect(field(page)).to_have_value(last)
-    context.close()
+    slider.tap(position={"x": 0.8 * box(slider)["width"], "y": 10})
+    assert float(follows(page, slider)) > 5
 
 
 def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Page, app: Server):
@@ -233,20 +127,80 @@ def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Pa
     field(page).fill("7.77")
     field(page).press("Enter")
     expect(slider).to_have_attribute("aria-valuetext", "7.77")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
+    slider.press("ArrowRight")
     expect(field(page)).to_have_value("8")
+    complete(page)
     field(page).fill("lots")
     field(page).press("Enter")
     expect(page.get_by_text("Expected sigma=lots to be a number. Showing 8.")).to_be_visible()
     expect(slider).to_have_attribute("aria-valuetext", "8")
     page.keyboard.press("Escape")
-    slider.focus()
-    page.keyboard.press("ArrowRight")
+    slider.press("ArrowRight")
     expect(field(page)).to_have_value("8.5")
+    complete(page)
     page.get_by_role("link", name="Calibrate").click()
     expect(page.locator("h1")).to_have_text("Which noise fits my budget?")
-    expect(page.locator(SLIDER)).to_have_attribute("aria-valuetext", "8.5")
-    page.locator(SLIDER).focus()
-    page.keyboard.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "8.5")
+    slider.press("ArrowLeft")
     expect(field(page)).to_have_value("8")
+
+
+def test_a_lost_move_is_said_again_however_long_the_page_runs_for_another_request(page: Page, app: Server):
+    wire = Wire(page)
+    page.clock.install()
+    slider = opened(page, app)
+    wire.lost = lambda said: MOVED in said
+    slider.press("ArrowRight")
+    while not any(map(wire.lost, wire.sent)):  # the hand's rest comes before
+        page.clock.run_for(100)
+    wire.lost = lambda said: False
+    before = len(wire.sent)
+    page.evaluate(STATE, "running")
+    page.clock.run_for(LATE)
+    assert not any(MOVED in said for said in wire.sent[before:])
+    page.evaluate(STATE, "notRunning")
+    page.clock.run_for(LATE)
+    expect(field(page)).to_have_value("2.2")
+    expect(slider).to_have_attribute("aria-valuetext", "2.2")
+
+
+def test_a_chart_and_its_slider_stay_where_they_were_moved_to_however_long_the_page_takes(page: Page, app: Server):
+    wire = Wire(page)
+    page.clock.install()
+    slider = opened(page, app)
+    before = page.locator(LINE).get_attribute("d") or ""
+    wire.holding = True
+    slider.press("ArrowRight")
+    expect(page.locator(LINE)).not_to_have_attribute("d", before)
+    ahead = page.locator(LINE).get_attribute("d") or ""
+    while not page.locator("[data-testid=stApp][data-test-script-state=running]").count():
+        wire.let_one_through()
+    page.clock.run_for(LATE)
+    assert page.locator(LINE).get_attribute("d") == ahead
+    expect(slider).to_have_attribute("aria-valuetext", "2.2")
+    expect(field(page)).to_have_value("2")
+    assert sum(MOVED in said for said in wire.sent) == 1
+    wire.release()
+    assert follows(page, slider) == "2.2"
+    expect(page.locator(LINE)).to_have_attribute("d", ahead)
+
+
+def test_what_was_typed_after_a_lost_move_holds(page: Page, app: Server):
+    page.clock.install()
+    slider = opened(page, app)
+    page.evaluate("""() => {
+        window.kept = WebSocket.prototype.send;
+        window.lost = 0;
+        WebSocket.prototype.send = () => { window.lost += 1; };
+    }""")
+    slider.press("ArrowRight")
+    page.wait_for_function("() => window.lost")  # the hand has rested, and the move was sent to nobody
+    page.evaluate("() => { WebSocket.prototype.send = window.kept; }")
+    field(page).fill("7")
+    field(page).press("Enter")
+    page.wait_for_url(re.compile("sigma=7(&|$)"))
+    page.clock.run_for(LATE)  # in which it would have been said again
+    expect(slider).to_have_attribute("aria-valuetext", "7")
+    page.wait_for_selector(STILL)
+    slider.press("ArrowRight")  # behind all that was said before
+    assert follows(page, slider) == "7.5"

@@ -1,26 +1,35 @@
 """Charts that follow a run in the browser: each event once, through sleep and reload, and Python rests meanwhile."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.events import Evaluated, Finished, Stepped
-from dpcore.training.plan import plan
-from tests.e2e.server import PATIENCE, STILL, Server, serving
+from dpcore.training.events import Evaluated, Stepped
+from tests.e2e.looks import complete, saved
+from tests.e2e.looks import opened as opened_at
+from tests.e2e.server import Server
 from tests.pages.train_page import CLASSES, CONFIG, recorded
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
+pytestmark = pytest.mark.long
+
 ACCURACY, LOSS = ".st-key-accuracy_chart", ".st-key-loss_chart"
 POINTS = "path => document.querySelector(`${path} .live-plot`)?.data?.[0]?.x?.length ?? 0"
+SLOWER = 4  # times than this machine
+DRAWN = """() => {
+    const plots = [...document.querySelectorAll(".live-plot")].filter(each => each.clientWidth);
+    const shown = each => each.data?.some(trace => trace.x?.length) && each.querySelector(".main-svg .trace path");
+    return plots.length > 2 && plots.every(shown);
+}"""
 
 
 @pytest.fixture
@@ -63,36 +72,44 @@ def goes_on(store: Store, run: str, step: int) -> None:
     store.append(run, Evaluated(step, step * CONFIG.q, 0.5 + 0.004 * step, 1.0, CLASSES))
 
 
-def opened(page: Page, app: Server, run: str) -> Page:
-    page.goto(f"{app.url}/train?run={run}")
-    wait_for_points(page, 4)
+def opened(page: Page, app: Server, run: str, count: int = 4) -> Page:
+    opened_at(page, f"{app.url}/train?run={run}")
+    wait_for_points(page, count)
     return page
 
 
 def wait_for_points(page: Page, count: int) -> None:
-    page.wait_for_function(f"count => ({POINTS})('{ACCURACY}') === count", arg=count, timeout=PATIENCE)
+    page.wait_for_function(f"count => ({POINTS})('{ACCURACY}') === count", arg=count)
 
 
 def points(page: Page, path: str = ACCURACY) -> list[float]:
     return page.evaluate("path => document.querySelector(`${path} .live-plot`).data[0].x", path)
 
 
+def against(page: Page, name: str) -> None:
+    """Let the page draw accuracy against something else, which is one request."""
+    page.get_by_role("radio", name=name).click()
+    page.wait_for_function(
+        f"name => document.querySelector('{ACCURACY} .live-plot').layout.xaxis.title.text.startsWith(name)", arg=name
+    )
+    complete(page)
+
+
+def heard_of(page: Page) -> list[bytes | str]:
+    """What the browser asks of Python, from now on."""
+    said: list[bytes | str] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: said.append(frame)))
+    return said
+
+
 def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server, store: Store, run: str):
-    talked, asked = [], []
+    said, asked = heard_of(page), []
     page.on("request", lambda request: asked.append(request.url) if f"/runs/{run}" in request.url else None)
-
-    def listen(socket) -> None:
-        socket.on("framereceived", lambda frame: talked.append(frame))
-        socket.on("framesent", lambda frame: talked.append(frame))
-
-    page.on("websocket", listen)
     opened(page, app, run)
-    page.wait_for_timeout(1500)
-    before = len(talked)
+    before = len(said)
     drawings = int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0)
     for step in (50, 60, 70):
         goes_on(store, run, step)
-        page.wait_for_timeout(300)
     wait_for_points(page, 7)
     expect(page.locator(f"{ACCURACY} .annotation-text")).to_have_text("━━ 78.0 %")
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("78.0 %")
@@ -100,42 +117,42 @@ def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server,
     assert points(page) == points(page, LOSS) == [step * CONFIG.q for step in range(10, 71, 10)]
     now = page.evaluate("() => document.querySelector('.st-key-spent_chart .live-plot').layout.shapes[0].x0")
     assert now == 70 * CONFIG.q
-    assert len(talked) == before
     assert len(asked) == 1  # one connection for all the charts
     assert int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0) <= drawings + 6
+    against(page, "epsilon")
+    assert len(said) == before + 1  # this click, and nothing before it
 
 
 def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server, store: Store):
     config = replace(CONFIG, acceptance="sa", public=1000)
-    run, talked = recorded(store, config, 0), []
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: talked.append(frame)))
+    run, said = recorded(store, config, 0), heard_of(page)
     strip, fan = ".st-key-decisions_chart", ".st-key-norms_chart"
     with signs_of_life(store, run):
-        page.goto(f"{app.url}/train?run={run}")
+        opened_at(page, f"{app.url}/train?run={run}")
         expect(page.locator(f"{strip} .main-svg").first).to_be_visible()
         expect(page.locator(f"{fan} .main-svg").first).to_be_visible()
-        page.wait_for_selector(STILL)
-        page.wait_for_timeout(1500)
-        before = len(talked)
+        before = len(said)
         for step, decisions, accepted in ((3, "aar", 2), (5, "ra", 3)):
             store.append(
                 run, Stepped(step, step * config.q, 1.0, 0.9, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0, decisions, accepted)
             )
         expect(page.locator(".st-key-accepted_figures dd").first).to_have_text("3 / 2")
         expect(page.locator(".st-key-accepted_figures dd").last).to_have_text(re.compile(r"[\d.]+"))
-        page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2", timeout=PATIENCE)
+        page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2")
         shown = page.evaluate(f"() => document.querySelector('{strip} .live-plot').data.map(each => each.y)")
         assert shown == [[1, 1, 0, 0, 1], [0, 0, -1, -1, 0]]
-        assert len(talked) == before
+        against(page, "epsilon")
+        assert len(said) == before + 1
     store.end(run, Status.CANCELLED)
 
 
 def test_a_browser_that_was_away_gets_each_event_once(page: Page, app: Server, store: Store, run: str):
     opened(page, app, run)
-    page.context.set_offline(True)
+    with page.expect_event("requestfailed", lambda request: "/events?" in request.url):
+        page.context.set_offline(True)
+        page.evaluate("() => dispatchEvent(new Event('online'))")  # it tries again, and fails
     for step in (50, 60):
         goes_on(store, run, step)
-    page.wait_for_timeout(1500)
     page.context.set_offline(False)
     wait_for_points(page, 6)
     goes_on(store, run, 70)
@@ -150,8 +167,7 @@ def test_a_page_that_python_draws_anew_keeps_what_its_browser_has(page: Page, ap
     opened(page, app, run)
     goes_on(store, run, 50)
     wait_for_points(page, 5)
-    page.get_by_role("radio", name="epsilon").click()
-    page.wait_for_function(f"() => document.querySelector('{ACCURACY} .live-plot').layout.xaxis.title.text != 'epoch'")
+    against(page, "epsilon")
     goes_on(store, run, 60)
     wait_for_points(page, 6)
     spent = points(page)
@@ -163,28 +179,11 @@ def test_a_page_that_python_draws_anew_keeps_what_its_browser_has(page: Page, ap
     assert exact[5] * (1 - 1e-6) <= spent[5] <= exact[5] * 1.05
 
 
-def test_two_viewers_see_the_same_and_the_end(page: Page, app: Server, store: Store, run: str):
-    other = page.context.new_page()
-    for each in (page, other):
-        opened(each, app, run)
-    goes_on(store, run, 50)
-    for each in (page, other):
-        wait_for_points(each, 5)
-    assert points(page) == points(other)
-    store.append(run, Finished(plan(CONFIG).steps, 4.0, 0.8))
-    store.end(run, Status.FINISHED)
-    for each in (page, other):
-        expect(each.get_by_test_id("stProgress")).to_contain_text("finished at step 50 of 79")
-        expect(each.get_by_role("button", name="Cancel")).to_have_count(0)
-        assert len(points(each)) == 5
-
-
 def test_a_run_that_ended_before_is_drawn_and_asked_for_no_more(page: Page, app: Server, runs: list[str]):
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "/events?" in request.url else None)
-    page.goto(f"{app.url}/train?run={runs[0]}")
-    wait_for_points(page, 7)
-    page.wait_for_timeout(1000)
+    opened(page, app, runs[0], 7)
+    against(page, "epsilon")  # drawn anew, it asks for nothing either
     assert asked == []
 
 
@@ -197,9 +196,7 @@ def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(page: Page, a
     expect(foot.locator("tbody tr")).to_have_count(5)
     expect(foot.locator("tbody tr").last.locator("td").last).to_have_text("70")
     expect(page.get_by_role("figure", name="Line chart of test accuracy")).to_be_visible()
-    with page.expect_download() as waiting:
-        foot.get_by_role("button", name="SVG").click()
-    picture = waiting.value.path().read_text()
+    picture = saved(page, "SVG", f"{ACCURACY} .live-foot").read_text()
     assert "MNIST cnn, SGD, sigma 1.23" in picture
     assert f"run={run}" in picture
 
@@ -213,13 +210,26 @@ def test_a_browser_that_cannot_have_the_modules_is_shown_drawn_charts(page: Page
     expect(page.get_by_text("step 50 of 79")).to_be_visible()
 
 
-def test_a_page_without_the_app_draws_its_charts_itself(browser, tmp_path: Path):
-    with serving(tmp_path, "pages/train.py") as server, Store(server.home) as store:
-        run = recorded(store, CONFIG, 40)
-        with signs_of_life(store, run):
-            page = browser.new_page()
-            page.goto(f"{server.url}/?run={run}")
-            expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible()
-            goes_on(store, run, 50)
-            expect(page.get_by_text("step 50 of 79")).to_be_visible()
-            page.close()
+def test_no_chart_stays_blank_after_resume_in_a_slow_browser(page: Page, app: Server, store: Store):
+    run = recorded(store, replace(CONFIG, model="mlp", epochs=40.0), 40, Status.CANCELLED)
+    opened(page, app, run)
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    page.get_by_role("button", name="Resume", exact=True).click()
+    page.wait_for_url(lambda url: "run=" in url and run not in url)
+    (rest,) = (each.id for each in store.runs() if each.id in page.url)
+    expect(page.locator(f".st-key-progress_{rest}")).to_be_visible()
+    page.wait_for_function(DRAWN)
+    store.cancel(rest)
+
+
+def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_the_page_goes_on(
+    page: Page, app: Server, store: Store
+):
+    run = recorded(store, CONFIG, 40)  # its worker is on another machine: nobody ends it
+    opened(page, app, run)
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("DELETE FROM events WHERE run = ?", (run,))
+        db.execute("DELETE FROM runs WHERE id = ?", (run,))
+    expect(page.get_by_text(f"No longer in the run store: run '{run}'.")).to_be_visible()
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_role("button", name="Start private run")).to_be_enabled()

@@ -37,23 +37,18 @@ def test_both_plots_share_one_axis_and_one_cursor():
     assert low[0] == 0 < low[1] < high[0] < high[1] == 1
 
 
-def test_before_the_first_run_the_lower_plot_says_what_will_be_there():
-    _, layout = drawn()
-    assert INVITATION in [note["text"] for note in layout["annotations"]]
-    _, layout = drawn(PRIVATE)
-    assert INVITATION not in [note["text"] for note in layout["annotations"]]
-
-
-def test_the_lower_plot_says_what_is_true_where_there_is_nothing_to_press():
+def test_the_lower_plot_says_what_will_be_there_or_what_is_true_where_there_is_nothing_to_press():
+    assert INVITATION in [note["text"] for note in drawn()[1]["annotations"]]
+    assert INVITATION not in [note["text"] for note in drawn(PRIVATE)[1]["annotations"]]
     _, layout = drawn(without="cannot be trained")
     assert [note["text"] for note in layout["annotations"] if note.get("yref") == "y2"] == ["cannot be trained"]
 
 
-@pytest.mark.parametrize(("end", "place"), [(5.0, "top left"), (20.0, "top right")])
-def test_the_words_about_the_shaded_region_keep_inside_the_plot(end: float, place: str):
-    words = drawn(PRIVATE._replace(end=end))[0][LIE]
-    assert words["textposition"] == place
-    assert words["x"] == ([0.0] if place == "top right" else [EPOCHS[-1]])
+def test_the_words_about_the_shaded_region_keep_inside_the_plot():
+    for end, place, x in ((5.0, "top left", EPOCHS[-1]), (20.0, "top right", 0.0)):
+        traces, layout = drawn(PRIVATE._replace(end=end))
+        assert (traces[LIE]["textposition"], traces[LIE]["x"]) == (place, [x])
+        assert layout["xaxis"]["range"][1] >= end
 
 
 def test_accuracies_are_percents_and_labelled_at_their_end():
@@ -64,16 +59,13 @@ def test_accuracies_are_percents_and_labelled_at_their_end():
     assert texts[f"{RUN}1"].endswith("97.0 % non-private")
 
 
-@pytest.mark.parametrize("now", [0.5, 2.0, 4.9])
-def test_the_mark_walks_on_every_curve_of_the_settings_that_train(now: float):
-    traces, layout = drawn(PRIVATE._replace(now=now))
-    assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == pytest.approx(now)
-    heights = sorted(traces[NOW]["y"])
-    assert heights == pytest.approx(sorted(float(np.interp(now, EPOCHS, each.epsilon)) for each in CURVES.values()))
-
-
-def test_no_mark_walks_where_no_run_trains():
-    traces, layout = drawn(PRIVATE)
+def test_the_mark_walks_on_every_curve_of_the_settings_that_train():
+    for now in (0.5, 2.0, 4.9):
+        traces, layout = drawn(PRIVATE._replace(now=now))
+        assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == pytest.approx(now)
+        heights = sorted(traces[NOW]["y"])
+        assert heights == pytest.approx(sorted(float(np.interp(now, EPOCHS, each.epsilon)) for each in CURVES.values()))
+    traces, layout = drawn(PRIVATE)  # no run trains
     assert NOW not in traces
     assert not layout.get("shapes")
 
@@ -84,17 +76,13 @@ def ghostly(run: LabRun) -> LabRun:
     return run._replace(label="sigma 2", ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER))))
 
 
-def test_settings_that_are_left_stay_as_a_ghost_with_their_label():
-    traces, layout = drawn(ghostly(PRIVATE))
+def test_settings_that_are_left_stay_as_a_ghost_with_their_label_and_a_mark_of_their_own():
+    run = ghostly(PRIVATE)._replace(now=2.0)
+    traces, layout = drawn(run)
     ghost = traces[f"{GHOST}0"]
     assert ghost["opacity"] < 1
     assert ghost["y"][-1] == pytest.approx(ACCOUNTANTS["pld"].curve(OTHER, [196], 1e-5).epsilon[0])
     assert any("sigma 2" in note["text"] and "≤" in note["text"] for note in layout["annotations"])
-
-
-def test_the_mark_of_a_ghost_walks_on_the_ghost_alone():
-    run = ghostly(PRIVATE)._replace(now=2.0)
-    traces, _ = drawn(run)
     assert run.ghost
     assert run.ghost.epochs is not None
     assert list(traces[NOW]["y"]) == pytest.approx([float(np.interp(2.0, run.ghost.epochs, run.ghost.curve.epsilon))])
@@ -115,16 +103,8 @@ def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_leve
     assert list(traces[f"{RUN}1"]["y"]) == [97.0, 97.0]
     assert layout["xaxis"]["title"]["text"] == "certified epsilon"
     assert layout["xaxis"]["range"][1] >= 1.56
-
-
-def test_without_a_certified_epsilon_the_axis_stays_that_of_epochs():
-    figure = lab_figure({"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon").to_dict()
-    assert figure["layout"]["xaxis"]["title"]["text"] == "epoch"
-
-
-def test_the_axis_reaches_as_far_as_the_longest_run():
-    _, layout = drawn(PRIVATE._replace(end=20.0))
-    assert layout["xaxis"]["range"][1] >= 20.0
+    uncertified = lab_figure({"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon").to_dict()
+    assert uncertified["layout"]["xaxis"]["title"]["text"] == "epoch"
 
 
 def test_traces_are_told_apart_by_names_that_css_can_hold():
@@ -134,9 +114,9 @@ def test_traces_are_told_apart_by_names_that_css_can_hold():
     assert all(name.replace("-", "").isalnum() for name in told)
 
 
-@pytest.mark.parametrize("name", ["", "Gaussian DP (CLT)"])
-def test_a_label_at_the_foot_of_its_plot_hangs_out_by_half_a_line_whether_it_has_one_line_or_two(name: str):
+def test_a_label_at_the_foot_of_its_plot_hangs_out_by_half_a_line_whether_it_has_one_line_or_two():
     height, style = 200, style_of("gdp")
-    (label,) = end_labels([End(style, 0.0, "≈ 1.00", name)], (0.0, 1.0), height)
-    lines = 1 + label["text"].count("<br>")
-    assert label["y"] * height - lines * LINE / 2 == pytest.approx(-LINE / 2)
+    for name in ("", "Gaussian DP (CLT)"):
+        (label,) = end_labels([End(style, 0.0, "≈ 1.00", name)], (0.0, 1.0), height)
+        lines = 1 + label["text"].count("<br>")
+        assert label["y"] * height - lines * LINE / 2 == pytest.approx(-LINE / 2), name

@@ -1,7 +1,6 @@
 """Accuracy and gap against epsilon: means, spreads, levels, and who keeps what was asked for."""
 
 import math
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,6 @@ from dpcore.figures.perturbation import (
     perturbation_figure,
 )
 from dpcore.training.perturbation.methods import METHODS
-from tests.figures.colour_vision import EYES, contrast, difference, lab
-from tests.figures.test_palettes import ACCOUNTED, APART, PAPERS
 
 OUTPUT = Spread("output", [0.1, 1.0, 8.0], [[0.5, 0.6], [0.8, 0.9], [0.95, 0.97]])
 GAPS = Spread("output", [0.1, 1.0, 8.0], [[30.0, 50.0], [0.2, 0.4], [-1e-4, 1e-4]])
@@ -51,14 +48,9 @@ def test_every_line_is_named_with_its_last_mean_and_a_level_runs_throughout():
     level = named(figure, "Without noise")
     assert np.allclose(np.log10(level.x), figure.layout.xaxis.range)
     assert list(level.y) == [96.0, 96.0]
-
-
-def test_a_level_is_seen_beside_a_single_epsilon():
-    figure: Any = perturbation_figure(
-        [OUTPUT._replace(epsilons=[1.0], values=[[0.8, 0.9]])], "accuracy", levels=[LEVEL]
-    )
-    low, high = named(figure, "Without noise").x
-    assert low < 1 < high
+    single = OUTPUT._replace(epsilons=[1.0], values=[[0.8, 0.9]])
+    low, high = named(perturbation_figure([single], "accuracy", levels=[LEVEL]), "Without noise").x
+    assert low < 1 < high, "it is seen beside a single epsilon"
 
 
 def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():
@@ -97,15 +89,12 @@ def test_the_axis_reaches_over_all_epsilons_before_there_is_a_line():
     assert perturbation_alt([], "gap") == "Line chart of the optimality gap against epsilon. Nothing yet."
 
 
-def test_a_measure_that_is_none_is_named():
-    with pytest.raises(ValueError, match=r"Expected measure='loss'"):
-        perturbation_figure([OUTPUT], "loss")
-
-
-def test_lines_in_front_of_a_class_are_thick():
+def test_lines_in_front_of_a_class_are_thick_and_a_measure_that_is_none_is_named():
     figures = perturbation_figure([OUTPUT], "accuracy"), perturbation_figure([OUTPUT], "accuracy", size=PRESENT)
     usual, thick = (named(each, "Output").line.width for each in figures)
     assert usual < thick
+    with pytest.raises(ValueError, match=r"Expected measure='loss'"):
+        perturbation_figure([OUTPUT], "loss")
 
 
 def test_every_method_has_a_look_of_its_own():
@@ -113,15 +102,3 @@ def test_every_method_has_a_look_of_its_own():
     assert len(styles) <= len(LOOKS)
     for part in ("color", "dash", "glyph", "label"):
         assert len({getattr(style, part) for style in styles}) == len(styles)
-
-
-@pytest.mark.parametrize("eye", EYES)
-def test_their_colours_can_be_told_apart_by_every_eye(eye: str):
-    colors = [color for color, _, _ in LOOKS]
-    assert min(difference(lab(one, eye), lab(other, eye)) for one, other in combinations(colors, 2)) >= APART
-
-
-def test_their_colours_stand_out_on_both_papers_and_mean_no_accountant():
-    for color, _, _ in LOOKS:
-        assert all(contrast(color, paper) >= 3 for paper in PAPERS)
-        assert all(difference(lab(color, "all three"), lab(other, "all three")) > 5 for other in ACCOUNTED)

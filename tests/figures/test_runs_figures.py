@@ -58,22 +58,15 @@ def test_the_front_is_drawn_whole_and_the_rest_is_bounded():
     drawn = traces(front_figure(runs, "PLD"))
     assert len(drawn[OTHERS]["x"]) == MOST
     assert list(drawn[FRONT]["x"]) == [1.0, 9.0]
-
-
-def test_nothing_is_drawn_of_nothing():
     assert [len(each["x"]) for each in front_figure([], "PLD").to_dict()["data"]] == [0, 0]
     assert "none yet" in front_alt([], "PLD")
 
 
-def test_nothing_in_a_name_is_markup_beside_a_point():
-    figure = front_figure([Outcome("<b>x</b><a href='//y'>z</a>" + "w" * 500, 0.9, 2.0)], "PLD")
-    (text,) = traces(figure)[FRONT]["text"]
+def test_nothing_in_a_name_is_markup_beside_a_point_and_an_approximation_says_so():
+    runs = [Outcome("<b>x</b><a href='//y'>z</a>" + "w" * 500, 0.9, 2.0, None, Kind.APPROXIMATE)]
+    (text,) = traces(front_figure(runs, "CLT"))[FRONT]["text"]
     assert text.startswith("&lt;b&gt;x&lt;/b&gt;&lt;a href=")
     assert len(text) < 150
-
-
-def test_an_approximation_says_so_beside_its_point():
-    (text,) = traces(front_figure([Outcome("a", 0.9, 2.0, None, Kind.APPROXIMATE)], "CLT"))[FRONT]["text"]
     assert text.endswith("epsilon ≈ 2.00")
 
 

@@ -1,5 +1,6 @@
 """Batches that are not Poisson on the charts: both ends, hatched where nothing closer is proven, the rest faint."""
 
+import itertools
 import re
 from typing import Any
 
@@ -40,16 +41,15 @@ def parts(figure: go.Figure) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]
     return {each["name"]: each for each in plain}, figure.to_dict()["layout"]
 
 
-@pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("name", ["shuffle", "fixed_order", "fixed_size"])
-def test_both_ends_lie_within_the_plot(name: str, log: bool):
-    shown = sampled(name)
-    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log))
-    top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
-    for title, values in ((shown.words, shown.curve.epsilon), (f"{shown.title}, at least", shown.curve.lower)):
-        np.testing.assert_array_equal(traces[title]["y"], values)
-        assert np.max(traces[title]["y"]) < top
-        assert list(traces[title]["x"]) == shown.epochs.tolist()
+def test_both_ends_lie_within_the_plot():
+    for name, log in itertools.product(("shuffle", "fixed_order", "fixed_size"), (False, True)):
+        shown = sampled(name)
+        traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log))
+        top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
+        for title, values in ((shown.words, shown.curve.epsilon), (f"{shown.title}, at least", shown.curve.lower)):
+            np.testing.assert_array_equal(traces[title]["y"], values)
+            assert np.max(traces[title]["y"]) < top, (name, log)
+            assert list(traces[title]["x"]) == shown.epochs.tolist()
 
 
 def test_only_an_interval_is_hatched_and_only_bounds_by_epoch_are_steps():
@@ -74,21 +74,13 @@ def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed(
             assert after["uid"] == before["uid"]
             np.testing.assert_array_equal(after["y"], before["y"])
             assert "fillpattern" not in after
+    assert "fillpattern" in traces["Shuffled every epoch, at least"]  # below it lies what is more private than there is
+    assert LIE in traces
     labels = [note["text"] for note in layout["annotations"] if "✓" in note["text"]]
     assert labels
     assert all(", Poisson" in each for each in labels)
-
-
-def test_what_is_more_private_than_there_is_lies_below_the_samplers_lower_end():
-    shown = sampled("shuffle")
-    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
-    assert "fillpattern" in traces[f"{shown.title}, at least"]
-    assert LIE in traces
-
-
-def test_over_epsilon_there_is_no_place_for_it():
-    traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle")))
-    assert not [name for name in traces if "Poisson" in name or "Shuffled" in name]
+    over, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle")))
+    assert not [name for name in over if "Poisson" in name or "Shuffled" in name], "over epsilon it has no place"
 
 
 def test_ends_are_rounded_outwards_and_name_the_adjacency():
@@ -125,21 +117,18 @@ def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
     curve = sampler.profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
     shown = Sampled(sampler.title, sampler.adjacency, True, True, curve, np.ones(3))
     traces, layout = parts(sampled_profile_figure(PROFILES, shown, log=log))
+    plain, large = (
+        parts(each)[0]
+        for each in (profile_figure(PROFILES, size=PRESENT), sampled_profile_figure(PROFILES, shown, size=PRESENT))
+    )
+    pens = [{each["line"]["width"] for each in drawn.values()} for drawn in (plain, large)]
+    assert pens[0] == pens[1], "what is large is so once"
     assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED
     assert traces["Certified band (PLD), Poisson"]["opacity"] == FAINT
     assert log or layout["xaxis"]["range"][1] >= float(curve.epsilon.max())
     assert re.search(
         r"; Shuffled every epoch, zero-out, from 5[.]\d+ to 8[.]90 at delta = 1e-5", profile_alt(PROFILES, shown)
     )
-
-
-def test_large_figures_are_large_once():
-    curve = SAMPLERS["shuffle"].profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
-    shown = Sampled("Shuffled", "zero-out", True, True, curve, np.ones(3))
-    plain, _ = parts(profile_figure(PROFILES, size=PRESENT))
-    large, _ = parts(sampled_profile_figure(PROFILES, shown, size=PRESENT))
-    pens = {each["line"]["width"] for each in large.values()}
-    assert pens == {each["line"]["width"] for each in plain.values()}
 
 
 @pytest.mark.parametrize("log", [False, True])

@@ -1,9 +1,10 @@
-"""Sliders in a notebook: what they show is what the library answers, and what the pages show."""
+"""Sliders and runs in a notebook show what the library answers, what events said, and what the pages show."""
 
 import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,26 +14,33 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import dpcore
 from dpcore import figures
-from dpcore.notebook import explore
+from dpcore.figures import charted, epochs_at
+from dpcore.figures.lab import LabRun, lab_figure
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.notebook import LiveRun, explore, live
 from dpcore.notebook.controls import control_of
 from dpcore.notebook.redrawing import lines_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import percent
 from dpcore.privacy.report.statement import statement
+from dpcore.training import loop
 from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import grid
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.results import cache
+from tests.training.small_runs import SMALL
 
 FULL = RunConfig(source="full", batch=600, sigma=4.0, epochs=100)  # Abadi et al.'s
 MECHANISM = Mechanism.constant(0.01, 4.0, 10_000)
 WITH_CONTROL = [name for name, each in SETTINGS.items() if isinstance(each, Choice) or getattr(each, "slider", None)]
-SLIDERS = [name for name in WITH_CONTROL if not isinstance(SETTINGS[name], Choice)]
 
 
 def assert_shows(shown: Any, figure: Any) -> None:
@@ -57,23 +65,17 @@ def stops(control: Any) -> list[float]:
     return [value for _, value in control.options]
 
 
-def test_the_figure_is_the_librarys_for_the_mechanism_of_the_run():
-    assert_shows(explore(FULL).figure, figures.epsilon_figure(MECHANISM))
-
-
-def test_a_slider_that_is_moved_redraws_every_line():
+def test_the_figure_is_the_librarys_and_a_slider_that_is_moved_redraws_every_line():
     explorer = explore(FULL)
+    assert_shows(explorer.figure, figures.epsilon_figure(MECHANISM))
     explorer.controls["sigma"].value = 2.0
     assert explorer.config == replace(FULL, sigma=2.0)
     assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 10_000)))
     explorer.controls["delta"].value = 1e-6
     explorer.controls["epochs"].value = 50.0
     assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 5_000), 1e-6))
-
-
-def test_accountants_and_scale_are_those_that_were_asked_for():
-    shown = explore(FULL, accountants=["zcdp"], log=True).figure
-    assert_shows(shown, figures.epsilon_figure(MECHANISM, accountants=["zcdp"], log=True))
+    asked = explore(FULL, accountants=["zcdp"], log=True).figure
+    assert_shows(asked, figures.epsilon_figure(MECHANISM, accountants=["zcdp"], log=True))
 
 
 def test_the_words_mark_every_number_by_its_kind_and_judge_it():
@@ -85,15 +87,13 @@ def test_the_words_mark_every_number_by_its_kind_and_judge_it():
     assert "Claims more privacy than there is" in words
 
 
-@pytest.mark.parametrize("query", [{}, {"sigma": "4", "n": "60000", "batch": "600", "epochs": "100"}])
-def test_epsilon_is_that_of_the_page(query: dict[str, str]):
+def test_epsilon_is_that_of_the_page():
     page = AppTest.from_file(Path(__file__).parents[2] / "pages" / "accountants.py", default_timeout=60)
-    for name, value in query.items():
+    for name, value in {"sigma": "4", "n": "60000", "batch": "600", "epochs": "100"}.items():
         page.query_params[name] = value
     texts = [each.proto.body for each in page.run().get("html")]
     (table,) = (text for text in texts if "Verdicts" in text)
-    explorer = explore(FULL) if query else explore()
-    for name, curve in explorer.curves.items():
+    for name, curve in explore(FULL).curves.items():
         assert marked(float(curve.epsilon[-1]), curve.kind) in table, name
 
 
@@ -137,35 +137,27 @@ def test_a_run_without_privacy_says_so_and_draws_nothing():
     assert_shows(explorer.figure, figures.epsilon_figure(mechanism_of(explorer.config)))
 
 
-@pytest.mark.parametrize("name", WITH_CONTROL)
-def test_every_control_has_the_labels_and_values_of_the_table(name: str):
-    setting = SETTINGS[name]
-    control = control_of(name, RunConfig())
-    assert control.description == setting.label
-    assert control.value == setting.default
-    assert control.tooltip
-    for value in stops(control):
-        setting.check(name, value)
+def test_every_control_has_the_labels_and_values_of_the_table_and_a_slider_the_stops_of_the_pages():
+    for name in WITH_CONTROL:
+        setting, control = SETTINGS[name], control_of(name, RunConfig())
+        assert (control.description, control.value) == (setting.label, setting.default), name
+        assert control.tooltip, name
+        for value in stops(control):
+            setting.check(name, value)
+        if not isinstance(setting, Choice):
+            page = quantity_of(name)
+            wanted = page.stops or grid(page.low, page.high, page.whole, page.coarse)
+            assert stops(control) == sorted({*wanted, setting.default}), name
 
 
-@pytest.mark.parametrize("name", SLIDERS)
-def test_a_slider_stops_where_the_pages_slider_stops(name: str):
-    page, default = quantity_of(name), SETTINGS[name].default
-    wanted = page.stops or grid(page.low, page.high, page.whole, page.coarse)
-    assert stops(control_of(name, RunConfig())) == sorted({*wanted, default})
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"controls": ["seed"]}, "setting='seed'"),
-        ({"controls": ["nonsense"]}, "setting='nonsense'"),
-        ({"accountants": ["nonsense"]}, "accountant='nonsense'"),
-    ],
-)
-def test_what_is_not_known_is_refused_by_name(given: dict[str, Any], said: str):
-    with pytest.raises(ValueError, match=re.escape(said)):
-        explore(**given)
+def test_what_is_not_known_is_refused_by_name():
+    for given, said in (
+        ("controls", "setting='seed'"),
+        ("controls", "setting='no'"),
+        ("accountants", "accountant='no'"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            explore(**{given: [said.split("'")[1]]})
 
 
 def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
@@ -183,3 +175,160 @@ def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(monkeypatch: 
     monkeypatch.delitem(sys.modules, "dpcore.notebook")
     with pytest.raises(ImportError, match=r"Expected anywidget for notebooks: pip install -r requirements-notebook"):
         importlib.import_module("dpcore.notebook")
+
+
+LONGER = replace(SMALL, epochs=5.0)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was displayed."""
+    found: list[object] = []
+    monkeypatch.setattr("IPython.display.display", found.append)
+    return found
+
+
+def stepped(step: int) -> Stepped:
+    return Stepped(step, step * LONGER.q, 2.3, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 40.0)
+
+
+def evaluated(step: int, accuracy: float) -> Evaluated:
+    return Evaluated(step, step * LONGER.q, accuracy, 2.0, (accuracy,) * 10)
+
+
+def epsilon_after(steps: int) -> float:
+    """The certified epsilon of the longer run's first steps."""
+    return dpcore.epsilon(Mechanism.constant(LONGER.q, LONGER.sigma, steps), LONGER.delta).value
+
+
+def accuracy_of(run: LiveRun) -> Any:
+    """The line of the test accuracy."""
+    return next(line for line in lines_of(run.figure) if line.name == "this run")
+
+
+def told(run: LiveRun) -> str:
+    return re.sub(r"<.*?>", "", run.words.value)
+
+
+def test_a_real_run_is_drawn_as_its_events_say(shown: list[object]):
+    run = live(SMALL)
+    assert shown == [run.widget]
+    assert isinstance(run.events[0], Started)
+    last = run.events[-1]
+    assert isinstance(last, Finished)
+    line = accuracy_of(run)
+    assert list(line.x) == [each.epoch for each in run.evaluated]
+    assert list(line.y) == [100 * each.accuracy for each in run.evaluated]
+    assert run.step == plan(SMALL).steps
+    assert f"the test accuracy is {percent(last.accuracy)}" in told(run)
+    assert run.statement.facts
+    assert run.evaluated[-1] == list(loop.train(SMALL))[-2], "the run is the one that the library trains"
+
+
+def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
+    run = LiveRun(LONGER, ["rdp"])
+    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
+    spent = epsilon_after(3)
+    (said,) = re.findall(r"epsilon ≤ ([\d.]+)", told(run))
+    assert spent <= float(said) <= 1.01 * spent
+    assert told(run).startswith(f"Step 5 of {plan(LONGER).steps:,}.")
+    assert accuracy_of(run).yaxis == "y2"  # below epsilon, over the same epochs
+
+
+def test_an_epsilon_that_nobody_can_compute_is_infinite_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch):
+    run = LiveRun(LONGER, ["rdp"])
+
+    def gives_up(*_: object) -> None:
+        raise RuntimeError("The numbers left the floats.")
+
+    monkeypatch.setattr(type(ACCOUNTANTS[CERTIFIED]), "_account", gives_up)
+    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
+    assert "infinite" in told(run)
+    assert told(run).startswith("Step 5 of")
+
+
+def test_a_mark_walks_along_the_curves_until_the_run_has_finished():
+    run = LiveRun(LONGER, ["rdp"])
+    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.5)])
+    (mark,) = run.figure.to_plotly_json()["layout"]["shapes"]
+    assert mark["x0"] == 6 * LONGER.q
+    run.follow(event for event in [Finished(6, 1.0, 0.5)])
+    assert not run.figure.to_plotly_json()["layout"].get("shapes")
+
+
+def test_the_figure_is_the_pages():
+    run = LiveRun(LONGER, DEFAULT_ACCOUNTANTS)
+    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.6)])
+    mechanism = Mechanism.constant(LONGER.q, LONGER.sigma, plan(LONGER).steps)
+    curves = {name: each.curve(mechanism, charted(mechanism), LONGER.delta) for name, each in ACCOUNTANTS.items()}
+    end, now = LONGER.q * mechanism.steps, 6 * LONGER.q
+    drawn = LabRun("this run", 0, [3 * LONGER.q, now], [0.4, 0.6], now=now, end=end)
+    kept = {name: curve for name, curve in curves.items() if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)}
+    page = lab_figure(kept, epochs_at(mechanism, charted(mechanism)), [drawn])
+    assert [line.name for line in lines_of(run.figure)] == [line.name for line in lines_of(page)]
+    for line, wanted in zip(lines_of(run.figure), lines_of(page), strict=True):
+        np.testing.assert_array_equal(line.x, wanted.x)
+        np.testing.assert_array_equal(line.y, wanted.y)
+
+
+def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():
+    closed: list[bool] = []
+
+    def events() -> Generator[Event, None, None]:
+        try:
+            yield stepped(1)
+            yield evaluated(1, 0.2)
+            yield stepped(2)
+        finally:
+            closed.append(True)
+
+    run = LiveRun(LONGER, ["rdp"])
+    run._take = interrupted_at(2, run._take)  # the button was pressed while the second event was drawn
+    with pytest.raises(KeyboardInterrupt):
+        run.follow(events())
+    assert closed == [True]
+    assert told(run).startswith(f"Stopped soon after step 1 of {plan(LONGER).steps:,}.")
+    assert float(re.findall(r"epsilon ≤ ([\d.]+)", told(run))[0]) >= epsilon_after(plan(LONGER).steps)
+
+
+def interrupted_at(count, take):
+    seen = []
+
+    def taking(event):
+        seen.append(event)
+        if len(seen) == count:
+            raise KeyboardInterrupt
+        take(event)
+
+    return taking
+
+
+def test_an_interrupt_within_a_step_ends_real_training(monkeypatch: pytest.MonkeyPatch, shown: list[object]):
+    from dpcore.training.training_run import TrainingRun
+
+    steps, step = [], TrainingRun.step
+
+    def pressed(self: TrainingRun, number: int) -> None:
+        steps.append(number)
+        if number == 3:
+            raise KeyboardInterrupt
+        step(self, number)
+
+    monkeypatch.setattr(TrainingRun, "step", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        live(LONGER)
+    assert steps == [1, 2, 3]
+
+
+def test_a_run_without_privacy_shows_no_epsilon():
+    run = LiveRun(replace(LONGER, private=False), ["rdp"])
+    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
+    assert [line.name for line in lines_of(run.figure)] == ["this run"]
+    assert "Not private" in told(run)
+    assert "≤" not in told(run)
+
+
+def test_bad_settings_are_refused_before_anything_is_shown(shown: list[object]):
+    with pytest.raises(ValueError, match="accountant='nonsense'"):
+        live(RunConfig(), ["nonsense"])
+    assert shown == []

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,81 +33,55 @@ def cells(notebook: Any, kind: str) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == kind]
 
 
-@pytest.fixture(scope="module")
-def executed() -> Any:
-    """The tour after all of its cells were run where it stands."""
-    notebook = nbformat.read(TOUR, as_version=4)
-    folder = {"metadata": {"path": str(TOUR.parent)}}
-    return NotebookClient(notebook, timeout=240, kernel_name="python3", resources=folder).execute()
-
-
 def outputs(notebook: Any, kind: str) -> list[Any]:
     """What the cells show in one MIME type, in their order."""
     found = [output.get("data", {}).get(kind) for cell in cells(notebook, "code") for output in cell.outputs]
     return [each for each in found if each is not None]
 
 
-def test_nothing_is_stored_that_a_cell_put_out():
+def test_nothing_is_stored_that_a_cell_put_out_and_every_number_is_computed():
     # It would grow old: git would keep every run's, and a reader could not tell a figure of today from one of before.
     notebook = nbformat.read(TOUR, as_version=4)
     assert {(len(cell.outputs), cell.execution_count) for cell in cells(notebook, "code")} == {(0, None)}
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     nbformat.validate(notebook)
-
-
-def test_every_number_is_computed():
-    texts = [cell.source for cell in cells(nbformat.read(TOUR, as_version=4), "markdown")]
+    texts = [cell.source for cell in cells(notebook, "markdown")]
     assert len(texts) > 5
     assert [text for text in texts if re.search(r"\d", text)] == []
 
 
 @pytest.mark.long
-def test_it_runs_from_top_to_bottom_without_a_warning(executed: Any):
+@pytest.mark.timeout(600)
+def test_it_runs_from_top_to_bottom_without_a_warning_and_says_what_the_pages_say():
+    notebook = nbformat.read(TOUR, as_version=4)
+    folder = {"metadata": {"path": str(TOUR.parent)}}  # where it stands
+    executed = NotebookClient(notebook, timeout=500, kernel_name="python3", resources=folder).execute()
     assert all(cell.execution_count for cell in cells(executed, "code"))
-    assert [each for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stderr"] == []
-
-
-@pytest.mark.long
-def test_it_says_the_epsilon_of_the_page(executed: Any):
+    streams = [output for cell in cells(executed, "code") for output in cell.outputs if "name" in output]
+    assert [each for each in streams if each.name == "stderr"] == []
     end = cache.final("pld", plan(CONFIG).mechanism, CONFIG.delta)
-    streams = [each.text for cell in cells(executed, "code") for each in cell.outputs if each.get("name") == "stdout"]
-    (said,) = [text for text in streams if text.startswith("Certified:")]
+    (said,) = [each.text for each in streams if each.text.startswith("Certified:")]
     assert outward(float(end.epsilon[-1]), math.ceil) in said
-
-
-@pytest.mark.long
-def test_it_shows_the_figures_the_sliders_and_the_statement(executed: Any):
     assert len(outputs(executed, PLOTLY)) == 2
     assert len(outputs(executed, "application/vnd.jupyter.widget-view+json")) == 2
     assert outputs(executed, "text/markdown") == [statement_of(CONFIG).markdown()]
-
-
-@pytest.mark.long
-def test_the_run_of_the_tour_is_trained_to_its_end(executed: Any):
     states = [model["state"] for model in executed.metadata.widgets[WIDGETS]["state"].values()]
-    told = [re.sub(r"<.*?>", "", state["value"]) for state in states if "Finished in" in str(state.get("value"))]
-    assert len(told) == 1
-    (accuracy,) = re.findall(r"the test accuracy is ([\d.]+) %", told[0])
+    (told,) = [re.sub(r"<.*?>", "", state["value"]) for state in states if "Finished in" in str(state.get("value"))]
+    (accuracy,) = re.findall(r"the test accuracy is ([\d.]+) %", told)
     assert float(accuracy) > 60
 
 
-@pytest.fixture
-def kernel() -> Iterator[Any]:
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(TOUR.parent), startup_timeout=120)
-    yield manager, client
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
 @pytest.mark.long
-def test_stopping_the_cell_stops_the_run(kernel: Any):
-    manager, client = kernel
-    asked = client.execute(LONG)
-    while True:  # until the run has taken steps
-        message = client.get_iopub_msg(timeout=120)
-        if "Step " in str(message["content"].get("data", {})):
-            break
-    manager.interrupt_kernel()
-    while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != asked:
-        pass  # of the questions whether the kernel is ready, one may be answered late
-    assert reply["content"]["ename"] == "KeyboardInterrupt"
+def test_stopping_the_cell_stops_the_run():
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(TOUR.parent), startup_timeout=120)
+    try:
+        asked = client.execute(LONG)
+        while "Step " not in str(client.get_iopub_msg(timeout=120)["content"].get("data", {})):
+            pass  # until the run has taken steps
+        manager.interrupt_kernel()
+        while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != asked:
+            pass  # of the questions whether the kernel is ready, one may be answered late
+        assert reply["content"]["ename"] == "KeyboardInterrupt"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from dpcore.audit.bounds.roc import roc_of
-from dpcore.audit.events import Counted, Event, Finished, Judged, Measured, Prepared, Scored, Watched
+from dpcore.audit.events import Counted, Event, Finished, Measured, Prepared, Scored, Watched
 from dpcore.audit.observed.audit import traced
 from dpcore.audit.request import AuditRequest
 from dpcore.audit.verdict import judged
@@ -16,21 +17,13 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "audit.py"
 CONFIG = RunConfig(model="mlp", sigma=1.0, batch=500, epochs=0.5)
 REQUEST = AuditRequest(CONFIG, "half_noise", canaries=200, torch_draws=1000)
 CLAIM = Mechanism.constant(0.05, 1.0, 10)
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    """The page, opened by an address."""
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
+opened = partial(opened_at, PAGE)
 
 
 def found_noise(epsilon: float | None = 9.0, p_value: float = 0.0) -> Measured:
@@ -95,11 +88,6 @@ def of_config(**settings: object) -> AuditRequest:
 def without(said: Sequence[Event], *kinds: type) -> list[Event]:
     """The events but for some kinds of them."""
     return [each for each in said if not isinstance(each, kinds)]
-
-
-def verdict_in(said: Sequence[Event]) -> Judged:
-    """The verdict among events."""
-    return next(each for each in said if isinstance(each, Judged))
 
 
 def words(page: AppTest, kind: str) -> str:

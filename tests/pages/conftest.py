@@ -1,6 +1,7 @@
 """A run store for the pages, and one look at the installed packages for all of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,16 @@ from streamlit.components.v2 import manifest_scanner
 
 from dpcore.runs import pool
 from dpcore.runs.store import Store
+from pages.parts.runs import costs
+
+
+class AtOnce(Executor):
+    """A background that has done its work before anybody looks."""
+
+    def submit(self, fn: Callable, /, *args, **kwargs) -> Future:
+        done: Future = Future()
+        done.set_result(fn(*args, **kwargs))
+        return done
 
 
 @pytest.fixture
@@ -25,4 +36,12 @@ def installed_packages_read_once() -> Iterator[None]:
     """Streamlit asks all installed packages for components, for each page under test anew: half of its time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def background_done_at_once() -> Iterator[None]:
+    """What a page asks for in the background is known when it is drawn; tests of what comes later use their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(costs, "background", AtOnce())
         yield

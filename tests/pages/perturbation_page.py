@@ -1,6 +1,7 @@
 """The page of perturbation in a test: opened and read; a comparison's events are written as a worker would."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
@@ -10,20 +11,12 @@ from dpcore.runs.store import Store
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
+from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "perturbation.py"
 REQUEST = Request(methods=("none", "output", "gradient", "paper_input"), epsilons=(0.1, 1.0), seeds=2)
 WHY = "Nothing is proven."
-
-
-def opened(**query: str | list[str]) -> AppTest:
-    """The page, opened by an address."""
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
+opened = partial(opened_at, PAGE)
 
 
 def events_of(request: Request = REQUEST) -> list[Event]:

@@ -7,10 +7,19 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.train_page import opened_at
+from dpcore.runs.export import record_of
+from dpcore.runs.export.imported import read_run, take_in
+from dpcore.runs.export.run_json import run_json
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished
+from dpcore.training.plan import plan
+from tests.pages.train_page import CLASSES, CONFIG, events_of, opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "runs.py"
 NUMBERS = count(1)
+SHOW = "accuracy and epsilon"
 
 
 def opened(*runs: str, **query: str) -> AppTest:
@@ -67,3 +76,27 @@ def addressed(page: AppTest) -> list[str]:
 def _component(page: AppTest) -> Any:
     (found,) = [each.proto for each in page.get("bidi_component") if each.proto.component_name == "runs_table"]
     return found
+
+
+def finished(store: Store, config: RunConfig = CONFIG, accuracy: float = 0.8, **more: object) -> str:
+    """A run to its end, with this test accuracy."""
+    run = store.submit(config, worker="test:1")
+    for event in events_of(config, 40):
+        store.append(run, event)
+    steps = plan(config).steps
+    store.append(run, Evaluated(steps, steps * config.q, accuracy, 1.0, CLASSES))
+    store.append(run, Finished(steps, 4.0, accuracy, **more))  # type: ignore[arg-type]
+    store.end(run, Status.FINISHED)
+    return run
+
+
+def imported(store: Store, run: str) -> str:
+    """The run, exported and taken in again as another one."""
+    return take_in(store, read_run(run_json([record_of(store, run)]).encode()))
+
+
+def shown(page: AppTest) -> str:
+    """What the page says."""
+    kinds = ("markdown", "caption", "info", "error")
+    texts = [each.value for kind in kinds for each in page.get(kind)]
+    return " ".join([*texts, *(each.proto.body for each in page.get("html"))])

@@ -1,7 +1,7 @@
 """A callback is done as a whole, whatever the browser asks for meanwhile."""
 
 import threading
-import time
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -59,18 +59,34 @@ class Context:
         self.script_requests = Requests()
 
 
+class Turn:
+    """The turn of a session, which tells whoever has it that another one waits for it."""
+
+    def __init__(self, lock: Any, asked: threading.Event):
+        self.lock, self.asked = lock, asked
+
+    def __enter__(self) -> None:
+        if not self.lock.acquire(blocking=False):
+            self.asked.set()
+            self.lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
+
+
 def seen_by_two_clicks(monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str]) -> list[list[str]]:
     """What each of two callbacks read before it wrote, the second begun while the first was between the two."""
-    state, seen, reading = list[str](), list[list[str]](), threading.Event()
-    contexts = threading.local()
+    state, seen, reading, asked = list[str](), list[list[str]](), threading.Event(), threading.Event()
+    contexts, turn_of = threading.local(), callbacks._turn_of
     monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda **_: contexts.mine)
+    monkeypatch.setattr(callbacks, "_turn_of", lambda session: Turn(turn_of(session), asked))
 
     @whole
     def show(name: str) -> None:
         before = list(state)
         seen.append(before)
-        reading.set()
-        time.sleep(0.3)
+        (reading if name == "a" else asked).set()
+        asked.wait(60)
         state[:] = [*before, name]
 
     def click(name: str, session: str) -> None:

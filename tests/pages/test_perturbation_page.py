@@ -1,21 +1,28 @@
-"""The page of perturbation: what is asked, compared, shown, said apart, and kept."""
+"""The page of perturbation: what is asked, compared, shown, said apart, promised and kept."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from dpcore.privacy.report.glossary import GLOSSARY
 from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-from dpcore.training.perturbation.events import Measured, Prepared, Skipped
+from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
+from dpcore.training.perturbation.task import NEIGHBOURS
+from pages.parts.perturbation import earlier
+from pages.parts.perturbation.comparison import SHOWN
 from pages.parts.perturbation.picture import choose_pressed
-from pages.parts.perturbation.places import PLACES
-from tests.pages.perturbation_page import REQUEST, WHY, events_of, html, opened, recorded, texts
+from pages.parts.shell.menu import PAGES
+from tests.pages.perturbation_page import REQUEST, events_of, html, opened, recorded, texts
+from tests.pages.test_every_page import ROOT
+from tests.pages.train_page import opened_at
 
 
 def charts(page: AppTest) -> list[dict]:
@@ -48,13 +55,6 @@ def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: St
     assert page.query_params["comparison"] == job.id
     assert page.get("progress")[0].proto.text.endswith("and comparisons, starts in a moment")
     assert store.runs() == []
-
-
-def test_the_second_click_of_a_double_click_does_nothing(store: Store):
-    page = opened()
-    page.button(key="compare").click().run()
-    page.button(key="compare").click().run()
-    assert len(store.runs(kind=None)) == 1
 
 
 def test_comparing_something_else_cancels_what_was_begun_here_and_goes_on(store: Store):
@@ -110,14 +110,6 @@ def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store
     assert "95.0</td><td class=number>95.0" in table
 
 
-def test_a_chosen_place_is_explained_and_its_methods_are_picked_out(store: Store):
-    page = opened(comparison=recorded(store, status=Status.FINISHED), place="gradient")
-    assert "Noise on each gradient: gradient perturbation." in texts(page, "markdown")
-    drawn = {trace["name"]: trace.get("opacity") for trace in charts(page)[0]["data"] if trace["name"]}
-    assert drawn["Gradient"] == 1.0
-    assert drawn["Output"] < 1.0
-
-
 def test_pressing_a_place_chooses_it_and_pressing_it_again_takes_that_back(monkeypatch: pytest.MonkeyPatch):
     session = {"places_picture": {"pressed": "data"}}
     monkeypatch.setattr("pages.parts.perturbation.picture.st.session_state", session)
@@ -128,48 +120,6 @@ def test_pressing_a_place_chooses_it_and_pressing_it_again_takes_that_back(monke
     session["places_picture"] = {"pressed": "elsewhere"}
     choose_pressed()
     assert session["place"] == []
-
-
-def test_every_method_that_draws_noise_has_one_place_and_every_place_says_two_sentences():
-    placed = [name for place in PLACES for name in place.methods]
-    assert sorted(placed) == sorted(name for name, method in METHODS.items() if method.takes_epsilon)
-    for place in PLACES:
-        assert place.said.count(". ") == 1
-        assert place.said.endswith(".")
-
-
-def test_the_time_is_told_from_the_last_comparison_of_these_data(store: Store):
-    assert opened().button(key="compare").label == "Compare"
-    recorded(store, status=Status.FINISHED)
-    label = opened(methods=[*REQUEST.methods], epsilons=["0.1", "1"], fits="10").button(key="compare").label
-    assert label == "Compare · about 20 s"  # five times the seeds
-    assert opened(table="wine").button(key="compare").label == "Compare"
-
-
-def test_what_could_not_be_fitted_is_a_sentence_and_the_others_are_shown(store: Store):
-    said = [each for each in events_of() if getattr(each, "method", "") != "output"]
-    said[1:1] = [Skipped("output", 0.1, "Too long a step."), Skipped("output", 1.0, "Too long a step.")]
-    page = opened(comparison=recorded(store, said, Status.FINISHED))
-    assert texts(page, "warning") == "Output perturbation at epsilon 0.1, 1: Too long a step."
-    assert "Gradient" in lines(charts(page)[0])
-
-
-def test_a_worker_that_died_is_a_sentence_and_no_bar(store: Store):
-    run = recorded(store, events_of()[:3])
-    store.lose(run, "Its worker test:1 died.")
-    page = opened(comparison=run)
-    assert "was lost. `Its worker test:1 died.` What" in texts(page, "error")
-    assert "2 of 7 results" in texts(page, "error")
-    assert not page.get("progress")
-    assert not page.button(key="compare").disabled
-
-
-def test_data_that_make_no_problem_fail_with_their_sentence_alone(store: Store):
-    run = recorded(store, [], Status.FAILED, "Traceback\nValueError: Expected two classes; there is one.")
-    page = opened(comparison=run)
-    assert "The comparison failed: `Expected two classes; there is one.`" in texts(page, "error")
-    assert "It had found nothing" not in texts(page, "error")
-    assert not page.get("progress")
 
 
 def test_data_that_are_not_here_are_a_sentence_and_cannot_be_compared(store: Store, monkeypatch: pytest.MonkeyPatch):
@@ -183,67 +133,127 @@ def test_data_that_are_not_here_are_a_sentence_and_cannot_be_compared(store: Sto
     assert not other.button(key="compare").disabled
 
 
-@pytest.mark.parametrize("chosen", [{"methods": ""}, {"epsilons": ""}])
-def test_without_a_method_or_an_epsilon_the_page_says_what_is_missing(store: Store, chosen: dict[str, str]):
-    page = opened(**chosen)
-    assert "Choose at least one method and one epsilon." in texts(page, "info")
-    assert page.button(key="compare").disabled
+def test_without_a_method_or_an_epsilon_the_page_says_what_is_missing(store: Store):
+    for chosen in [{"methods": ""}, {"epsilons": ""}]:
+        page = opened(**chosen)
+        assert "Choose at least one method and one epsilon." in texts(page, "info"), chosen
+        assert page.button(key="compare").disabled, chosen
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "said"),
-    [("fits", "1000", "seeds"), ("descent", "0", "steps"), ("ridge", "-1", "regulariser"), ("delta", "2", "delta")],
-)
-def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store, field: str, value: str, said: str):
-    page = opened(**{field: value})
-    assert f"Expected {said}=" in texts(page, "error")
-    assert "Showing" in texts(page, "error")
+def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
+    for field, value, said in (
+        ("fits", "1000", "seeds"), ("descent", "0", "steps"), ("ridge", "-1", "regulariser"), ("delta", "2", "delta"),
+    ):  # fmt: skip
+        page = opened(**{field: value})
+        assert f"Expected {said}=" in texts(page, "error"), (field, value, said)
+        assert "Showing" in texts(page, "error"), (field, value, said)
 
 
-def test_an_address_that_names_no_comparison_is_said(store: Store):
-    for wrong in ("nothing", store.submit(RunConfig())):
-        page = opened(comparison=wrong)
-        assert f"comparison={wrong}" in texts(page, "warning")
-        assert "comparison" not in page.query_params
+def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything_is_compared(store: Store):
+    for learner in ["logistic", "mlp"]:
+        page = opened(learner=learner)
+        conditions = html(page).split('aria-label="Which conditions hold"')[1].split("</table>")[0]
+        rows = dict(zip(METHODS, conditions.split("<tr>")[2:], strict=True))
+        private = {name for name, row in rows.items() if "All conditions hold" in row}
+        assert ("output" in private, "objective" in private) == (learner == "logistic", learner == "logistic"), learner
+        assert {"gradient", "input"} <= private, learner
+        assert "Not private for this model" in conditions or learner == "logistic", learner
+        assert "Not private: No guarantee" in rows["paper_input"], learner
+        assert "proven upper bound" not in rows["paper_input"], learner
+        assert "not convex" in rows["output"] or learner == "logistic", learner
 
 
-def test_controls_that_have_moved_on_from_what_is_shown_are_said_to(store: Store):
-    run = recorded(store, status=Status.FINISHED)
-    assert "compare again" in texts(opened(comparison=run), "caption")
-    same = opened(comparison=run, methods=[*REQUEST.methods], epsilons=["0.1", "1"], fits="2")
-    assert "compare again" not in texts(same, "caption")
+def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_method_private_elsewhere(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    def conditions(method: object, task: object, epsilon: float) -> tuple[Condition, ...]:
+        return Condition("convex", False, "Nothing is convex."), Condition(
+            "tails", epsilon < 8, "The noise is cut off."
+        )
+
+    monkeypatch.setattr(type(METHODS["output"]), "conditions", conditions)
+    page = html(opened(methods=["output"]))
+    assert "Not private: Nothing is convex. The noise is cut off." in page
+    assert "Elsewhere all holds" not in page
+    assert "convex; " in page
+    assert "tails at 8</small>" in page
 
 
-def test_a_comparison_goes_on_while_it_is_watched_and_its_end_is_seen(store: Store):
-    run = recorded(store, events_of()[:2])
+def test_every_condition_of_a_theorem_is_named_with_a_check_a_cross_or_a_dash(store: Store):
+    body = html(opened(methods=["output", "objective"], epsilons=["1"]))
+    output, objective = (row.split("<br><small>")[1] for row in body.split("<tr>") if "</b> convex: " in row)
+    plain = [re.sub("<.*?>", "", row.split("</small>")[0]) for row in (output, objective)]
+    assert plain[0].startswith("✓ convex: yes; ✓ smooth: up to 0.26; ✓ tails of the noise: ")
+    assert plain[0].endswith("– strongly convex: not asked for; – exact minimiser: not asked for")
+    for said in (
+        "✓ Hessians of rank 1: yes", "✓ strongly convex: made so", "✓ exact minimiser: a gradient up to 1e-09",
+    ):  # fmt: skip
+        assert said in plain[1]
+    network = re.sub("<.*?>", "", html(opened(methods=["output"], epsilons=["1"], learner="mlp")))
+    assert "✕ convex; ✕ smooth; ✓ tails of the noise: " in network
+    assert "Nothing bounds the curvature of the loss." in network
+
+
+def test_single_rows_keep_an_epsilon_beyond_their_theorem_that_other_bounds_prove(store: Store):
+    row = html(opened(methods=["bassily"], epsilons=["8"]))
+    assert "epsilon confirmed: by two bounds of our own" in row
+    assert "Not private" not in row
+
+
+def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store: Store):
+    page = opened(comparison=recorded(store, status=Status.FINISHED))
+    assert f"δ = 1e-5; {NEIGHBOURS}" in texts(page, "markdown")
+    for title in ("Which conditions held for what is shown above", "Which conditions hold"):
+        assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html(page)
+    assert "one row that is replaced" in NEIGHBOURS
+    assert "except on the page Perturbation" in GLOSSARY["adjacency"].meaning
+
+
+@pytest.mark.long
+def test_what_this_page_leaves_in_the_session_breaks_no_other_page(store: Store):
+    page = opened()
+    left = {each.key: each.value for each in (*page.selectbox, *page.text_input) if each.key}
+    assert left["table"] == "breast_cancer"
+    for each in PAGES:
+        assert not opened_at(ROOT / each.file, session=left).exception
+
+
+def test_a_comparison_of_another_session_is_cancelled_only_after_a_question(store: Store):
+    run = recorded(store, [])
     page = opened(comparison=run)
-    assert page.get("progress")[0].proto.text.startswith("1 of 7")
-    for event in events_of()[2:]:
-        store.append(run, event)
-    store.end(run, Status.FINISHED)
-    page.run()
-    assert not page.get("progress")
-    assert "Measured here" in texts(page, "caption")
+    assert "Another session began this comparison." in texts(page, "markdown")
+    page.button(key=f"cancel_{run}").click().run()
+    assert store.run(run).cancelling
 
 
-def test_a_row_of_a_table_is_shown_before_and_after_with_its_noise(store: Store):
-    body = html(opened(epsilons=["8"])).split('aria-label="A row before and after"')[1]
-    assert body.count("<tr>") == 1 + 30
-    assert "mean radius" in body
-    assert "Its label is flipped with chance" in html(opened(epsilons=["8"]))
+def earlier_choice(page: AppTest) -> list:
+    return [each for each in page.selectbox if each.label == "Comparison shown"]
 
 
-def test_images_are_shown_at_every_epsilon_with_their_nearest_reconstructions(store: Store):
-    body = html(opened(table="digits", epsilons=["0.1", "8"])).split('aria-label="Images before and after"')[1]
-    assert body.count("<img") == 1 + 2 * 3
-    for word in ("handed over", "cut to its range", "nearest public image", "ε = 0.1", "ε = 8"):
-        assert word in body
-    assert "flipped with chance</th><td>0.488</td><td>0.018</td>" in body  # 1 / (1 + e^.05), 1 / (1 + e^4)
+def test_what_a_browser_says_that_has_not_heard_of_a_change_is_no_choice(monkeypatch: pytest.MonkeyPatch):
+    for key, said in [("of_before", "second"), ("drawn", "Iris, logistic regression, running")]:
+        session = {earlier.KEY: "drawn", key: said, SHOWN: "first"}
+        monkeypatch.setattr(st, "session_state", session)
+        earlier._choose(key, ["first", "second"])
+        assert session[SHOWN] == "first", (key, said)
+        session["drawn"] = "second"
+        earlier._choose("drawn", ["first", "second"])
+        assert session[SHOWN] == "second", (key, said)
 
 
-def test_measured_results_without_noise_stand_alone(store: Store):
-    said = [Prepared(456, 113, 31, 31, 0.2, 0.95, 0.63), Measured("none", None, 0.0, (0.95,), (0.0,), ("No noise.",))]
-    page = opened(comparison=recorded(store, said))
-    assert not charts(page)
-    assert "Without noise" in html(page)
-    assert WHY not in html(page)
+def test_comparisons_that_were_made_before_can_be_looked_at_again(store: Store):
+    first = recorded(store, status=Status.FINISHED)
+    page = opened(comparison=first)
+    assert not earlier_choice(page)  # there is no other
+    second = recorded(store, status=Status.CANCELLED, request=replace(REQUEST, epsilons=(8.0,)))
+    page = opened()
+    (choice,) = earlier_choice(page)
+    assert choice.value is None
+    assert "epsilon 8 (" in choice.options[0]
+    assert choice.options[0].endswith(", cancelled)")
+    assert "4 methods, epsilon 0.1 to 1 (" in choice.options[1]
+    for chosen in (second, first):
+        earlier_choice(page)[0].set_value(chosen).run()
+        assert not page.exception
+        assert chosen in page.query_params["comparison"]
+    assert "Measured here in" in texts(page, "caption")

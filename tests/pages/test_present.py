@@ -1,20 +1,13 @@
 """The "present" mode: opened by the address or by its button, kept over pages, and left again."""
 
 import json
-from functools import partial
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.figures.style import NORMAL, PRESENT
-from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.style import LARGE
-from tests.pages import audit_page, train_page
-from tests.pages.check_page import CLAIM
-from tests.pages.perturbation_page import recorded
 from tests.pages.test_every_page import opened
 
 BUTTON = "present_button"
@@ -37,12 +30,12 @@ def large(page: AppTest) -> bool:
     return json.loads(button(page).json)["on"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
 @pytest.mark.long
-def test_the_address_opens_any_page_in_it(store: Store, page):
-    assert large(opened(page, {"present": "1"}))
-    assert not large(opened(page, {}))
-    assert not large(opened(page, {"present": "yes"}))
+def test_the_address_opens_any_page_in_it(store: Store):
+    for page in PAGES:
+        assert large(opened(page, {"present": "1"})), page
+        assert not large(opened(page, {})), page
+        assert not large(opened(page, {"present": "yes"})), page
 
 
 def test_the_button_turns_it_on_and_off_and_the_address_says_so():
@@ -51,30 +44,3 @@ def test_the_button_turns_it_on_and_off_and_the_address_says_so():
     assert page.query_params["present"] in ("1", ["1"])
     assert not large(press(page))
     assert "present" not in page.query_params
-
-
-def test_it_stays_on_when_the_page_is_changed(store: Store):
-    page = press(opened(PAGES[0], {}))
-    assert large(page.switch_page(PAGES[2].file).run())
-
-
-def figures(page: AppTest) -> list[dict]:
-    """Every chart of a page, however it is drawn."""
-    plain = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-    sent = [json.loads(each.proto.json) for each in page.get("bidi_component") if each.proto.json]
-    return plain + [each["figure"] for each in sent if isinstance(each, dict) and "figure" in each]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
-@pytest.mark.long
-def test_every_chart_has_large_text_in_it(store: Store, page):
-    trained = train_page.recorded(store, train_page.CONFIG, 40, Status.FINISHED)
-    compared = {"comparison": recorded(store, status=Status.FINISHED), "run": trained} | CLAIM
-    if page.address == "audit":
-        compared, show = {"run": audit_page.recorded(store)}, lambda asked: audit_page.opened(**asked)
-    else:
-        show = partial(opened, page)
-    drawn = figures(show({"present": "1", "schedule": "exponential", "by": "rdp"} | compared))
-    assert drawn
-    assert {each["layout"]["font"]["size"] for each in drawn} == {PRESENT.text}
-    assert {each["layout"]["font"]["size"] for each in figures(show(compared))} == {NORMAL.text}

@@ -40,8 +40,13 @@ def opened(page: str, **query: str) -> AppTest:
     return opened_at(PAGES / f"{page}.py", **query)
 
 
-CASES = [
+FEW = [
     ("accountants", "epsilon_chart", {}, "sigma", "2.2"),
+    ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
+    ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
+    ("train", "expected_chart", {}, "sigma", "2.2"),
+]
+CASES = [
     ("accountants", "epsilon_chart", {"schedule": "exponential"}, "sigma", "3"),
     ("accountants", "epsilon_chart", {"scale": "log"}, "batch", "512"),
     ("accountants", "epsilon_chart", {"x": "epsilon"}, "epochs", "12"),
@@ -50,32 +55,29 @@ CASES = [
     ("accountants", "epsilon_chart", {"length": "steps", "steps": "100"}, "batch", "100"),
     ("accountants", "epsilon_chart", {"dataset": "other", "n": "5000"}, "n", "7000"),
     ("accountants", "epsilon_chart", {}, "delta", "1e-6"),
-    ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
     ("tradeoff", "attack_chart", {"axes": "log-log", "pair": "gdp"}, "epochs", "7"),
     ("tradeoff", "profile_chart", {"view": "delta"}, "batch", "512"),
     ("tradeoff", "steps_chart", {"view": "steps"}, "n", "20000"),
     ("tradeoff", "attack_chart", {"schedule": "step", "sigma": "4"}, "delta", "1e-7"),
-    ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
     ("calibrate", "map", {"by": "gdp"}, "sigma", "2.2"),
     ("calibrate", "map", {"by": "rdp", "target": "mu"}, "target_mu", "0.5"),
     ("calibrate", "map", {"by": "rdp", "target": "advantage", "solve": "steps"}, "target_advantage", "0.1"),
     ("calibrate", "map", {"by": "rdp"}, "epochs", "9"),
-    ("train", "expected_chart", {}, "sigma", "2.2"),
     ("train", "expected_chart", {}, "batch", "512"),
 ]
 
 
-@pytest.mark.parametrize(("page", "key", "query", "field", "text"), CASES)
-@pytest.mark.long
-def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, page, key, query, field, text):
-    before = opened(page, **query)
-    assert not before.exception
-    first = seen[key]
-    preview = first.preview(field, text)
-    before.text_input(key=field).set_value(text).run()
-    assert not before.exception
-    assert drawn(preview) == seen[key].figure
-    assert drawn(preview) != first.figure  # the value makes a difference
+@pytest.mark.parametrize("cases", [FEW, pytest.param(CASES, marks=pytest.mark.long)], ids=["few", "all"])
+def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, cases: list):
+    for page, key, query, field, text in cases:
+        before = opened(page, **query)
+        assert not before.exception, (page, key, query, field, text)
+        first = seen[key]
+        preview = first.preview(field, text)
+        before.text_input(key=field).set_value(text).run()
+        assert not before.exception, (page, key, query, field, text)
+        assert drawn(preview) == seen[key].figure, (page, key, query, field, text)
+        assert drawn(preview) != first.figure, (page, key, query, field, text)  # the value makes a difference
 
 
 def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Store):
@@ -87,31 +89,24 @@ def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Sto
     assert "ghost-0" in drawn(preview)["figure"]
 
 
-@pytest.mark.parametrize(
-    ("page", "key", "query", "field", "text"),
-    [
+def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
+    for page, key, query, field, text in (
         ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
         ("accountants", "epsilon_chart", {}, "batch", "99999999"),
-        ("accountants", "epsilon_chart", {}, "clip_norm", "2"),
-        ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("accountants", "epsilon_chart", {}, "clip_norm", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
-    ],
-)
-def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store, page, key, query, field, text):
-    opened(page, **query)
-    with pytest.raises(ValueError, match="Expected"):
-        seen[key].preview(field, text)
+    ):  # fmt: skip
+        opened(page, **query)
+        with pytest.raises(ValueError, match="Expected"):
+            seen[key].preview(field, text)
 
 
-@pytest.mark.parametrize(
-    ("page", "key", "query", "field", "text"),
-    [
+def test_what_may_take_long_is_left_to_the_page(seen, store: Store):
+    for page, key, query, field, text in [
         ("accountants", "epsilon_chart", {}, "delta", "1e-30"),  # takes seconds
         ("accountants", "epsilon_chart", {"stop_epsilon": "1"}, "sigma", "2.2"),
         ("calibrate", "map", {"by": "rdp"}, "delta", "1e-6"),  # another map
-    ],
-)
-def test_what_may_take_long_is_left_to_the_page(seen, store: Store, page, key, query, field, text):
-    opened(page, **query)
-    assert seen[key].preview(field, text) is None
+    ]:
+        opened(page, **query)
+        assert seen[key].preview(field, text) is None, (page, key, query, field, text)

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.figures.sampled import FAINT, HATCHED
 from dpcore.privacy.accountants import Curve
-from dpcore.privacy.report.drawn_otherwise import counting_notes
 from dpcore.privacy.sampling import SAMPLERS, Sampler
 from dpcore.privacy.types import FloatArray, IntArray, Kind
 from tests.pages.read_page import number_in
@@ -44,32 +42,17 @@ def chart(page: AppTest) -> dict:
     return json.loads(page.get("plotly_chart")[0].proto.spec)
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("name", SAMPLERS)
-def test_every_sampler_is_answered_for_with_its_adjacency(page: str, name: str):
-    app = sound(opened(page, sampler=name))
-    assert app.selectbox(key="sampler").value == name
-    sampler, words = SAMPLERS[name], told(app)
-    if name == "poisson":
-        assert "zero-out" not in words
-    else:
-        assert f"**{sampler.title}**, {sampler.adjacency}: epsilon is " in words
-        assert sampler.note in words
-
-
-@pytest.mark.parametrize("name", ["shuffle", "random_allocation", "fixed_size"])
-def test_the_labs_chart_shows_both_ends_over_faint_curves_of_poisson_batches(name: str):
-    found = chart(sound(opened("accountants", sampler=name)))
-    traces = {each["name"]: each for each in found["data"]}
-    (upper,) = [each for title, each in traces.items() if ": between " in title]
-    assert SAMPLERS[name].adjacency in upper["name"]
-    assert ("fillpattern" in upper) == SAMPLERS[name].interval
-    if SAMPLERS[name].interval:
-        assert upper["fillpattern"]["shape"] == HATCHED["shape"]
-    assert f"{SAMPLERS[name].title}, at least" in traces
-    assert traces["Moments, Poisson"]["opacity"] == FAINT
-    assert ("Rényi bound" in traces) == (name == "fixed_size")
-    assert found["layout"]["yaxis"]["range"][1] >= number_in(r"and ([\d.]+)$", upper["name"])
+def test_every_sampler_is_answered_for_with_its_adjacency():
+    for page in PAGES:
+        for name in SAMPLERS:
+            app = sound(opened(page, sampler=name))
+            assert app.selectbox(key="sampler").value == name, (page, name)
+            sampler, words = SAMPLERS[name], told(app)
+            if name == "poisson":
+                assert "zero-out" not in words, (page, name)
+            else:
+                assert f"**{sampler.title}**, {sampler.adjacency}: epsilon is " in words, (page, name)
+                assert sampler.note in words, (page, name)
 
 
 def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
@@ -81,45 +64,28 @@ def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
     assert least == number_in(r"zero-out: epsilon is proven to lie between \*\*([\d.]+)\*\*", told(app))
 
 
-@pytest.mark.parametrize("name", ["fixed_size", "poisson_replace_one"])
-def test_numbers_of_two_adjacencies_are_not_compared(name: str):
-    app = sound(opened("accountants", sampler=name))
-    assert not app.warning
-    assert "the two cannot be compared" in told(app)
+def test_a_schedule_is_refused_in_a_sentence_and_poisson_is_still_shown():
+    for page in PAGES:
+        app = sound(opened(page, sampler="shuffle", schedule="step", sigma="4", epochs="12"))
+        assert any("only constant noise at one sampling rate is proven" in each.value for each in app.info), page
+        assert "**Shuffled every epoch**, zero-out: epsilon" not in told(app), page
+        assert "poisson" not in json.dumps(chart(app)).lower(), (
+            page
+        )  # nothing is faint: all of it is for Poisson batches
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_schedule_is_refused_in_a_sentence_and_poisson_is_still_shown(page: str):
-    app = sound(opened(page, sampler="shuffle", schedule="step", sigma="4", epochs="12"))
-    assert any("only constant noise at one sampling rate is proven" in each.value for each in app.info)
-    assert "**Shuffled every epoch**, zero-out: epsilon" not in told(app)
-    assert "poisson" not in json.dumps(chart(app)).lower()  # nothing is faint: all of it is for Poisson batches
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_address_holds_the_sampler_and_the_next_page_too(page: str):
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
-    app.query_params.update(QUICK)
-    app.run()
-    app.selectbox(key="sampler").set_value("fixed_order").run()
-    assert app.query_params["sampler"] in ("fixed_order", ["fixed_order"])
-    if page != "accountants":
-        app.switch_page(f"pages/{page}.py").run()
-    assert sound(app).selectbox(key="sampler").value == "fixed_order"
-    app.selectbox(key="sampler").set_value("poisson").run()
-    assert "sampler" not in app.query_params
-
-
-def test_an_unknown_sampler_is_named_above_the_page():
-    app = opened("tradeoff", sampler="dice")
-    assert any(each.value.startswith("Expected `sampler=dice` to be one of: poisson") for each in app.warning)
-    assert app.selectbox(key="sampler").value == "poisson"
-
-
-def test_reset_leads_back_to_poisson():
-    app = opened("accountants", sampler="fixed_order")
-    app.button(key="reset").click().run()
-    assert sound(app).selectbox(key="sampler").value == "poisson"
+def test_the_address_holds_the_sampler_and_the_next_page_too():
+    for page in PAGES:
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+        app.query_params.update(QUICK)
+        app.run()
+        app.selectbox(key="sampler").set_value("fixed_order").run()
+        assert app.query_params["sampler"] in ("fixed_order", ["fixed_order"]), page
+        if page != "accountants":
+            app.switch_page(f"pages/{page}.py").run()
+        assert sound(app).selectbox(key="sampler").value == "fixed_order", page
+        app.selectbox(key="sampler").set_value("poisson").run()
+        assert "sampler" not in app.query_params, page
 
 
 @final
@@ -138,56 +104,24 @@ class EveryTenth(Sampler):
         return Curve(steps, delta, 2 * epsilon, epsilon, Kind.CERTIFIED)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_sampler_is_its_class_and_its_line(page: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(SAMPLERS, EveryTenth.name, EveryTenth())
-    app = sound(opened(page, sampler=EveryTenth.name, target_epsilon="50"))
-    assert "**Every tenth**, zero-out: epsilon is proven to lie between " in told(app)
-    assert EveryTenth.title in app.selectbox(key="sampler").options
+def test_a_sampler_is_its_class_and_its_line(monkeypatch: pytest.MonkeyPatch):
+    for page in PAGES:
+        monkeypatch.setitem(SAMPLERS, EveryTenth.name, EveryTenth())
+        app = sound(opened(page, sampler=EveryTenth.name, target_epsilon="50"))
+        assert "**Every tenth**, zero-out: epsilon is proven to lie between " in told(app), page
+        assert EveryTenth.title in app.selectbox(key="sampler").options, page
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_where_counting_goes_wrong_stands_beside_the_choice(page: str):
-    words = told(sound(opened(page, sampling="q", q="0.01")))
-    assert all(f"- {note}" in words for note in counting_notes(0.01))
-    assert "63.4 %" in words
+def test_calibrate_answers_for_every_sampler():
+    for name in OTHERS:
+        for solve in ["sigma", "steps"]:
+            app = sound(opened("calibrate", sampler=name, solve=solve, target_epsilon="8"))
+            (headline,) = [each.value for each in app.header if SAMPLERS[name].title in each.value]
+            assert headline.startswith(f"{solve} = "), (name, solve)
+            assert "within the target of 8" in told(app), (name, solve)
 
 
-@pytest.mark.parametrize("view", ["trade-off", "delta", "steps"])
-def test_each_view_of_the_trade_off_page_says_where_the_sampler_is(view: str):
-    app = sound(opened("tradeoff", sampler="shuffle", view=view))
-    names = [each["name"] for each in chart(app)["data"]]
-    drawn = [each for each in names if each.startswith("Shuffled every epoch")]
-    assert len(drawn) == (0 if view == "steps" else 2)
-    assert ("Poisson batches alone" in told(app)) == (view == "steps")
-    assert ("hatched area" in told(app)) == (view != "steps")
-
-
-def test_a_band_is_not_called_hatched():
-    words = told(sound(opened("tradeoff", sampler="fixed_order")))
-    assert "brown band" in words
-    assert "hatched" not in words
-
-
-def test_delta_against_epsilon_is_drawn_on_the_lab_too():
-    names = [each["name"] for each in chart(sound(opened("accountants", sampler="shuffle", against="delta")))["data"]]
-    assert "Shuffled every epoch, zero-out, at most" in names
-
-
-def test_over_epsilon_the_chart_stays_one_of_poisson_batches():
-    names = [each["name"] for each in chart(sound(opened("accountants", sampler="shuffle", x="epsilon")))["data"]]
-    assert not [each for each in names if each.startswith("Shuffled")]
-
-
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("solve", ["sigma", "steps"])
-def test_calibrate_answers_for_every_sampler(name: str, solve: str):
-    app = sound(opened("calibrate", sampler=name, solve=solve, target_epsilon="8"))
-    (headline,) = [each.value for each in app.header if SAMPLERS[name].title in each.value]
-    assert headline.startswith(f"{solve} = ")
-    assert "within the target of 8" in told(app)
-
-
+@pytest.mark.long
 def test_the_answer_can_be_taken_to_the_controls_and_keeps_the_target_there():
     app = opened("calibrate", sampler="shuffle")
     app.button(key="use_sampled").click().run()
@@ -196,23 +130,6 @@ def test_the_answer_can_be_taken_to_the_controls_and_keeps_the_target_there():
     )
     lab = opened("accountants", sampler="shuffle", sigma=str(app.text_input(key="sigma").value))
     assert number_in(r"zero-out: epsilon is proven to lie between \*\*[\d.]+\*\* and \*\*([\d.]+)\*\*", told(lab)) <= 3
-
-
-@pytest.mark.parametrize(("query", "sentence"), [
-    ({"solve": "q"}, "only sigma and steps are solved for"),
-    ({"solve": "batch"}, "only sigma and steps are solved for"),
-    ({"target": "mu"}, "only an epsilon can be its target"),
-    ({"target": "advantage"}, "only an epsilon can be its target"),
-])  # fmt: skip
-def test_what_is_not_solved_for_is_a_sentence_beside_the_answer_for_poisson(query: dict[str, str], sentence: str):
-    app = sound(opened("calibrate", sampler="shuffle", **query))
-    assert any(sentence in each.value for each in app.info)
-    assert len(app.header) == 1
-
-
-def test_a_target_out_of_reach_is_a_sentence():
-    app = opened("calibrate", sampler="shuffle", solve="steps", target_epsilon="1")
-    assert any("The first epoch costs epsilon=" in each.value for each in app.error)
 
 
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():

@@ -1,4 +1,4 @@
-"""What an address asks for and nobody knows is said once, above the page, until something else is chosen."""
+"""What an address asks in vain, and values that do not go together: said once, where they stand, and all else stays."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +11,8 @@ from pages.parts.shell import menu
 from tests.pages.train_page import opened_at
 
 PAGES = Path(__file__).parents[2] / "pages"
+
+
 pytestmark = pytest.mark.usefixtures("store")
 
 
@@ -23,30 +25,20 @@ def warned(page: AppTest, start: str) -> list[str]:
     return [each.value for each in page.warning if each.value.startswith(f"Expected `{start}")]
 
 
-@pytest.mark.parametrize(
-    ("page", "name", "value", "shown"),
-    [
-        ("accountants", "dataset", "cifar10", "mnist"),
-        ("train", "dataset", "cifar10", "mnist"),
-        ("train", "optimizer", "nonsense", "sgd"),
-        ("train", "model", "resnet", "linear"),
-        ("accountants", "against", "x", "epoch"),
-        ("accountants", "accountants", "x", "none"),
-        ("tradeoff", "view", "x", "trade-off"),
-        ("tradeoff", "schedule", "x", "constant"),
-        ("tradeoff", "optimizer", "nonsense", "sgd"),
-        ("calibrate", "by", "x", "pld"),
-        ("calibrate", "target", "x", "epsilon"),
-        ("calibrate", "solve", "x", "sigma"),
-    ],
-)
-@pytest.mark.long
-def test_an_unknown_choice_is_named_with_what_is_shown_instead(page: str, name: str, value: str, shown: str):
-    app = opened(page, **{name: value})
-    (said,) = warned(app, name)
-    assert said.startswith(f"Expected `{name}={value}` to be one of: ")
-    assert shown == "none" or said.endswith(f" Showing {shown}.")
-    assert warned(app.run(), name) == [said]
+def test_an_unknown_choice_is_named_with_what_is_shown_instead():
+    for page, name, value, shown in (
+        ("accountants", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),
+        ("train", "optimizer", "nonsense", "sgd"), ("train", "model", "resnet", "linear"),
+        ("accountants", "against", "x", "epoch"), ("accountants", "accountants", "x", "none"),
+        ("tradeoff", "view", "x", "trade-off"), ("tradeoff", "schedule", "x", "constant"),
+        ("tradeoff", "optimizer", "nonsense", "sgd"), ("calibrate", "by", "x", "pld"),
+        ("calibrate", "target", "x", "epsilon"), ("calibrate", "solve", "x", "sigma"),
+    ):  # fmt: skip
+        app = opened(page, **{name: value})
+        (said,) = warned(app, name)
+        assert said.startswith(f"Expected `{name}={value}` to be one of: "), (page, name, value, shown)
+        assert shown == "none" or said.endswith(f" Showing {shown}."), (page, name, value, shown)
+        assert warned(app.run(), name) == [said], (page, name, value, shown)
 
 
 def test_the_sentence_goes_once_something_is_chosen():
@@ -64,10 +56,6 @@ def test_what_an_address_says_is_shown_as_it_is_and_cut():
     assert verbatim("a\n`b`") == "`a 'b'`"
 
 
-def test_a_known_choice_says_nothing():
-    assert warned(opened("tradeoff", view="delta", optimizer="adam", schedule="linear"), "") == []
-
-
 def test_a_page_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch):
     context = SimpleNamespace(pages_manager=SimpleNamespace(intended_page_name="nosuchpage"))
     monkeypatch.setattr(menu, "get_script_run_ctx", lambda: context)
@@ -75,3 +63,59 @@ def test_a_page_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch):
     assert menu.unknown_page() == ["nosuchpage"]
     context.pages_manager.intended_page_name = "train"
     assert menu.unknown_page() == []
+
+
+DECAY = {"schedule": "linear", "rate_linear": "0.5", "epochs": "100"}
+
+
+def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
+    """What is said between the field of this key and the next one."""
+    order = [each for each in page.main if each.type in ("text_input", kind)]
+    start = next(place for place, each in enumerate(order) if each.key == key) + 1
+    until = next((place for place in range(start, len(order)) if order[place].type == "text_input"), len(order))
+    return [getattr(each, "value", "") for each in order[start:until]]
+
+
+def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        data = {"dataset": "other"} if page in ("accountants", "train") else {}
+        app = opened(page, n="1000", batch="50", **data)
+        charts, fields = len(app.get("plotly_chart")), {each.key for each in app.text_input}
+        app.text_input(key="batch").set_value("999999").run()
+        assert not app.exception, page
+        (said,) = said_at(app, "batch")
+        assert said.startswith("Expected batch=999999 to be at most n=1000"), page
+        assert [each.value for each in app.error] == [said], page
+        assert {each.key for each in app.text_input} == fields, page
+        assert len(app.get("plotly_chart")) == charts, page
+        assert any("the last settings that did" in each.value for each in app.caption), page
+
+
+@pytest.mark.long
+def test_a_rate_that_its_schedule_cannot_take_is_said_under_the_rate():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        (said,) = said_at(opened(page, **DECAY), "rate_linear")
+        assert said.startswith("Expected rate k=0.5 to keep sigma from"), page
+
+
+@pytest.mark.long
+def test_a_length_that_a_schedule_cannot_take_is_said_under_the_length():
+    for page in ["accountants", "train", "tradeoff", "calibrate"]:
+        (said,) = said_at(opened(page, schedule="exponential", epochs="5000"), "epochs")
+        assert said.startswith("Expected epochs=5,000 to be at most"), page
+        (said,) = said_at(opened(page, schedule="exponential", length="steps", steps="400000"), "steps")
+        assert said.startswith("Expected epochs="), page
+
+
+def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():
+    for page in ["accountants", "train"]:
+        said = said_at(opened(page, acceptance="sa", public="10000"), "public", "caption")[0]
+        assert "Expected public=10000 to be a whole number" in said, page
+        app = opened(page, sigma="0.001", stop_epsilon="0.1")
+        assert "Expected stop_epsilon=0.1" in said_at(app, "stop_epsilon", "caption")[0], page
+
+
+def test_every_control_is_drawn_where_a_link_brings_values_that_clash():
+    app = opened("tradeoff", n="100", batch="999999")
+    assert {"n", "batch", "sigma", "epochs", "delta"} <= {each.key for each in app.text_input}
+    assert any("Nothing is shown yet" in each.value for each in app.caption)

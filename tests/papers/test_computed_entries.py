@@ -1,38 +1,127 @@
-"""Every number that the papers print and that follows from accounting, each a test by itself."""
+"""Every number that the papers print and that follows from accounting, and what is said of a number beside ours."""
 
 import math
 
 import pytest
 
-from dpcore.papers import PAPERS
+from dpcore.papers import PAPERS, comparison
 from dpcore.papers.comparison import Outcome, compared
-from dpcore.papers.entry import Computed
-
-NUMBERS = [(paper.id, entry) for paper in PAPERS.values() for entry in paper.computed]
-
-
-def name_of(each: object) -> str:
-    return f"{each.place}: {each.quantity}" if isinstance(each, Computed) else str(each)
+from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.papers.records import Recorded, Seeded
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.config import RunConfig
+from tests.papers_page import HEADING, PAGE, README, cells, page, readme
 
 
-@pytest.mark.parametrize(("paper", "entry"), NUMBERS, ids=name_of)
-def test_it_is_reproduced_refuted_by_a_proof_or_its_difference_is_explained(paper: str, entry: Computed):
-    found = compared(paper, entry)
-    assert found.ours is not None
-    assert math.isfinite(found.ours)
-    close = abs(found.ours - entry.theirs) <= entry.tolerance
-    assert not (close and entry.because), "nothing differs, so that there is nothing to explain"
-    assert close or entry.because
-    refuted = found.lower is not None and entry.theirs + entry.half_unit < found.lower
-    expected = Outcome.REFUTED if refuted else Outcome.REPRODUCED if close else Outcome.DIFFERS
-    assert found.outcome is expected
-    if refuted:
-        assert f"at least {found.lower_text} is proven" in found.why
-    if found.lower is not None and entry.bound:
-        assert found.ours >= found.lower
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_number_is_reproduced_refuted_by_a_proof_or_its_difference_is_explained(paper: str):
+    for entry in PAPERS[paper].computed:
+        name, found = f"{entry.place}: {entry.quantity}", compared(paper, entry)
+        assert found.ours is not None, name
+        assert math.isfinite(found.ours), name
+        close = abs(found.ours - entry.theirs) <= entry.tolerance
+        assert not (close and entry.because), f"{name}: nothing differs, so that there is nothing to explain"
+        assert close or entry.because, name
+        refuted = found.lower is not None and entry.theirs + entry.half_unit < found.lower
+        expected = Outcome.REFUTED if refuted else Outcome.REPRODUCED if close else Outcome.DIFFERS
+        assert found.outcome is expected, name
+        if refuted:
+            assert f"at least {found.lower_text} is proven" in found.why, name
+        if found.lower is not None and entry.bound:
+            assert found.ours >= found.lower, name
 
 
-@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
-def test_no_two_numbers_of_a_paper_are_at_one_place_under_one_name(paper):
-    names = [(entry.place, entry.quantity) for entry in paper.entries]
-    assert len(names) == len(set(names))
+def test_no_two_numbers_of_a_paper_are_at_one_place_under_one_name():
+    for paper in PAPERS.values():
+        names = [(entry.place, entry.quantity) for entry in paper.entries]
+        assert len(names) == len(set(names)), paper.id
+
+
+ONE_STEP = Claim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
+
+
+def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed():
+    for printed, ours, outcome in (
+        ("0.83", 0.8349, Outcome.REPRODUCED),
+        ("0.83", 0.8351, Outcome.DIFFERS),
+        ("10,000", 10_000.4, Outcome.REPRODUCED),
+        ("3e-4", 3.6e-4, Outcome.DIFFERS),
+    ):
+        found = compared(
+            "004", Computed("Table 1", "epsilon", printed, because="It rounds down.", ours=lambda ours=ours: ours)
+        )
+        assert found.outcome is outcome, printed
+        assert (found.why == "It rounds down.") == (outcome is Outcome.DIFFERS)
+        assert found.lower is None
+    with pytest.raises(ValueError, match="Expected printed='none' to hold a number"):
+        _ = Entry("Table 1", "epsilon", "none").theirs
+
+
+@pytest.mark.parametrize(("printed", "refuted"), [("4.36", True), ("4.38", False)])
+def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(printed: str, refuted: bool):
+    entry = Computed("Theorem 1", "epsilon", printed, ours=lambda: float(printed), claim=ONE_STEP)
+    found = compared("000", entry)
+    assert found.lower == pytest.approx(4.377, abs=5e-4)
+    assert (found.outcome is Outcome.REFUTED) == refuted
+    assert found.lower_text == "4.377"
+    assert ("at least 4.377 is proven" in found.why) == refuted
+
+
+def test_a_number_that_was_only_rounded_down_is_not_refuted():
+    for printed, outcome in (("4", Outcome.REPRODUCED), ("4.3", Outcome.REFUTED)):
+        entry = Computed("Theorem 1", "epsilon", printed, ours=lambda: 4.3775, claim=ONE_STEP)
+        assert compared("000", entry).outcome is outcome
+
+
+def test_ours_is_read_with_a_digit_more_than_theirs_and_a_bound_rounded_up():
+    for bound, shown in ((True, "1.192"), (False, "1.191")):
+        entry = Computed("Table 1", "epsilon", "1.19", ours=lambda: 1.1912, bound=bound)
+        assert compared("004", entry).ours_text == shown
+
+
+def test_an_accuracy_without_a_recorded_run_is_untrained():
+    entry = Trained("Table 1", "test accuracy", "95.0 %", config=RunConfig(sigma=1.2345))
+    assert compared("004", entry).outcome is Outcome.UNTRAINED
+
+
+RUN = RunConfig(sigma=1.2345)
+CAVEAT = "Ours shuffles."
+
+
+def of_runs(monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False):
+    """What is said of a printed 95 beside runs of these accuracies, in per cent."""
+    runs = tuple(Seeded(seed, each / 100, rmse=each if rmse else None) for seed, each in enumerate(accuracies))
+    record = Recorded({}, runs, None, "2026-11-25", "a machine", {}, 1.0)
+    monkeypatch.setattr(comparison, "recorded", lambda paper, config: record)
+    return compared("004", Trained("Table 1", "accuracy", "95", because=CAVEAT, note="So.", config=RUN, seeds=seeds))
+
+
+def test_a_run_says_by_how_much_it_is_off_and_what_is_not_the_papers_in_any_case(monkeypatch):
+    for ours, outcome, said in (
+        (95.38, Outcome.REPRODUCED, "Ours is 0.38 points higher. Ours shuffles. So."),
+        (95.0, Outcome.REPRODUCED, "Ours shuffles. So."),
+        (92.5, Outcome.DIFFERS, "Ours is 2.5 points lower. Possible reasons, untested: Ours shuffles. So."),
+    ):
+        found = of_runs(monkeypatch, ours)
+        assert (found.outcome, found.why) == (outcome, said)
+
+
+def test_a_run_with_fewer_seeds_than_asked_for_says_so(monkeypatch):
+    assert of_runs(monkeypatch, 95.38, seeds=3).why.startswith("Ours is 0.38 points higher, with 1 of 3 seeds. ")
+    assert of_runs(monkeypatch, 95.0, seeds=2).why.startswith("Ours is the same, with 1 of 2 seeds. ")
+    assert "seeds" not in of_runs(monkeypatch, 95.5, 95.1, seeds=2).why
+    assert of_runs(monkeypatch, 95.5, rmse=True).why.startswith("Ours is 0.5 higher. ")  # an error has no points
+
+
+MAKE = "python -m tests.papers_page"
+
+
+def test_the_document_and_the_readmes_table_are_those_that_are_made_from_the_findings():
+    assert PAGE.read_text(encoding="utf-8") == page(), MAKE
+    text = README.read_text(encoding="utf-8")
+    assert text.count(HEADING) == 1
+    assert readme(text) == text, MAKE
+    table = text.split(HEADING)[1].split("\n## ")[0]
+    for paper in PAPERS.values():
+        if paper.findings:
+            assert f"| {paper.short} | {' | '.join(cells(paper.findings[0]))} |" in table, MAKE

@@ -1,11 +1,12 @@
 """Recording: what is left is trained, short runs first; it can be stopped at any time, and does nothing twice."""
 
+import fcntl
 import itertools
 import json
 import subprocess
 import sys
-import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,23 +68,23 @@ def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_sh
     assert {job.label for job in jobs([DUMMY], only="figure 1: RATES")} == {"Figure 1: rates"}
 
 
-@pytest.mark.parametrize("config", [SMALL, ANNEALED, PLAIN])
-def test_a_record_is_how_the_run_ended_and_what_it_costs(config: RunConfig) -> None:
-    job = job_of(config)
-    assert not job.done
-    assert perform(job)
-    assert job.done
-    records_of.cache_clear()  # as another process reads it
-    found = recorded("999", config)
-    assert found
-    assert [run.seed for run in found.runs] == [0]
-    assert found.runs[0].accuracy == accuracy_of(job.config)
-    assert (found.runs[0].accepted is None) == (config.acceptance == "none")
-    assert (found.epsilon is None) == (not config.private)
-    assert found.device.startswith("cpu")
-    assert recorded("999", replace(config, device="auto")) == found
-    assert found.versions.keys() == {"python", "torch", "dpcore"}
-    assert found.seconds > 0
+def test_a_record_is_how_the_run_ended_and_what_it_costs() -> None:
+    for config in (SMALL, ANNEALED, PLAIN):
+        job = job_of(config)
+        assert not job.done
+        assert perform(job)
+        assert job.done
+        records_of.cache_clear()  # as another process reads it
+        found = recorded("999", config)
+        assert found
+        assert [run.seed for run in found.runs] == [0]
+        assert found.runs[0].accuracy == accuracy_of(job.config)
+        assert (found.runs[0].accepted is None) == (config.acceptance == "none")
+        assert (found.epsilon is None) == (not config.private)
+        assert found.device.startswith("cpu")
+        assert recorded("999", replace(config, device="auto")) == found
+        assert found.versions.keys() == {"python", "torch", "dpcore"}
+        assert found.seconds > 0
 
 
 def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,29 +117,26 @@ def test_a_course_is_thinned_to_what_a_figure_needs_with_its_last_test() -> None
     assert thinned([]) == ()
 
 
-@pytest.mark.long
-def test_seeds_of_one_configuration_share_a_record() -> None:
-    assert perform(job_of(SMALL, seed=1))
-    assert perform(job_of(SMALL, seed=0))
-    found = recorded("999", SMALL)
-    assert found
-    accuracies = [accuracy_of(replace(SMALL, seed=seed)) for seed in (0, 1)]
-    assert [run.accuracy for run in found.runs] == accuracies
-    assert found.mean == pytest.approx(50 * sum(accuracies))
-
-
 def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slowly(paper: str, found: dict[str, records.Recorded]) -> None:
-        time.sleep(0.02)  # so that others read before this one has written, if they may
-        records.written(paper, found)
+    turn, others = recording._turn, [2, 1]
 
-    monkeypatch.setattr(recording, "written", slowly)
-    with ThreadPoolExecutor(6) as pool:
-        ended = [pool.submit(recording.record, job_of(SMALL, seed), Seeded(seed, 0.5), 1.0) for seed in range(6)]
-    assert [each.result() for each in ended] == [None] * 6
+    @contextmanager
+    def after_others(paper: str) -> Iterator[None]:
+        """Others have their turns while this one waits for its own."""
+        if others:
+            seed = others.pop()
+            recording.record(job_of(SMALL, seed), Seeded(seed, 0.25), 1.0)
+        with turn(paper), (recording.state_directory() / "recordings" / f"{paper}.lock").open("ab") as file:
+            with pytest.raises(BlockingIOError):  # nobody else has a turn now
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+
+    monkeypatch.setattr(recording, "_turn", after_others)
+    recording.record(job_of(SMALL), Seeded(0, 0.5), 1.0)
     found = recorded("999", SMALL)
     assert found
-    assert [run.seed for run in found.runs] == [0, 1, 2, 3, 4, 5]
+    assert [(run.seed, run.accuracy) for run in found.runs] == [(0, 0.5), (1, 0.25), (2, 0.25)]
+    assert found.mean == pytest.approx(100 / 3)
 
 
 @pytest.fixture
@@ -182,18 +180,6 @@ def test_a_run_that_went_on_is_as_long_as_a_whole_one(monkeypatch: pytest.Monkey
     assert found.seconds == pytest.approx(60.0 * 16 / (16 - step), rel=0.01)
 
 
-def test_what_another_process_recorded_meanwhile_stays() -> None:
-    assert perform(job_of(SMALL))
-    assert recorded("999", SMALL), "what was there before has been read"
-    path = records.path_of("999")
-    (own,) = json.loads(path.read_text())
-    other = own | {"settings": own["settings"] | {"lr": 0.1}}
-    path.write_text(json.dumps([own, other]))
-    assert perform(job_of(SMALL, seed=1))
-    records_of.cache_clear()
-    assert sorted(len(record.runs) for record in records_of("999").values()) == [1, 2]
-
-
 @pytest.mark.long
 def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "short", "--seeds", "2"])
@@ -203,48 +189,33 @@ def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.Captur
     assert capsys.readouterr().out.count("8 steps") == 2
     main(["--only", "short", "--seeds", "2"])
     assert capsys.readouterr().out == ""
-    main(["--minutes", "0"])
+    main(["--minutes", "-1"])
     assert recorded("999", LONGER) is None
     main([])
     assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.1, 0.2, 0.5}
     assert all(job.done for job in jobs([DUMMY]))
 
 
-def test_a_run_whose_data_are_not_here_is_named_and_left(
+def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_the_next_one_trained(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    wild, broken = replace(PLAIN, lr=1e38, activation="relu"), replace(SMALL, lr=0.3)
+    entries = [Trained("Table 1", name, "90", config=config) for name, config in (("wild", wild), ("broken", broken))]
     absent = RunConfig(dataset="cifar10", source="full", model="cnn9")
-    paper = replace(DUMMY, entries=(Trained("Table 1", "colour", "50", config=absent),), sweeps=())
-    monkeypatch.setattr(recording, "PAPERS", {"999": paper})
-    monkeypatch.setattr(recording, "available", lambda name: ())
-    main([])
-    assert "no full cifar10 here" in capsys.readouterr().out
-    assert recorded("999", absent) is None
-
-
-def test_a_run_that_diverges_is_said_and_the_next_one_trained(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wild = replace(PLAIN, lr=1e38, activation="relu")
-    entries = (Trained("Table 1", "wild", "90", config=wild), Trained("Table 1", "tame", "90", config=SMALL))
-    monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=entries, sweeps=())})
-    main([])
-    assert "failed: loss is not finite" in capsys.readouterr().out
-    assert recorded("999", wild) is None
-    assert recorded("999", SMALL)
-
-
-def test_a_checkpoint_that_cannot_be_read_is_said_and_left_and_the_next_run_trained(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = checkpoint_of(job_of(SMALL))
+    entries += [Trained("Table 1", "colour", "50", config=absent), Trained("Table 1", "tame", "90", config=SMALL)]
+    monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())})
+    monkeypatch.setattr(recording, "available", lambda name: ("sample",) if name == "mnist" else ())
+    path = checkpoint_of(job_of(broken))
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no checkpoint")
-    main(["--seeds", "1", "--only", "Table 1"])
-    assert f"failed: Expected {path} to be a checkpoint" in capsys.readouterr().out
+    main([])
+    said = capsys.readouterr().out
+    assert "failed: loss is not finite" in said
+    assert f"failed: Expected {path} to be a checkpoint" in said
+    assert "no full cifar10 here" in said
     assert path.read_bytes() == b"no checkpoint"
-    assert recorded("999", SMALL) is None
-    assert recorded("999", LONGER)
+    assert recorded("999", wild) is recorded("999", broken) is recorded("999", absent) is None
+    assert recorded("999", SMALL)
 
 
 def test_a_record_that_cannot_be_written_leaves_the_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:

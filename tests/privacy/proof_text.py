@@ -1,4 +1,4 @@
-"""What a written proof names: functions, tests and constants of its room."""
+"""What a written proof names: functions, tests and constants of its room; and what of it there is not."""
 
 import importlib
 import re
@@ -6,39 +6,47 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CONSTANT = re.compile(r"^([A-Z][A-Z_]*)(?:: [^=]+)? = ", re.MULTILINE)
+NAME = re.compile(r"`([a-z_]+\.[A-Za-z_][\w.]*)`")
+TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
+IS = re.compile(r"\*\*Is\*\*\s+`[a-z_]+\.\w+")
+ATTACKED = re.compile(r"\*\*Attacked by\*\*\s+`test_\w+\.py::")
 
 
-def names_in(text: str) -> list[str]:
-    """Everything of the form `module.name`."""
-    return sorted(set(re.findall(r"`([a-z_]+\.[A-Za-z_][\w.]*)`", text)))
-
-
-def attacks_in(text: str) -> list[tuple[str, str]]:
-    """Everything of the form `test_file.py::test_name`."""
-    return sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)))
-
-
-def constants_of(room: Path) -> list[str]:
-    """Every constant of the room as module.NAME."""
+def missing(room: Path, statements: dict[str, str]) -> list[str]:
+    """All that the README of a room names and that is not there, all constants that it does not list once, and every
+    statement that does not say what it is, or what attacks it."""
+    text = (room / "README.md").read_text(encoding="utf-8")
+    tests = {each for path in (ROOT / "tests").rglob("test_*.py") for each in _tests_of(path)}
+    constants = [
+        f"{path.stem}.{name}" for path in room.glob("[a-z]*.py") for name in CONSTANT.findall(path.read_text())
+    ]
     return [
-        f"{path.stem}.{name}" for path in sorted(room.glob("[a-z]*.py")) for name in CONSTANT.findall(path.read_text())
+        *(f"There is no {name}." for name in sorted(set(NAME.findall(text))) if not _exists(name, room)),
+        *(f"There is no {'::'.join(each)}." for each in sorted(set(TEST.findall(text)) - tests)),
+        *(f"{each} does not begin one row of a table." for each in constants if _rows(each, text) != 1),
+        *(f"{name} does not say what it is." for name, each in statements.items() if not IS.search(each)),
+        *(f"{name} does not say what attacks it." for name, each in statements.items() if not ATTACKED.search(each)),
     ]
 
 
-def find(name: str, room: Path) -> None:
-    """Fail where there is nothing of this name in the room, or else in the package."""
+def _tests_of(path: Path) -> list[tuple[str, str]]:
+    return [
+        (path.name, test) for test in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+
+def _exists(name: str, room: Path) -> bool:
+    """Whether the room, or else the package, has it."""
     module, *path = name.split(".")
     inside = ".".join(room.relative_to(ROOT).parts) if (room / f"{module}.py").exists() else "dpcore"
-    found = importlib.import_module(f"{inside}.{module}")
-    for each in path:
-        found = getattr(found, each)
+    try:
+        found = importlib.import_module(f"{inside}.{module}")
+        for each in path:
+            found = getattr(found, each)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
-def has_test(file: str, test: str) -> bool:
-    """Whether some file of that name has the test."""
-    return any(f"def {test}(" in path.read_text() for path in (ROOT / "tests").rglob(file))
-
-
-def listed(constant: str, text: str) -> int:
-    """How many rows of a table begin with the constant."""
+def _rows(constant: str, text: str) -> int:
     return len(re.findall(rf"^\| `{re.escape(constant)}` \|", text, re.MULTILINE))

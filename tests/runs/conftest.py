@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.store import Store
+from dpcore.runs.worker import Interrupts
 from tests.runs.live_workers import processes
 
 HERE = Path(__file__).parent
@@ -18,7 +19,7 @@ HERE = Path(__file__).parent
 def eventually() -> Callable[..., None]:
     """Wait until a condition holds; fail where it does not within so many seconds."""
 
-    def wait(condition: Callable[[], object], within: float = 30.0) -> None:
+    def wait(condition: Callable[[], object], within: float = 120.0) -> None:
         deadline = time.monotonic() + within
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come true in time"
@@ -34,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[.
     home = tmp_path / "home"
     yield home
     try:
-        eventually(lambda: not processes(home), within=5)
+        eventually(lambda: not processes(home))
     finally:
         for pid in processes(home):
             os.kill(pid, signal.SIGKILL)
@@ -45,3 +46,11 @@ def store(home: Path) -> Iterator[Store]:
     """An empty store."""
     with Store(home) as store:
         yield store
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """Interrupts of this process, undone after the test."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield Interrupts()
+    signal.signal(signal.SIGTERM, before)

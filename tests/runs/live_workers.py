@@ -1,6 +1,8 @@
-"""Worker processes of tests: a pool that leaves none behind, and which of them live."""
+"""Worker processes of tests: a pool that leaves none behind, which of them live, and a store that another holds."""
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +14,8 @@ from dpcore.runs.store import Store
 
 @contextmanager
 def pool_of(store: Store, train: str, **options: float) -> Iterator[Pool]:
-    """A pool whose workers train with a double; ends every worker it started."""
-    with Pool(store, train=f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
+    """A pool whose workers train with a double, of train_doubles or a module; ends every worker it started."""
+    with Pool(store, train=train if ":" in train else f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
         try:
             yield pool
         finally:
@@ -43,3 +45,26 @@ def processes(home: Path) -> list[int]:
         if b"dpcore.runs.worker" in words and str(home).encode() in words:
             found.append(int(entry.name))
     return found
+
+
+HOLD = """
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+db.execute("ROLLBACK")
+"""
+
+
+@contextmanager
+def held(file: Path, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+    """The database in the hands of another process, for so many seconds from the beginning of the block on."""
+    command = [sys.executable, "-c", HOLD, str(file), str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
+            yield holder
+        finally:
+            holder.kill()

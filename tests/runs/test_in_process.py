@@ -1,17 +1,24 @@
-"""A run that this process trains ends in the store as it ended here."""
+"""A run that this process trains ends in the store as it ended here; a full memory is said in a sentence."""
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from dpcore.runs.in_process import begun, recorded
-from dpcore.runs.out_of_memory import WAY_OUT
-from dpcore.runs.record import Status
+from dpcore.runs.out_of_memory import WAY_OUT, shortage, with_advice
+from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import Store
+from dpcore.runs.worker import Interrupts, perform
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished, Started, Stepped
 
 STARTED = Started(10_000, 98, 0.05, "cpu", 26_010, "book-keeping")
+TOO_MUCH = 10**15  # bytes
 
 
 def failing(error: BaseException) -> Iterator[Event]:
@@ -19,46 +26,39 @@ def failing(error: BaseException) -> Iterator[Event]:
     raise error
 
 
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
+def test_whatever_goes_wrong_fails_the_run_with_its_traceback_and_one_line(store: Store) -> None:
+    for error, line in (
         (RuntimeError("the loss\nis gone"), "the loss is gone"),
         (ValueError("Expected so."), "Expected so."),
         (KeyError("sigma"), "KeyError: 'sigma'"),
         (ZeroDivisionError(), "ZeroDivisionError: "),
         (MemoryError("all of it"), f"Memory does not hold this run. {WAY_OUT}"),
         (OSError(28, "No space left"), "OSError: [Errno 28] No space left"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_whatever_goes_wrong_fails_the_run_with_its_traceback_and_one_line(
-    store: Store, error: Exception, line: str
-) -> None:
-    run = store.submit(RunConfig(), worker="here:1")
-    assert recorded(store, run, failing(error), lambda _: None) == (Status.FAILED, line)
-    failed = store.run(run)
-    assert failed.status is Status.FAILED
-    assert "Traceback" in (failed.error or "")
-    assert type(error).__name__ in (failed.error or "")
-    assert failed.sequence == 1
+    ):
+        run = store.submit(RunConfig(), worker="here:1")
+        assert recorded(store, run, failing(error), lambda _: None) == (Status.FAILED, line)
+        failed = store.run(run)
+        assert (failed.status, failed.sequence) == (Status.FAILED, 1)
+        assert "Traceback" in (failed.error or "")
+        assert type(error).__name__ in (failed.error or "")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), BrokenPipeError()], ids=repr)
-def test_who_interrupts_it_or_stops_reading_cancels_it(store: Store, error: BaseException) -> None:
-    run = store.submit(RunConfig(), worker="here:1")
-    with pytest.raises(type(error)):
-        recorded(store, run, failing(error), lambda _: None)
-    assert (store.run(run).status, store.run(run).error) == (Status.CANCELLED, None)
+def test_who_interrupts_it_or_stops_reading_cancels_it(store: Store) -> None:
+    for error in (KeyboardInterrupt(), BrokenPipeError()):
+        run = store.submit(RunConfig(), worker="here:1")
+        with pytest.raises(type(error)):
+            recorded(store, run, failing(error), lambda _: None)
+        assert (store.run(run).status, store.run(run).error) == (Status.CANCELLED, None)
 
 
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_number_that_is_not_finite_fails_the_run(store: Store, number: float) -> None:
-    run = store.submit(RunConfig(), worker="here:1")
-    events = iter([STARTED, Stepped(1, 0.1, 1.0, 0.5, (0.1, 0.1, 0.1, 0.1, number), 9.0), Finished(1, 1.0, 0.5)])
-    status, line = recorded(store, run, events, lambda _: None)
-    assert status is Status.FAILED
-    assert line.startswith("Expected every number to be finite in Stepped(step=1")
-    assert [event for _, event in store.tail(run)] == [STARTED]
+def test_a_number_that_is_not_finite_fails_the_run(store: Store) -> None:
+    for number in (float("nan"), float("inf")):
+        run = store.submit(RunConfig(), worker="here:1")
+        events = iter([STARTED, Stepped(1, 0.1, 1.0, 0.5, (0.1, 0.1, 0.1, 0.1, number), 9.0), Finished(1, 1.0, 0.5)])
+        status, line = recorded(store, run, events, lambda _: None)
+        assert status is Status.FAILED
+        assert line.startswith("Expected every number to be finite in Stepped(step=1")
+        assert [event for _, event in store.tail(run)] == [STARTED]
 
 
 def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_the_run_is(store: Store) -> None:
@@ -73,3 +73,44 @@ def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_
     assert recorded(store, run, events, lambda _: None) == (Status.FAILED, "no memory for it")
     assert "at_once" in (store.run(run).error or "")
     assert list(begun(iter([STARTED]))) == [STARTED]
+
+
+def raised(work: Callable[[], object]) -> BaseException:
+    with pytest.raises((MemoryError, RuntimeError)) as said:
+        work()
+    return said.value
+
+
+def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_other_error_taken_for_it() -> None:
+    for empty in (np.empty, torch.empty):
+        said = shortage(raised(lambda empty=empty: empty(TOO_MUCH)))
+        assert said.startswith("Memory does not hold this run: there was no room for ")
+        assert said.endswith(f" more. {WAY_OUT}")
+    for error, room in (
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"), "2.00 GiB"),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 1 GB). Tried to allocate 12 bytes"), "12 bytes"),
+        (RuntimeError("CUDA error: out of memory"), ""),
+        (MemoryError(), ""),
+    ):
+        words = f": there was no room for {room} more." if room else "hold this run. Choose fewer views, a smaller"
+        assert words in shortage(error)
+    for error in (RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")):
+        assert shortage(error) == ""
+        assert with_advice(error, "Traceback") == "Traceback"
+
+
+def test_a_worker_keeps_the_sentence_below_the_traceback(store: Store) -> None:
+    def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+        torch.empty(TOO_MUCH)
+        yield from ()
+
+    run = store.run(store.submit(RunConfig(), worker=worker_name(os.getpid())))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        perform(store, run, too_large, Interrupts())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert store.run(run.id).status is Status.FAILED
+    lines = (store.run(run.id).error or "").splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("Memory does not hold this run: there was no room for")

@@ -1,38 +1,41 @@
-"""What runs may take: the file that says so, and that nobody gets past it."""
+"""Limits and devices: what runs may take, how workers share a machine, and that nobody gets past it."""
 
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from dpcore.runs import within_limits
 from dpcore.runs.access import SHARED
 from dpcore.runs.limits import FILE, LARGEST, TITLES, Limits, limits_of, usual, write
-from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
+from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
+from dpcore.runs.slots import Slots, cores, slots_of
 from dpcore.runs.store import Store
+from dpcore.runs.worker import warm_up
+from dpcore.runs.worker_process import Worker
 from dpcore.training.config import RunConfig
+from dpcore.training.events import Started
+from dpcore.training.memory_share import take_part
 from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 
 RUN = (RunConfig(), "a run")
+NO_NUMBERS = ("0", "-1", "nan", "inf", "2.5", "true", '"20"', "[20]", "{}", "10000001", "1" + "0" * 400)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A home without a file of limits."""
     return tmp_path
-
-
-def _said(folder: Path, text: str | bytes) -> str:
-    """What is said of such a file."""
-    (folder / FILE).write_bytes(text.encode() if isinstance(text, str) else text)
-    with pytest.raises(StoreError) as said:
-        limits_of(folder)
-    return str(said.value)
 
 
 def test_where_nobody_has_set_limits_they_are_wide_and_tighter_where_many_share_the_server(
@@ -63,37 +66,9 @@ def test_limits_that_are_written_are_read_again_and_leave_nothing_else_behind(fo
     assert all(title in (folder / "new" / FILE).read_text() for title in TITLES.values())
 
 
-def test_who_reads_while_limits_are_written_finds_all_of_one_of_them(folder: Path) -> None:
-    ends = [Limits(steps=1, queued=1), Limits(steps=2, queued=2)]
-    write(folder, ends[0])
-    done = threading.Event()
-
-    def turn_about() -> None:
-        for turn in range(200):
-            write(folder, ends[turn % 2])
-        done.set()
-
-    with ThreadPoolExecutor(1) as threads:
-        writing = threads.submit(turn_about)
-        while not done.is_set():
-            assert limits_of(folder) in ends
-        writing.result()
-
-
-@pytest.mark.parametrize(
-    "value", ["0", "-1", "nan", "inf", "2.5", "true", '"20"', "[20]", "{}", "10000001", "1" + "0" * 400]
-)
-def test_a_limit_that_is_no_number_of_things_is_named_with_what_it_should_be(folder: Path, value: str) -> None:
-    said = _said(folder, f"steps = {value}\n")
-    assert "steps=" in said
-    assert FILE in said
-    assert "whole number" in said
-    assert len(said) < 1_000
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_what_is_wrong_with_the_file_is_said_in_a_sentence(folder: Path) -> None:
+    wrong = [(f"steps = {value}\n", rf"^(In {FILE}: )?Expected steps=.* to be a whole number") for value in NO_NUMBERS]
+    wrong += [
         ("step = 5\n", "'step'"),
         ("k" * 5_000 + " = 5\n", "to be one of: cpu_slots"),
         ("[limits]\nsteps = 5\n", "'limits'"),
@@ -102,12 +77,12 @@ def test_a_limit_that_is_no_number_of_things_is_named_with_what_it_should_be(fol
         (b"\xff\xfe\x00", "to be TOML"),
         ("a = " + "[" * 10_000, FILE),
         ("# much\n" * LARGEST, "to have at most 16,384 bytes"),
-    ],
-)
-def test_what_is_wrong_with_the_file_is_said_in_a_sentence(folder: Path, text: str | bytes, words: str) -> None:
-    said = _said(folder, text)
-    assert words in said
-    assert len(said) < 1_000
+    ]
+    for text, words in wrong:
+        (folder / FILE).write_bytes(text.encode() if isinstance(text, str) else text)
+        with pytest.raises(StoreError, match=words) as said:
+            limits_of(folder)
+        assert len(str(said.value)) < 1_000, words
 
 
 def test_a_pipe_or_a_folder_in_place_of_the_file_keeps_nobody_waiting(folder: Path) -> None:
@@ -122,11 +97,11 @@ def test_a_pipe_or_a_folder_in_place_of_the_file_keeps_nobody_waiting(folder: Pa
         write(folder, Limits())
 
 
-@pytest.mark.parametrize("name", TITLES)
-@pytest.mark.parametrize("value", [0, -1, 2.0, float("nan"), True, "5", None, 10**12])
-def test_no_limits_are_made_of_what_the_file_may_not_say(name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"Expected {name}="):
-        replace(Limits(), **{name: value})
+def test_no_limits_are_made_of_what_the_file_may_not_say() -> None:
+    for name in TITLES:
+        for value in (0, -1, 2.0, float("nan"), True, "5", None, 10**12):
+            with pytest.raises(ValueError, match=f"Expected {name}="):
+                replace(Limits(), **{name: value})
 
 
 @pytest.mark.parametrize(("name", "asked"), [("steps", plan(RunConfig()).steps), ("batch", RunConfig().batch)])
@@ -143,19 +118,23 @@ def test_a_run_that_is_too_large_is_refused_by_the_name_of_the_limit(store: Stor
 
 def test_an_owner_queues_so_many_runs_and_no_more_until_one_of_them_has_begun(store: Store) -> None:
     write(store.home, Limits(queued=2))
-    within_limits.submit(store, [RUN, RUN], "ann")
+    within_limits.submit(store, [RUN, (Request(), "")], "ann")  # comparisons count, too
     for _ in range(3):  # however often and fast
         with pytest.raises(ValueError, match=r"queued=3 to be at most the limit queued=2 of limits\.toml\. Wait"):
             within_limits.submit(store, [RUN], "ann")
     within_limits.submit(store, [RUN], "bob")
     claimed = store.claim("here:1")
     assert claimed
-    assert claimed.owner == "ann"
-    within_limits.submit(store, [RUN], "ann")
-    assert [run.owner for run in store.runs(Status.QUEUED)].count("ann") == 2
+    within_limits.submit(store, [RUN], claimed.owner)
+    assert [run.owner for run in store.runs(Status.QUEUED, kind=None)].count(claimed.owner) == 1 + (
+        claimed.owner == "ann"
+    )
 
 
 def test_a_sweep_counts_with_all_its_runs_and_is_queued_whole_or_not_at_all(store: Store) -> None:
+    (store.home / FILE).write_text("queued = 0")
+    with pytest.raises(StoreError, match="queued=0"):
+        within_limits.submit(store, [RUN])
     write(store.home, Limits(queued=3))
     with pytest.raises(ValueError, match="Expected queued=4"):
         within_limits.submit(store, [RUN] * 4, "ann", sweep="s1")
@@ -163,13 +142,6 @@ def test_a_sweep_counts_with_all_its_runs_and_is_queued_whole_or_not_at_all(stor
     ids = within_limits.submit(store, [(RunConfig(), f"run {number}") for number in range(3)], "ann", sweep="s1")
     assert [store.run(run).name for run in ids] == ["run 0", "run 1", "run 2"]
     assert {run.sweep for run in store.runs()} == {"s1"}
-
-
-def test_comparisons_count_among_an_owners_runs(store: Store) -> None:
-    write(store.home, Limits(queued=1))
-    within_limits.submit(store, [(Request(), "")], "ann")
-    with pytest.raises(ValueError, match="Expected queued=2"):
-        within_limits.submit(store, [RUN], "ann")
 
 
 def test_who_has_as_many_runs_as_are_kept_is_told_to_delete_some_and_nothing_is_deleted(store: Store) -> None:
@@ -198,13 +170,6 @@ def test_resuming_counts_as_asking_for_a_run_and_leaves_no_checkpoint_behind_whe
     assert not list(checkpoint_path(store.home, run).parent.glob("*"))
 
 
-def test_while_the_file_of_limits_is_bad_nothing_is_queued(store: Store) -> None:
-    (store.home / FILE).write_text("queued = 0")
-    with pytest.raises(StoreError, match="queued=0"):
-        within_limits.submit(store, [RUN])
-    assert not store.runs()
-
-
 def test_eight_who_ask_at_once_do_not_get_past_a_limit_together(store: Store) -> None:
     write(store.home, Limits(queued=20, kept=25))
     go, refused = threading.Barrier(8), []
@@ -225,3 +190,85 @@ def test_eight_who_ask_at_once_do_not_get_past_a_limit_together(store: Store) ->
     assert len(store.queue()) == 20
     assert len(refused) == 60
     assert all("queued=21" in sentence for sentence in refused)
+
+
+def test_every_device_that_a_run_can_ask_for_is_some_workers() -> None:
+    for device in ("", "cpu", "cuda", "cuda:0", "mps", "tpu"):
+        taken = [slots.devices for slots in slots_of(Limits(), device)]
+        assert taken == [()] or sorted(sum(taken, ())) == ["auto", "cpu", "cuda", "mps"], device
+
+
+def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "6")
+    for slots in (2, 3, 7):
+        gpu, cpu = slots_of(Limits(cpu_slots=slots, cuda_slots=slots), "cuda")
+        assert gpu.memory is not None
+        assert 0.8 < gpu.memory * slots < 1
+        assert cpu.environment == {"OMP_NUM_THREADS": str(max(1, 6 // slots))}
+    (alone,) = slots_of(Limits(), "cpu")
+    assert (alone.arguments, alone.environment) == (["--slots", "1"], {})  # as before there were limits
+    for said in ("", "no number", "0", "-2", "4,2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+        assert cores() == len(os.sched_getaffinity(0)), said
+
+
+@pytest.mark.long
+def test_a_worker_process_has_the_slots_of_its_pool(store: Store, eventually: Callable[..., None]) -> None:
+    slots = Slots(2, ("cpu", "mps"), threads=1)
+    with open(store.home / "log", "wb") as log:
+        worker = Worker(store.home, log, "train_doubles:endless", slots, 0.0)
+    try:
+        runs = [store.submit(RunConfig(device=device)) for device in ("cuda", "cpu")]
+        eventually(lambda: store.tail(runs[1]))
+        entries = Path(f"/proc/{worker.process.pid}/environ").read_text().split("\0")
+        assert "OMP_NUM_THREADS=1" in entries
+        assert store.run(runs[0]).status is Status.QUEUED
+    finally:
+        worker.kill(signal.SIGKILL)
+        worker.process.wait()
+
+
+def test_a_worker_warms_up_where_its_runs_will_train_and_only_one_that_takes_any_tells_the_device(
+    tmp_path: Path,
+) -> None:
+    asked = []
+
+    def train(config: RunConfig) -> Iterator[Started]:
+        asked.append(config.device)
+        yield Started(1, 1, 0.5, "cuda" if config.device == "auto" else config.device, 1, "")
+
+    warm_up(train, tmp_path, ("cpu", "mps"))  # type: ignore[arg-type]
+    assert not device_path(tmp_path).exists()
+    warm_up(train, tmp_path, ("auto", "cuda"))  # type: ignore[arg-type]
+    warm_up(train, tmp_path)  # type: ignore[arg-type]
+    assert asked == ["cpu", "auto", "auto"]
+    assert device_path(tmp_path).read_text() == "cuda"
+
+
+def test_a_part_of_the_memory_is_taken_where_there_is_a_gpu_and_nothing_is_done_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = []
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", taken.append)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    take_part(0.45)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    take_part(0.3)
+    assert taken == [0.3]
+
+
+@pytest.mark.cuda
+def test_a_process_cannot_take_more_of_the_gpu_than_its_part() -> None:
+    asked = """
+import torch
+from dpcore.training.memory_share import take_part
+take_part(0.1)
+whole = torch.cuda.get_device_properties(0).total_memory
+torch.empty(whole // 20, dtype=torch.uint8, device="cuda")
+try:
+    torch.empty(whole // 5, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError:
+    print("refused")
+"""
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True, text=True)
+    assert said.stdout == "refused\n"

@@ -1,11 +1,16 @@
-"""A store that an older version made opens with all its runs, and its runs go on."""
+"""A store that an older version made opens with all its runs; whatever is asked of one, it agrees with a model."""
 
 import json
 import sqlite3
+import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from dpcore.runs import record
 from dpcore.runs.record import Status
 from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
@@ -68,51 +73,41 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     return home
 
 
-def test_a_store_of_an_older_version_opens_with_all_its_runs(old: Path) -> None:
+def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_their_fixed_seeds(old: Path) -> None:
+    (old / FILE).chmod(0o644)
     with Store(old) as store:
         waiting, finished = store.runs()
         assert (finished.id, finished.status, finished.last) == ("finishedrun", Status.FINISHED, SAID[-1])
         assert finished.config == RunConfig.from_json(SETTINGS)
-        assert (finished.config.seed, finished.config.sigma) == (3, 1.5)
+        assert finished.config.sigma == 1.5
         assert [event for _, event in store.tail("finishedrun")] == SAID
         assert (waiting.id, waiting.position) == ("waitingrun", 1)
-        assert {run.kind for run in (waiting, finished)} == {"training"}
-    db = sqlite3.connect(old / FILE)
-    assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    db.close()
+        for run in (waiting, finished):
+            assert (run.kind, run.stored_plan, run.plan) == ("training", None, plan(run.config))
+            assert (run.config.seed, store.secret(run.id)) == (3, None)
+        store.post("any", "1")
+        modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
+        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)  # private from then on
 
 
-def test_it_has_the_tables_of_a_new_one_from_then_on(old: Path, tmp_path: Path) -> None:
-    Store(old).close()
+def test_it_takes_new_runs_and_opens_again_with_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    with Store(old) as store:
+        new = store.submit(RunConfig(epochs=1.0))
+    with Store(old) as store:
+        assert [run.id for run in store.runs()] == [new, "waitingrun", "finishedrun"]
+        assert store.run(new).plan == plan(RunConfig(epochs=1.0))
+        claimed = store.claim("here:1")
+        assert claimed
+        assert claimed.id == "waitingrun"
     Store(tmp_path / "new").close()
     columns = []
     for home in (old, tmp_path / "new"):
         db = sqlite3.connect(home / FILE)
+        assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
         names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
         columns.append({name: {row[1:5] for row in db.execute(f"PRAGMA table_info({name})")} for name in names})
         db.close()
     assert columns[0] == columns[1]
-
-
-def test_its_runs_have_the_plan_that_their_settings_give(old: Path) -> None:
-    with Store(old) as store:
-        for run in store.runs():
-            assert run.stored_plan is None
-            assert run.plan == plan(run.config)
-
-
-def test_its_runs_have_the_fixed_seed_that_they_were_made_with(old: Path) -> None:
-    with Store(old) as store:
-        for run in store.runs():
-            assert (run.config.seed, store.secret(run.id)) == (3, None)
-
-
-def test_it_is_private_from_then_on(old: Path) -> None:
-    (old / FILE).chmod(0o644)
-    with Store(old) as store:
-        store.submit(RunConfig())
-        modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
-        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)
 
 
 def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(home: Path) -> None:
@@ -123,25 +118,103 @@ def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(
         assert {file.stat().st_mode & 0o777 for file in home.glob(f"{FILE}*")} == {0o600}
 
 
-def test_it_takes_new_runs_and_opens_again(old: Path) -> None:
-    with Store(old) as store:
-        new = store.submit(RunConfig(epochs=1.0))
-    with Store(old) as store:
-        assert [run.id for run in store.runs()] == [new, "waitingrun", "finishedrun"]
-        assert store.run(new).stored_plan
-        assert store.run(new).plan == plan(RunConfig(epochs=1.0))
-        claimed = store.claim("here:1")
-        assert claimed
-        assert claimed.id == "waitingrun"
+def test_the_plan_of_a_new_run_is_read_and_not_computed_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = store.submit(RunConfig())
+    monkeypatch.setattr(record, "plan", lambda config: pytest.fail("the plan is stored"))
+    assert store.run(run).plan.steps == 98
 
 
-def test_the_plan_of_a_new_run_is_read_and_not_computed_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dpcore.runs import record
+FINAL = [Status.FINISHED, Status.CANCELLED, Status.FAILED, Status.LOST]
+any_run = st.integers(0, 30)
 
-    def refused(config: RunConfig) -> None:
-        raise AssertionError("the plan is stored")
 
-    with Store(home) as store:
-        run = store.submit(RunConfig())
-        monkeypatch.setattr(record, "plan", refused)
-        assert store.run(run).plan.steps == 98
+@dataclass
+class Expected:
+    """What a run should be."""
+
+    id: str
+    status: Status = Status.QUEUED
+    cancelling: bool = False
+    events: list[Finished] = field(default_factory=list)
+
+
+class Stores(RuleBasedStateMachine):
+    """A store beside its model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.directory = tempfile.TemporaryDirectory()
+        self.store = Store(self.directory.name)
+        self.model: list[Expected] = []
+
+    def pick(self, number: int) -> Expected:
+        """One of the runs."""
+        return self.model[number % len(self.model)]
+
+    @rule()
+    def submit(self) -> None:
+        self.model.append(Expected(self.store.submit(RunConfig())))
+
+    @rule(limit=st.integers(1, 3))
+    def claim(self, limit: int) -> None:
+        queued = [run for run in self.model if run.status is Status.QUEUED]
+        running = [run for run in self.model if run.status is Status.RUNNING]
+        claimed = self.store.claim("here:1", limit)
+        if queued and len(running) < limit:
+            queued[0].status = Status.RUNNING
+            assert claimed is not None
+            assert claimed.id == queued[0].id
+        else:
+            assert claimed is None
+
+    @precondition(lambda self: self.model)
+    @rule(number=any_run, step=st.integers(0, 9))
+    def append(self, number: int, step: int) -> None:
+        run, event = self.pick(number), Finished(step, 1.0, 0.5)
+        runs = run.status is Status.RUNNING
+        assert self.store.append(run.id, event) is (not runs or run.cancelling)
+        if runs:
+            run.events.append(event)
+
+    @precondition(lambda self: self.model)
+    @rule(number=any_run)
+    def cancel(self, number: int) -> None:
+        run = self.pick(number)
+        if run.status in (Status.QUEUED, Status.RUNNING):
+            run.cancelling = True
+        if run.status is Status.QUEUED:
+            run.status = Status.CANCELLED
+        assert self.store.cancel(run.id) is run.status
+
+    @precondition(lambda self: self.model)
+    @rule(number=any_run, status=st.sampled_from(FINAL))
+    def end(self, number: int, status: Status) -> None:
+        run = self.pick(number)
+        self.store.beat(run.id)
+        assert self.store.end(run.id, status) is (run.status is Status.RUNNING)
+        if run.status is Status.RUNNING:
+            run.status = status
+
+    @rule()
+    def reopen(self) -> None:
+        self.store.close()
+        self.store = Store(self.directory.name)
+
+    @invariant()
+    def agrees(self) -> None:
+        queued = [run.id for run in self.model if run.status is Status.QUEUED]
+        runs = self.store.runs()
+        assert [run.id for run in runs] == [run.id for run in self.model[::-1]]
+        for run, expected in zip(runs, self.model[::-1], strict=True):
+            assert self.store.stopping(run.id) is (run.status is not Status.RUNNING or run.cancelling)
+            assert (run.status, run.cancelling) == (expected.status, expected.cancelling)
+            assert self.store.tail(run.id) == list(enumerate(expected.events, 1))
+            assert run.position == (queued.index(run.id) + 1 if run.id in queued else None)
+            assert (run.ended is None) is run.active
+
+    def teardown(self) -> None:
+        self.store.close()
+        self.directory.cleanup()
+
+
+TestStores = Stores.TestCase

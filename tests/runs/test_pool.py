@@ -1,253 +1,221 @@
-"""Worker processes train what is queued, and whatever happens to them ends up in the store."""
+"""A pool keeps workers warm and ends those that do not end by themselves: its rounds are led by hand, on a clock.
+
+Real processes are in test_processes.py.
+"""
 
 import os
 import signal
-import time
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from dpcore.runs import pool as pool_module
-from dpcore.runs.pool import Pool
-from dpcore.runs.record import Status
+from dpcore.runs.limits import FILE, Limits, write
+from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE, ensure_pool
+from dpcore.runs.record import Status, StoreError, device_path, worker_name
+from dpcore.runs.resume import ended_early
+from dpcore.runs.silence import STALE, Heartbeats
+from dpcore.runs.slots import Slots
 from dpcore.runs.store import MOST_ATTEMPTS, Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from tests.runs.live_workers import pid_of, pool_of, processes
+from dpcore.training.events import Started
+from tests.runs.by_hand import Clock, PoolByHand, by_hand
 
-Eventually = Callable[..., None]
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "SPARE", 0.1)
+STARTED = Started(1, 1, 0.5, "cpu", 1, "")
+TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
 
-def _standbys(pool: Pool) -> list[int]:
-    return [worker.process.pid for worker in pool.workers if worker.busy_since is None]
+@pytest.fixture
+def pool(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[PoolByHand]:
+    pool = by_hand(store, monkeypatch)
+    yield pool
+    pool.close()
 
 
-def test_a_run_is_trained_to_its_end(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "quick") as pool:
-        run = store.submit(RunConfig(seed=2))
-        eventually(lambda: not store.run(run).active)
-        kinds = [type(event) for _, event in store.tail(run)]
-        done = store.run(run)
-        assert pool.trouble is None
-    assert kinds == [Started, Stepped, Evaluated, Finished]
-    assert done.status is Status.FINISHED
-    assert done.created <= (done.started or 0) <= (done.ended or 0)
+def test_one_worker_waits_and_the_next_is_warmed_up_once_a_run_has_had_the_machine_to_itself(pool: PoolByHand) -> None:
+    pool.after(60.0)
+    assert pool.waiting == [Slots()]
+    pool.store.submit(RunConfig())
+    pool.claims()
+    assert pool.waiting == []
+    pool.after(SPARE - 0.01)
+    assert pool.waiting == []
+    pool.after(0.02)
+    assert pool.waiting == [Slots()]
+    assert len(pool.hired) == 2
+    assert pool.trouble is None
 
 
-def test_a_failure_keeps_its_traceback_and_what_came_before(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "by_seed"):
-        bad, good = store.submit(RunConfig(seed=1)), store.submit(RunConfig(seed=2))
-        eventually(lambda: not store.run(good).active)
-    failed = store.run(bad)
-    assert failed.status is Status.FAILED
-    assert failed.error is not None
-    assert "Traceback (most recent call last)" in failed.error
-    assert "in failing" in failed.error
-    assert failed.error.rstrip().endswith("ArithmeticError: the loss of seed 1 is gone")
-    assert failed.sequence == 2
-    assert store.run(good).status is Status.FINISHED
+def test_a_worker_that_heeds_no_cancellation_is_told_to_end_and_then_killed(pool: PoolByHand) -> None:
+    run = pool.store.submit(RunConfig())
+    worker, _ = pool.claims(run)
+    pool.store.append(run, STARTED)
+    pool.after(10 * GRACE)
+    pool.store.cancel(run)
+    pool.round()
+    pool.after(GRACE)
+    assert worker.signals == []
+    pool.after(0.1)
+    assert set(worker.signals) == {TERM}
+    assert pool.store.run(run).status is Status.RUNNING
+    pool.after(GRACE)
+    assert worker.signals[-1] == KILL
+    pool.round()
+    assert pool.store.run(run).status is Status.CANCELLED
+    assert pool.store.run(run).sequence == 1
 
 
-def test_cancelling_acts_within_one_event(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "endless"):
-        run = store.submit(RunConfig())
-        eventually(lambda: len(store.tail(run)) > 3)
-        seen = len(store.tail(run))
-        store.cancel(run)
-        eventually(lambda: not store.run(run).active, within=1)
-        ended = store.run(run)
-        assert ended.status is Status.CANCELLED
-        assert seen <= ended.sequence <= seen + 2  # one may have come between looking and cancelling
-        time.sleep(0.2)
-        assert store.run(run).sequence == ended.sequence
+def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_resumed(pool: PoolByHand) -> None:
+    write(pool.store.home, Limits(seconds=20))
+    run = pool.store.submit(RunConfig())
+    worker, _ = pool.claims(run)
+    for _ in range(int(20 + 2 * GRACE)):
+        pool.after(1.0)
+        assert worker.signals == []
+    pool.after(1.0)
+    assert worker.signals == [KILL]
+    ended = pool.store.run(run)
+    assert ended.status is Status.FAILED
+    assert (ended.error or "").startswith("It has trained for 20 s, the limit seconds=20 of limits.toml.")
+    assert ended_early(ended)
 
 
-@pytest.mark.long
-def test_cancelling_acts_between_two_events_too(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "long_step"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        store.cancel(run)
-        eventually(lambda: not store.run(run).active, within=1)
-        assert store.run(run).status is Status.CANCELLED
-
-
-@pytest.mark.long
-def test_a_worker_that_heeds_no_cancellation_is_killed(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "stubborn", grace=0.3) as pool:
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        pid = pid_of(store.run(run))
-        store.cancel(run)
-        eventually(lambda: not store.run(run).active, within=5)
-        assert store.run(run).status is Status.CANCELLED
-        assert [type(event) for _, event in store.tail(run)] == [Started]
-        eventually(lambda: pid not in processes(store.home))
-        eventually(lambda: _standbys(pool))
-
-
-def test_a_run_whose_worker_is_killed_goes_on_with_another(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "one_second") as pool:
-        first, second = store.submit(RunConfig()), store.submit(RunConfig())
-        eventually(lambda: len(store.tail(first)) > 3)
-        os.kill(pid_of(store.run(first)), signal.SIGKILL)
-        eventually(lambda: not store.run(first).active)
-        assert store.run(first).status is Status.FINISHED
-        steps = [event.step for _, event in store.tail(first) if isinstance(event, Stepped)]
-        assert steps == list(range(1, 21))  # none is missing, none is said twice
-        assert [sequence for sequence, _ in store.tail(first)] == list(range(1, 23))
-        eventually(lambda: not store.run(second).active)
-        assert store.run(second).status is Status.FINISHED
-        eventually(lambda: _standbys(pool))
-
-
-@pytest.mark.long
-def test_a_run_that_kills_its_workers_is_lost_at_last(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "deadly"):
-        run = store.submit(RunConfig())
-        eventually(lambda: not store.run(run).active, within=60)
-    lost = store.run(run)
-    assert (lost.status, lost.attempts, lost.sequence) == (Status.LOST, MOST_ATTEMPTS, 1)
-    assert "died (status -9, perhaps because the system ran out of memory). It has got no further in 3 attempts." in (
-        lost.error or ""
-    )
-
-
-@pytest.mark.long
-def test_a_run_that_cannot_go_on_here_is_lost_and_says_why(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "not_here"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        os.kill(pid_of(store.run(run)), signal.SIGKILL)
-        eventually(lambda: not store.run(run).active)
-    assert (store.run(run).status, store.run(run).error) == (Status.LOST, "Expected threads=2 to be 1.")
-
-
-def test_a_killed_standby_is_replaced(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "quick") as pool:
-        eventually(lambda: _standbys(pool))
-        old = _standbys(pool)[0]
-        os.kill(old, signal.SIGKILL)
-        eventually(lambda: _standbys(pool) and _standbys(pool) != [old])
-        assert pool.trouble is None
-
-
-@pytest.mark.long
-def test_a_silent_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "endless", stale=2):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        pid = pid_of(store.run(run))
-        os.kill(pid, signal.SIGSTOP)
-        eventually(lambda: store.run(run).attempts == 1)
-        eventually(lambda: pid not in processes(store.home))
-        said = store.run(run).sequence
-        eventually(lambda: store.run(run).sequence > said)
-        assert pid_of(store.run(run)) != pid
-
-
-@pytest.mark.long
-def test_a_long_step_is_not_taken_for_death(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "long_step", stale=2):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        time.sleep(3)
-        assert store.run(run).status is Status.RUNNING
-        store.cancel(run)
-        eventually(lambda: not store.run(run).active, within=1)
-
-
-@pytest.mark.long
-def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "long_step"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        first = store.run(run).worker
-        os.kill(pid_of(store.run(run)), signal.SIGTERM)
-        eventually(lambda: store.run(run).worker not in (first, None))
-        assert store.run(run).attempts == 1
-
-
-@pytest.mark.long
-def test_closing_loses_no_run_that_was_claimed_a_moment_ago(
-    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_and_says_how_it_died(
+    pool: PoolByHand,
 ) -> None:
-    with pool_of(store, "endless") as pool:
-        eventually(lambda: pool.workers)
-        monkeypatch.setattr(pool, "_note_busy", lambda running: None)  # as where the last look was before the claim
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        monkeypatch.undo()
-        pool.close()
-        assert store.run(run).status is Status.RUNNING
+    run = pool.store.submit(RunConfig())
+    for attempt in range(MOST_ATTEMPTS + 1):
+        worker, _ = pool.claims(run)
+        worker.ends(-KILL)
+        pool.round()
+        assert pool.store.run(run).status is (Status.QUEUED if attempt < MOST_ATTEMPTS else Status.LOST)
+    reason = "died (status -9, perhaps because the system ran out of memory). It has got no further in 3 attempts."
+    assert reason in (pool.store.run(run).error or "")
+    assert pool.trouble is None  # it is the run that ends workers
 
 
-@pytest.mark.long
-def test_a_worker_that_is_told_to_end_before_its_run_says_anything_gives_it_back(
-    store: Store, eventually: Eventually
+def test_a_silent_worker_is_killed_and_its_run_queued_again_but_not_one_that_beats(pool: PoolByHand) -> None:
+    run = pool.store.submit(RunConfig())
+    worker, _ = pool.claims(run)
+    for _ in range(100):
+        pool.after(STALE + 0.1)
+    assert worker.signals == []
+    pool.after(STALE, silent=True)
+    assert worker.signals == []
+    pool.after(0.1, silent=True)
+    assert worker.signals == [KILL]
+    assert (pool.store.run(run).status, pool.store.run(run).attempts) == (Status.QUEUED, 1)
+
+
+def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_a_rush(pool: PoolByHand) -> None:
+    for place, wait in enumerate((0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, LONGEST_WAIT, LONGEST_WAIT)):
+        pool.workers[-1].ends(1)  # type: ignore[attr-defined]
+        pool.round()
+        if wait:
+            assert len(pool.hired) == 1 + place
+            pool.after(wait - 0.1)
+            assert len(pool.hired) == 1 + place
+            pool.after(0.1)
+        assert len(pool.hired) == 2 + place
+    assert "Training workers end before they take a run, 9 times in a row" in (pool.trouble or "")
+    assert str(pool.log) in (pool.trouble or "")
+    pool.store.submit(RunConfig())
+    pool.claims()
+    assert pool.trouble is None
+
+
+def test_a_standby_that_ends_is_replaced_at_once_and_no_trouble(pool: PoolByHand) -> None:
+    pool.hired[0].ends(-KILL)
+    pool.round()
+    assert len(pool.workers) == 1
+    assert pool.workers[0] is pool.hired[1]
+    assert pool.trouble is None
+
+
+def test_with_a_gpu_a_worker_waits_for_it_and_another_for_the_processor(
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pool_of(store, "silent"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.run(run).status is Status.RUNNING)
-        first = store.run(run).worker
-        os.kill(pid_of(store.run(run)), signal.SIGTERM)
-        eventually(lambda: store.run(run).status is Status.RUNNING and store.run(run).worker != first)
+    device_path(store.home).write_text("cuda:0")
+    write(store.home, Limits(cpu_slots=2, cuda_slots=2))
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    pool = by_hand(store, monkeypatch)
+    assert [(slots.count, slots.devices) for slots in pool.waiting] == [(2, ("auto", "cuda")), (2, ("cpu", "mps"))]
+    runs = [store.submit(RunConfig(device=device)) for device in ("auto", "cuda", "cuda", "cpu", "cpu", "cpu")]
+    for _ in range(4):
+        pool.claims()
+    assert [store.run(run).status for run in runs] == [*[Status.RUNNING] * 2, Status.QUEUED] * 2
+    store.end(runs[1], Status.FINISHED)
+    pool.claims(runs[2])
+    pool.close()
 
 
-@pytest.mark.long
-def test_only_so_many_runs_train_at_once(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "endless", slots=2):
-        runs = [store.submit(RunConfig()) for _ in range(3)]
-        eventually(lambda: store.tail(runs[0]) and store.tail(runs[1]))
-        time.sleep(0.5)
-        assert store.run(runs[2]).position == 1
-        store.cancel(runs[0])
-        eventually(lambda: store.tail(runs[2]))
-        assert store.run(runs[1]).status is Status.RUNNING
+def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(pool: PoolByHand) -> None:
+    first, second, third = (pool.store.submit(RunConfig()) for _ in range(3))
+    busy, _ = pool.claims(first)
+    pool.after(60.0)
+    write(pool.store.home, Limits(cpu_slots=2))
+    pool.round()
+    assert pool.hired[1].signals == [TERM]
+    assert [slots.count for slots in pool.waiting] == [2]
+    pool.claims(second)
+    assert pool.store.run(third).status is Status.QUEUED
+    (pool.store.home / FILE).write_text("cpu_slots = 0")
+    pool.after(60.0)
+    assert "cpu_slots=0" in (pool.trouble or "")
+    assert [slots.count for slots in pool.waiting] == [2]  # those that it knew last
+    (pool.store.home / FILE).unlink()
+    pool.round()
+    assert (pool.waiting, pool.trouble, busy.signals) == ([Slots()], None, [])
 
 
-def test_events_are_visible_soon_after_they_happen(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "one_second"):
-        eventually(lambda: processes(store.home))
-        run = store.submit(RunConfig())
-        after, lags = 0, []
-        while store.run(run).active:
-            for sequence, event in store.tail(run, after):
-                after = sequence
-                if isinstance(event, Stepped):
-                    lags.append(time.time() - event.loss)
-            time.sleep(0.005)
-        assert len(lags) >= 10
-        assert sorted(lags)[len(lags) // 2] < 0.2
+def test_no_run_ends_because_of_a_mistake_in_the_file_of_limits(pool: PoolByHand) -> None:
+    run = pool.store.submit(RunConfig())
+    pool.claims(run)
+    (pool.store.home / FILE).write_text("seconds = 0")
+    pool.after(GRACE * 10)
+    assert pool.store.run(run).status is Status.RUNNING
 
 
-@pytest.mark.long
-def test_workers_that_cannot_start_are_reported_and_not_started_in_a_rush(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "no_such_function") as pool:
-        eventually(lambda: pool.trouble)
-        assert pool.trouble is not None
-        assert str(pool.log) in pool.trouble
-        assert "no_such_function" in pool.log.read_text()
-        time.sleep(1.5)
-        assert pool.log.read_text().count("Traceback") <= 4
+def test_the_pool_of_a_home_starts_workers_and_another_takes_over_once_it_is_gone(
+    pool: PoolByHand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(pool.store.home) as store:
+        second = by_hand(store, monkeypatch)
+        second.after(60.0)
+        assert (len(pool.hired), second.hired) == (1, [])
+        pool._lock_file.close()  # type: ignore[union-attr]  # as where its process is gone
+        second.round()
+        assert len(second.hired) == 1
+        second.close()
 
 
-def test_a_store_that_vanishes_is_reported(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "quick") as pool:
-        eventually(lambda: _standbys(pool))
-        store.path.unlink()
-        eventually(lambda: pool.trouble)
-        assert str(store.path) in (pool.trouble or "")
+def test_closing_ends_workers_that_wait_and_leaves_one_that_claimed_a_run_a_moment_ago(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = by_hand(store, monkeypatch)
+    run = store.submit(RunConfig())
+    assert store.claim(pool.hired[0].name) == store.run(run)  # the pool has not looked since
+    pool.close()
+    assert [worker.signals for worker in pool.hired] == [[]]
+    store.end(run, Status.FINISHED)
+    other = by_hand(store, monkeypatch)
+    other.close()
+    assert other.hired[0].signals == [TERM]
 
 
-def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path):
+def test_a_store_that_vanishes_is_reported_until_it_is_back(pool: PoolByHand) -> None:
+    away = pool.store.path.rename(pool.store.home / "away")
+    pool.round()
+    assert str(pool.store.path) in (pool.trouble or "")
+    away.rename(pool.store.path)
+    pool.round()
+    assert pool.trouble is None
+
+
+def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path) -> None:
     log = tmp_path / "workers.log"
     pool_module.trim(log, 100)  # none yet
     with open(log, "ab", buffering=0) as other:
@@ -258,3 +226,79 @@ def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp
         pool_module.trim(log, 100)
         other.write(b"newest\n")
     assert log.read_bytes() == b"old\n" * 11 + b"new\nnewest\n"
+
+
+def test_ensure_pool_gives_one_pool_to_all_and_a_new_one_after_closing(home: Path) -> None:
+    first = ensure_pool(home)
+    with first.store:
+        assert ensure_pool(home) is first
+        first.close()
+        other = ensure_pool(home)
+        assert other is not first
+        with other.store:
+            other.close()
+
+
+def silent_after(store: Store, seconds: float, worker: str = "elsewhere:1") -> tuple[Heartbeats, Clock, str]:
+    """Heartbeats that know of a run of another machine, which has been silent for so long."""
+    clock, run = Clock(), store.submit(RunConfig())
+    assert store.claim(worker)
+    heartbeats = Heartbeats(store, STALE, clock)
+    assert not heartbeats.recover_silent(store.run(run))
+    clock.go_on(seconds)
+    return heartbeats, clock, run
+
+
+def test_a_run_of_a_silent_machine_is_queued_again_and_says_why_and_a_sign_of_life_gives_it_its_time_again(
+    store: Store,
+) -> None:
+    heartbeats, clock, run = silent_after(store, STALE)
+    assert not heartbeats.recover_silent(store.run(run))
+    store.beat(run)
+    clock.go_on(0.1)
+    assert not heartbeats.recover_silent(store.run(run))
+    clock.go_on(STALE + 0.1)
+    assert heartbeats.recover_silent(store.run(run))
+    for _ in range(MOST_ATTEMPTS):
+        assert store.run(run).status is Status.QUEUED
+        assert store.claim("elsewhere:1")
+        assert not heartbeats.recover_silent(store.run(run))
+        clock.go_on(STALE + 0.1)
+        assert heartbeats.recover_silent(store.run(run))
+    assert (store.run(run).error or "").startswith("Its worker elsewhere:1 gave no sign of life for 15 s.")
+
+
+def test_neither_a_heartbeat_of_the_future_nor_another_process_of_its_number_keeps_a_run_alive(store: Store) -> None:
+    heartbeats, _, run = silent_after(store, 0.0, worker_name(os.getpid()))  # which has never heard of it
+    with store.writing() as db:
+        db.execute("UPDATE runs SET heartbeat = 9e9, started = 9e9")
+    assert not heartbeats.recover_silent(store.run(run))
+    heartbeats._clock.go_on(STALE + 0.1)  # type: ignore[attr-defined]
+    assert heartbeats.recover_silent(store.run(run))
+
+
+@pytest.mark.parametrize("error", [None, StoreError("the disk is full")], ids=["held", "full"])
+def test_a_worker_that_a_held_or_full_store_keeps_silent_keeps_its_run_and_has_its_time_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch, error: StoreError | None
+) -> None:
+    heartbeats, clock, run = silent_after(store, STALE + 0.1)
+    writing = store.writing
+
+    @contextmanager
+    def in_trouble() -> Iterator[sqlite3.Connection]:
+        clock.go_on(1.5)  # for so long another process has it
+        if error:
+            raise error
+        with writing() as db:
+            yield db
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "writing", in_trouble)
+        with suppress(StoreError):
+            assert not heartbeats.recover_silent(store.run(run))
+            assert error is None
+    clock.go_on(STALE - 0.1)
+    assert not heartbeats.recover_silent(store.run(run))
+    assert store.run(run).status is Status.RUNNING
+    clock.go_on(STALE + 0.1)
+    assert heartbeats.recover_silent(store.run(run))

@@ -1,11 +1,12 @@
-"""A worker records how its run ended, whatever stands in the way."""
+"""A worker does jobs of every kind and records how they ended, whatever stands in the way."""
 
+import itertools
 import os
 import signal
+import subprocess
 import sys
-import threading
-import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,17 @@ import numpy as np
 import pytest
 import train_doubles
 
-from dpcore.runs import worker
-from dpcore.runs.record import Run, Status, checkpoint_path, device_here, worker_name
+from dpcore.runs.kinds import KINDS, Kind
+from dpcore.runs.pool import recover_dead
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_here, worker_name
+from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupted, Interrupts, load, perform, wait, warm_up
+from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, load, perform, wait, warm_up
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Started, Stepped
+from dpcore.training.events import Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
-
-
-@pytest.fixture
-def interrupts() -> Iterator[Interrupts]:
-    """Interrupts of this process, undone after the test."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield Interrupts()
-    signal.signal(signal.SIGTERM, before)
+from tests.runs.by_hand import Clock
+from tests.runs.train_doubles import quick
 
 
 @pytest.fixture
@@ -36,20 +33,39 @@ def claimed(store: Store) -> Run:
     return store.run(store.submit(RunConfig(), worker=worker_name(os.getpid())))
 
 
-def test_sigterm_waits_until_it_is_allowed(interrupts: Interrupts) -> None:
+def test_sigterm_interrupts_where_it_is_allowed_also_one_from_before(interrupts: Interrupts) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     assert interrupts.asked
     with pytest.raises(Interrupted), interrupts.allowed():
         pytest.fail("a SIGTERM from before must not be forgotten")
-
-
-def test_sigterm_interrupts_where_it_is_allowed(interrupts: Interrupts) -> None:
-    begun = time.monotonic()
-    threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    interrupts.asked = False
     with pytest.raises(Interrupted), interrupts.allowed():
-        time.sleep(10)
-    assert time.monotonic() - begun < 5
+        signal.raise_signal(signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGTERM)  # outside again: only noted
+
+
+def test_the_pulse_beats_and_interrupts_once_where_the_run_must_stop(store: Store, claimed: Run) -> None:
+    clock, interrupted = Clock(), []
+    pulse = Pulse(store, claimed.id, claimed.worker, lambda: interrupted.append(clock.now), lambda: 20.0, clock)
+    for _ in range(20):
+        before = store.run(claimed.id).heartbeat
+        pulse.look()
+        beaten = store.run(claimed.id).heartbeat
+        assert beaten != before
+        pulse.look()
+        assert store.run(claimed.id).heartbeat == beaten  # within a second there is no other beat
+        clock.go_on(1.01)
+    assert (interrupted, pulse.overdue) == ([], None)
+    pulse.look()
+    pulse.look()
+    assert (len(interrupted), pulse.overdue) == (1, 20.0)
+    other = Pulse(store, claimed.id, claimed.worker, lambda: interrupted.append(0.0), clock=clock)
+    other.look()
+    assert len(interrupted) == 1
+    store.cancel(claimed.id)
+    other.look()
+    other.look()
+    assert (interrupted[1:], other.overdue) == ([0.0], None)
 
 
 def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts: Interrupts) -> None:
@@ -69,16 +85,6 @@ def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts:
     assert 1 <= store.run(claimed.id).sequence <= 2
 
 
-def test_settings_of_another_version_fail_the_run_with_their_name(
-    store: Store, claimed: Run, interrupts: Interrupts
-) -> None:
-    strange = Run(**{**vars(claimed), "settings": {"flavour": "lemon"}})
-    perform(store, strange, train_doubles.quick, interrupts)
-    failed = store.run(claimed.id)
-    assert failed.status is Status.FAILED
-    assert "flavour" in (failed.error or "")
-
-
 def test_a_disk_that_is_full_for_a_while_costs_the_run_nothing(
     store: Store, claimed: Run, interrupts: Interrupts
 ) -> None:
@@ -89,14 +95,14 @@ def test_a_disk_that_is_full_for_a_while_costs_the_run_nothing(
         for _step in range(5):
             yield Started(config.examples, 1, 0.5, "cpu", 1, "x" * 10_000)
 
-    def free_some_space() -> None:
-        time.sleep(0.5)
-        store._file.db.execute("PRAGMA max_page_count = 100000")
+    def free_some_space(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:
+            store._file.db.execute("PRAGMA max_page_count = 100000")
 
-    thread = threading.Thread(target=free_some_space)
-    thread.start()
-    perform(store, claimed, train, interrupts)
-    thread.join()
+    waited: list[float] = []
+    perform(store, claimed, train, interrupts, free_some_space)
+    assert waited == [1.0] * 3
     done = store.run(claimed.id)
     assert (done.status, done.error, done.sequence) == (Status.FINISHED, None, 6)
 
@@ -119,13 +125,15 @@ def test_a_worker_whose_run_was_taken_from_it_adds_nothing_and_leaves_the_other_
     assert checkpoint.exists()
 
 
-def test_a_store_that_never_takes_the_end_is_an_error(
-    store: Store, claimed: Run, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(worker, "PATIENCE", 1)
-    store.close()
-    with pytest.raises(Exception, match="closed database"):
-        perform(store, claimed, train_doubles.quick, interrupts)
+def test_a_store_that_takes_nothing_for_long_is_an_error(store: Store, claimed: Run, interrupts: Interrupts) -> None:
+    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+        store.path.rename(store.home / "away")
+        yield from train_doubles.quick(config)
+
+    waited: list[float] = []
+    with pytest.raises(StoreError, match="to be a file in a writable directory"):
+        perform(store, claimed, train, interrupts, waited.append)
+    assert waited == [1.0] * (PATIENCE - 1)
 
 
 def test_a_worker_does_not_wait_without_its_parent(store: Store, interrupts: Interrupts) -> None:
@@ -156,12 +164,6 @@ def test_warming_up_trains_one_step_and_notes_the_device(tmp_path: Path) -> None
     assert [plan(config).steps for config in asked] == [1]
 
 
-def test_the_training_function_is_named_by_module_and_name() -> None:
-    assert load("train_doubles:quick") is train_doubles.quick
-    with pytest.raises(AttributeError, match="nothing_like_it"):
-        load("train_doubles:nothing_like_it")
-
-
 def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch, tmp_path):
     train = load("dpcore.training.loop:train")
     warm_up(train, tmp_path)
@@ -171,3 +173,158 @@ def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_
     assert isinstance(next(events), Started)
     assert isinstance(next(events), Stepped)
     assert set(sys.modules) == before
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A request of the dummy kind: count to a number."""
+
+    to: int
+    seed: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """A flat JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Counting":
+        """The request that `to_json` wrote."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How far it has come."""
+
+    so_far: tuple[tuple[int, int], ...]
+
+
+def count(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
+    """Say every number; the secret seed stands before the first."""
+    for number in range(request.to):
+        yield Counted(((number, (secret or 0) % 7),))
+
+
+def break_down(request: Counting, *, secret: int | None) -> Generator[Counted, None, None]:
+    """Say one number, then fail."""
+    yield Counted(((0, 0),))
+    raise ArithmeticError(f"{request.to} is too far")
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Kind:
+    """A kind that is registered from here alone."""
+    kind = Kind("counting", Counting, f"{__name__}:count", {"counted": Counted})
+    monkeypatch.setitem(KINDS, kind.name, kind)
+    return kind
+
+
+def done(store: Store, request: Any, interrupts: Interrupts) -> str:
+    """The id of a job that this process has worked on."""
+    job = store.submit(request, worker=worker_name(os.getpid()))
+    perform(store, store.run(job), quick, interrupts)
+    return job
+
+
+def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
+    store: Store, counting: Kind, interrupts: Interrupts
+) -> None:
+    job = store.run(done(store, Counting(3), interrupts))
+    assert (job.kind, job.status, job.request) == ("counting", Status.FINISHED, Counting(3))
+    secret = store.secret(job.id)
+    assert secret is not None
+    assert [event for _, event in store.tail(job.id)] == [Counted(((number, secret % 7),)) for number in range(3)]
+    assert job.last == Counted(((2, secret % 7),))
+    run = store.run(done(store, RunConfig(), interrupts))
+    assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
+    assert isinstance(run.last, Finished)
+
+
+def test_jobs_of_all_kinds_wait_in_one_queue_and_only_training_runs_are_listed_unless_others_are_asked_for(
+    store: Store, counting: Kind
+) -> None:
+    job, run, fixed = store.submit(Counting(3)), store.submit(RunConfig()), store.submit(Counting(3, seed=5))
+    assert store.secret(fixed) is None
+    assert [each.id for each in store.runs()] == [each.id for each in store.runs(Status.QUEUED)] == [run]
+    assert [each.id for each in store.runs(kind="counting")] == [fixed, job]
+    assert [each.id for each in store.runs(kind=None)] == [fixed, run, job]
+    assert (store.run(job).position, store.run(run).position) == (1, 3)  # by their costs
+    first = store.claim("here:1")
+    assert first
+    assert first.id == job
+    assert store.claim("here:2") is None
+
+
+def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
+    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:break_down", counting.events))
+    job = store.run(done(store, Counting(8), interrupts))
+    assert (job.status, job.sequence) == (Status.FAILED, 1)
+    assert "8 is too far" in (job.error or "")
+    other = store.submit(Counting(3), worker=worker_name(os.getpid()))
+    monkeypatch.delitem(KINDS, "counting")
+    perform(store, store.run(other), quick, interrupts)
+    assert store.run(other).status is Status.FAILED
+    assert "counting" in (store.run(other).error or "")
+    found = store.runs(kind=None)[1]  # in nobody's way
+    assert (found.id, found.kind, found.sequence, found.last) == (job.id, "counting", 1, None)
+    with pytest.raises(ValueError, match=r"Expected kind='counting' to be one of training"):
+        store.tail(job.id)
+
+
+def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refused(
+    store: Store, counting: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = store.submit(Counting(3))
+    store.cancel(job)
+    with pytest.raises(ValueError, match="to be a training run, but it is of the kind counting"):
+        resume(store, job)
+    monkeypatch.delitem(KINDS, "counting")
+    with pytest.raises(TypeError, match="Counting"):
+        store.submit(Counting(3))
+    assert [each.id for each in store.runs(kind=None)] == [job]
+
+
+def begun_job(store: Store, said: int) -> str:
+    """A queued job that another worker began, and the first so many of its events."""
+    job = store.submit(Counting(5))
+    before = store.claim("gone:1")
+    assert before is not None
+    for event in itertools.islice(count(Counting(5), secret=store.secret(job)), said):
+        store.append(job, event)
+    assert store.recover(store.run(job), "gone") is Status.QUEUED
+    return job
+
+
+def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: Kind, interrupts: Interrupts) -> None:
+    job = begun_job(store, said=2)
+    claimed = store.claim(worker_name(os.getpid()))
+    assert claimed is not None
+    perform(store, claimed, quick, interrupts)
+    assert store.run(job).status is Status.FINISHED
+    assert [event for _, event in store.tail(job)] == list(count(Counting(5), secret=store.secret(job)))
+
+
+def test_a_job_that_finds_something_else_now_does_not_go_on(
+    store: Store, counting: Kind, interrupts: Interrupts
+) -> None:
+    job = begun_job(store, said=2)
+    other = ((store.secret(job) or 0) + 1) % 7  # what it counts by
+    with store.writing() as db:
+        db.execute("UPDATE runs SET secret = ?", (f"{other:x}",))
+    claimed = store.claim(worker_name(os.getpid()))
+    assert claimed is not None
+    perform(store, claimed, quick, interrupts)
+    assert store.run(job).status is Status.LOST
+    assert "it cannot go on here" in (store.run(job).error or "")
+    assert store.run(job).sequence == 2
+
+
+def test_a_job_of_any_kind_is_lost_with_the_process_that_asked_for_it(store: Store, counting: Kind) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    job = store.submit(Counting(3), worker=worker_name(ended.pid))
+    recover_dead(store)
+    lost = store.run(job)
+    assert (lost.status, lost.error) == (Status.LOST, f"Its worker {worker_name(ended.pid)} died.")

@@ -1,6 +1,5 @@
 """Training functions for tests: real generators of events, but nothing is trained."""
 
-import os
 import signal
 import time
 from collections.abc import Generator
@@ -56,21 +55,6 @@ def long_step(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     for _piece in range(6000):
         time.sleep(0.01)
     yield _stepped(1)
-
-
-def deadly(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
-    """Says that it has started, and kills its process."""
-    if not begun:
-        yield _started(config)
-    os.kill(os.getpid(), signal.SIGKILL)
-    yield _stepped(1)
-
-
-def not_here(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
-    """As `endless`, but nobody can go on with it."""
-    if begun:
-        raise ValueError("Expected threads=2 to be 1.")
-    yield from endless(config)
 
 
 def stubborn(config: RunConfig, **_: Any) -> Generator[Event, None, None]:

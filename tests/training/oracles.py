@@ -1,6 +1,7 @@
 """The one oracle that cannot be wrong: autograd, one example at a time, clipped as the papers write it."""
 
 import copy
+import itertools
 
 import torch
 from torch import Tensor, nn
@@ -8,9 +9,11 @@ from torch.nn import functional as F
 
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.embedding import Factors, MeanOfRows
 from dpcore.training.gradients.per_example import PerExample
+from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.models import build
 
 NAMED = 6  # ids in a batch of them: few enough that some stand in an example several times
@@ -78,7 +81,7 @@ SHAPES = {  # name -> (module, shape of one input)
         Ids((12,)),
     ),
     "factors": (lambda: nn.Sequential(nn.Embedding(9, 7), Factors(3), nn.Linear(11, 5)), Ids((2,))),
-    "mlp": (lambda: build("mlp", "relu", 3), (1, 28, 28)),
+    "mlp": (lambda: build("mlp", "relu", 3, width=60), (1, 28, 28)),
     "cnn": (lambda: build("cnn", "tanh", 3), (1, 28, 28)),
     "cnn relu": (lambda: build("cnn", "relu", 3), (1, 28, 28)),
     "adult": (lambda: build("adult", "relu", 3, (123,), 5), (123,)),
@@ -87,6 +90,21 @@ SHAPES = {  # name -> (module, shape of one input)
 }
 CORES = Cores(3)  # more than some machines have: sharing out must not depend on it
 ENGINES = {"book-keeping": BookKeeping, "vmap": PerExample}
+WAYS = [*itertools.product(CLIPPINGS, (False, True))]  # the clipping, and whether there is a D
+TERMS = 2048  # at most, that a number of the networks here goes through: forward, backward, a batch
+
+
+def assert_close(found: Tensor, expected: Tensor, terms: int = TERMS, case: object = "") -> None:
+    """The same but for the rounding of two sums of so many terms in float32, each in an order of its processor."""
+    error, size = 2 * relative_error(terms), float(expected.abs().max()) if expected.numel() else 0.0
+    torch.testing.assert_close(found, expected, rtol=error, atol=error * size, msg=lambda said: f"{case}: {said}")
+
+
+def scale_of(engine: Engine, scaled: bool, least: float = 0.2) -> tuple[Tensor, Tensor | None]:
+    """A D of the engine's parameters and its 1 / D^2; ones and None where nothing is scaled."""
+    size = len(engine.parameters)
+    scale = least + torch.rand(size, generator=torch.Generator().manual_seed(8)) if scaled else torch.ones(size)
+    return scale.double(), scale**-2 if scaled else None
 
 
 def batch(shape: tuple[int, ...], count: int, seed: int = 0) -> tuple[Tensor, Tensor]:

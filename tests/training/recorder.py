@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -88,6 +89,7 @@ def on_one_core_as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(cuda_graph, "recording", recording)
     yield
     torch.set_num_threads(before)
+    gc.collect()  # a recording and its step hold each other
 
 
 def prepared_as_if_on_cuda(run: TrainingRun) -> tuple[StaticStep | None, str]:

@@ -2,15 +2,19 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.training import training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.models import build
 from dpcore.training.optimizers.base import State, UpdateRules
+from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import streams_of
@@ -22,10 +26,22 @@ SMALL = RunConfig(
 CNN = dataclasses.replace(SMALL, model="cnn")
 
 
+def of_both_suites(names: Iterable[str], short: Sequence[str] = ("sgd", "pi_adam")) -> list[Any]:
+    """Parameters of a test: some names in the short suite, and all others in the long one."""
+    return [name if name in short else pytest.param(name, marks=pytest.mark.long) for name in names]
+
+
 def ticking(seconds: float = 0.05) -> Callable[[], float]:
     """A clock that goes on by so many seconds each time it is read."""
     ticks = itertools.count()
     return lambda: next(ticks) * seconds
+
+
+def mechanism_of(config: RunConfig) -> Mechanism:
+    """What a run with an epsilon releases."""
+    mechanism = plan(config).mechanism
+    assert mechanism is not None
+    return mechanism
 
 
 def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:

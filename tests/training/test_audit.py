@@ -12,9 +12,8 @@ import pytest
 import torch
 
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from tests.training.small_runs import CNN, run_of, scale_after
+from tests.training.small_runs import CNN, mechanism_of, of_both_suites, run_of, scale_after
 
 METHODS = {
     **{name: {"optimizer": name} for name in OPTIMIZERS},
@@ -54,13 +53,11 @@ def audited(method: str) -> tuple[float, float]:
         canary = released(OTHERS + 1, 0.0) - released(OTHERS, 0.0)
         canary /= np.linalg.norm(canary)
         seen = np.array([[released(size, SIGMA) @ canary for _ in range(TRIALS)] for size in (OTHERS, OTHERS + 1)])
-    mechanism = plan(run.config).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(run.config)
     return float(np.diff(seen.mean(1))[0] / np.sqrt(seen.var(1).mean())), 1 / mechanism.releases[-1].sigma
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.long
+@pytest.mark.parametrize("method", of_both_suites(METHODS, ("sgd", "pi_adam", "per_layer")))
 def test_a_canary_shows_the_mu_that_is_charged_and_half_the_noise_would_be_noticed(method, monkeypatch):
     found, charged = audited(method)
     assert 0.65 * charged < found < 1.4 * charged

@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images, load
-from dpcore.training import cuda_graph, inputs
+from dpcore.training import inputs
 from dpcore.training.byte_rows import ByteRows
 from dpcore.training.inputs import rows_of, tensors
-from dpcore.training.picked_rows import PickedRows, picked
-from dpcore.training.randomness import gaussian_noise
-from tests.training.recorder import as_on_cuda, ended, prepared_as_if_on_cuda, recording
+from tests.training.recorder import ended
 from tests.training.small_runs import CNN, run_of
 
 CPU = torch.device("cpu")
@@ -69,38 +67,6 @@ def test_a_batch_that_memory_does_not_hold_is_gathered_in_the_smaller_parts_that
     moved = ended(ordinary, 3) - before
     assert (ended(run, 3) - before - moved).norm() < 1e-3 * moved.norm()
     assert run.engine.chunk <= 16
-
-
-def test_rows_on_another_device_than_a_processor_stay_there_until_a_part_is_taken():
-    at = torch.tensor([1, 2, 2])
-    for kind in (torch.float16, torch.float32):
-        rows = picked(torch.empty(5, 4, 7, dtype=kind, device="meta"), at.to("meta"))
-        assert isinstance(rows, PickedRows)
-        assert (len(rows), rows.shape, rows[1:].shape) == (3, (3, 4, 7), (2, 4, 7))
-    assert isinstance(picked(torch.zeros(5, 7), at), torch.Tensor)
-
-
-@pytest.mark.long
-def test_a_step_that_gathers_bytes_can_be_recorded(monkeypatch):
-    monkeypatch.setattr(inputs, "rows_of", as_bytes)
-    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
-    monkeypatch.setattr(cuda_graph, "recording", recording)
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        run = run_of(CNN)
-        run.static, said = prepared_as_if_on_cuda(run)
-        assert said == ", captured"
-        ended(run, 2)
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_only_images_on_cuda_stay_bytes():
-    part = Images(np.zeros((4, 3), dtype=np.float32), np.zeros(4, dtype=np.uint8))
-    images = Images(np.zeros((4, 28, 28), dtype=np.uint8), part.labels)
-    assert isinstance(rows_of(images, CPU)[0], torch.Tensor)
-    assert rows_of(images, CPU)[0] is tensors(images, CPU)[0]
 
 
 @pytest.mark.cuda

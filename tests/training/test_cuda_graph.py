@@ -1,6 +1,10 @@
-"""The step that CUDA records: on the CPU it is run, and played back by a stand-in, and where there is CUDA by that."""
+"""The step that CUDA records, and that no step waits for the device.
+
+On the CPU the step is played back by a stand-in that looks at every operation, and where there is CUDA by CUDA graphs.
+"""
 
 import dataclasses
+import gc
 import sys
 
 import numpy as np
@@ -8,11 +12,12 @@ import pytest
 import torch
 from numpy.random import SeedSequence
 from scipy import stats
+from torch.utils._python_dispatch import _disable_current_modes
 
 from dpcore.training import checkpoint, cuda_graph, training_run
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
-from dpcore.training.cuda_graph import room
+from dpcore.training.cuda_graph import StaticStep, room
 from dpcore.training.events import Finished, Started
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.loop import prepared, train
@@ -30,7 +35,9 @@ from tests.training.recorder import (
     recording,
     statics,
 )
-from tests.training.small_runs import CNN, SMALL, run_of, ticking
+from tests.training.small_runs import CNN, of_both_suites, run_of, ticking
+
+REST = [name for name in OPTIMIZERS if name not in ("sgd", "pi_adam")]  # played on the CPU in the long suite
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +47,7 @@ def one_core():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+    gc.collect()  # a recording and its step hold each other
 
 
 @pytest.fixture(params=["stand-in", pytest.param("cuda", marks=pytest.mark.cuda)])
@@ -69,9 +77,8 @@ def assert_same_but_for_rounding(static: torch.Tensor, ordinary: torch.Tensor, c
 
 @pytest.mark.parametrize(
     ("optimizer", "clipping"),
-    [*((name, "flat") for name in OPTIMIZERS), ("pi_adam", "auto_s"), ("pi_adam", "per_layer")],
+    [("sgd", "flat"), ("pi_adam", "per_layer"), *(pytest.param(name, "flat", marks=pytest.mark.long) for name in REST)],
 )
-@pytest.mark.long
 def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(optimizer, clipping, played, monkeypatch):
     monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
     config = dataclasses.replace(CHANGING, optimizer=optimizer, clipping=clipping, device=played)
@@ -80,37 +87,23 @@ def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(optimiz
     assert_same_but_for_rounding(static, ordinary, config)
 
 
-@pytest.mark.parametrize("config", [SMALL, dataclasses.replace(CNN, momentum=0.0)], ids=["mlp", "without momentum"])
-@pytest.mark.parametrize("options", [{}, {"private": False}, {"sigma": 0.0}, {"ema": 0.9}], ids=str)
-@pytest.mark.long
-def test_every_kind_of_run_has_a_static_step(config, options, played):
-    config = dataclasses.replace(config, **options, device=played)
-    ordinary, static, taken = beside(config, record=True)
-    assert len(taken) == STEPS
-    assert_same_but_for_rounding(static, ordinary, config)
+def test_every_kind_of_run_has_a_static_step(played):
+    for options in ({"model": "mlp", "width": 50}, {"private": False}, {"sigma": 0.0, "momentum": 0.0}, {"ema": 0.9}):
+        config = dataclasses.replace(CNN, **options, device=played)
+        ordinary, static, taken = beside(config, record=True)
+        assert len(taken) == STEPS, options
+        assert_same_but_for_rounding(static, ordinary, config)
 
 
-@pytest.mark.parametrize("record", [False, True], ids=["run", "played"])
 @pytest.mark.parametrize("clipping", CLIPPINGS)
-def test_empty_full_and_overflowing_batches_are_steps_like_any_other(clipping, record, played, monkeypatch):
+def test_empty_full_and_overflowing_batches_are_steps_like_any_other(clipping, played, monkeypatch):
     config = dataclasses.replace(CNN, clipping=clipping, device=played)
     most = room(config.examples, config.q)
-    sizes = [5, 0, most, most + 1, 1, 0]
     draws = np.random.default_rng(3)
-
-    def drawn(*_):
-        return np.sort(draws.choice(config.examples, sizes[len(seen) % len(sizes)], replace=False))
-
-    seen: list[int] = []
-    monkeypatch.setattr(training_run, "poisson_sample", lambda *_: (drawn(), seen.append(0))[0])
-    run = run_of(config)
-    ordinary = ended(run)
-    draws = np.random.default_rng(3)
-    run = run_of(config)
-    step, taken = statics(run)
-    if record:
-        step.record(run.noise)
-    static = ended(run)
+    batches = [np.sort(draws.choice(config.examples, size, replace=False)) for size in (5, 0, most, most + 1, 1, 0)]
+    left = iter([*batches, *batches])
+    monkeypatch.setattr(training_run, "poisson_sample", lambda *_: next(left))
+    ordinary, static, taken = beside(config, record=True)
     assert taken == [5, most, 1]
     assert_same_but_for_rounding(static, ordinary, config)
 
@@ -133,23 +126,6 @@ def test_what_fills_the_batch_up_adds_exactly_nothing(clipping, scaled):
     torch.testing.assert_close(sums[0], alone, rtol=1e-4, atol=1e-6)
     with_all = run.engine.clipped_sum(x, y, clip, inverse).total
     assert (with_all - sums[0]).norm() > 0.1 * sums[0].norm()
-
-
-def test_losses_norms_and_clipped_are_those_of_the_real_rows(batches):
-    config = dataclasses.replace(CNN, clip_norm=3.0)
-    reports = []
-    for static in (False, True):
-        run = run_of(config)
-        if static:
-            statics(run)
-            run.step_totals = StepTotals(at_once=False)  # looks at them only when later steps are done
-        ended(run, 3)
-        reports.append(run.step_totals.report(3, 0.1, 1.0))
-    ordinary, own = reports
-    assert 0 < ordinary.clipped < 1
-    assert (own.loss, own.clipped) == (pytest.approx(ordinary.loss, rel=1e-5), pytest.approx(ordinary.clipped))
-    assert own.norms == pytest.approx(ordinary.norms, rel=1e-4)
-    assert [drawn.tolist() for *_, drawn in batches[:3]] == [drawn.tolist() for *_, drawn in batches[3:]]
 
 
 def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeats(played):
@@ -175,13 +151,9 @@ def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeat
     assert np.abs(correlations).max() < 5 / noise.shape[1] ** 0.5
 
 
-@pytest.mark.parametrize("method", ["sgd", "adam", "pi_adam", "adadp", "averaged"])
-@pytest.mark.long
-def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped(method, tmp_path, played, monkeypatch):
-    monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
-    options = {"ema": 0.9} if method == "averaged" else {"optimizer": method}
-    config = dataclasses.replace(CHANGING, **options, device=played)
-    finals = []
+@pytest.mark.parametrize("options", [{"ema": 0.9}, {"optimizer": "pi_adam"}], ids=str)
+def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped_or_saved(options, tmp_path, played):
+    config, finals = dataclasses.replace(CHANGING, **options, device=played), []
     for stopped in (False, True):
         run = run_of(config)
         statics(run)[0].record(run.noise)
@@ -196,35 +168,21 @@ def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped(method, t
     assert torch.equal(*finals)
 
 
-def test_a_run_that_never_saves_draws_what_one_that_saves_draws(played, tmp_path):
-    finals = []
-    for saves in (False, True):
-        run = run_of(dataclasses.replace(CNN, device=played))
-        statics(run)[0].record(run.noise)
-        for step in range(1, 4):
-            run.step(step)
-            if saves:
-                checkpoint.save(run, step, tmp_path / "state.pt")
-        finals.append(run.engine.parameters)
-    assert torch.equal(*finals)
+OBSTACLES = [
+    ("cpu", {}, ""),
+    ("mps", {}, "; not captured: no CUDA graphs on mps"),
+    ("cuda", {"optimizer": "pi_adam", "reading": "literal"}, "; not captured: gradients are formed example by"),
+    ("cuda", {}, "; not captured: noise comes from the CPU"),
+    ("cuda", {"acceptance": "sa", "public": 500}, "; not captured: each proposal waits for its public loss"),
+]
 
 
-OBSTACLES = {
-    "cpu": ("cpu", {}, ""),
-    "mps": ("mps", {}, "; not captured: no CUDA graphs on mps"),
-    "vmap": ("cuda", {"optimizer": "pi_adam", "reading": "literal"}, "; not captured: gradients are formed example by"),
-    "noise": ("cuda", {}, "; not captured: noise comes from the CPU"),
-    "sa": ("cuda", {"acceptance": "sa", "public": 500}, "; not captured: each proposal waits for its public loss"),
-}
-
-
-@pytest.mark.parametrize("obstacle", OBSTACLES)
-def test_a_run_without_a_recording_says_why(obstacle):
-    device, options, sentence = OBSTACLES[obstacle]
-    step, said = prepared(as_if_on(device, run_of(dataclasses.replace(CNN, **options))))
-    assert step is None
-    assert said.startswith(sentence)
-    assert bool(said) == bool(sentence)
+def test_a_run_without_a_recording_says_why():
+    for device, options, sentence in OBSTACLES:
+        step, said = prepared(as_if_on(device, run_of(dataclasses.replace(CNN, **options))))
+        assert step is None, sentence
+        assert said.startswith(sentence)
+        assert bool(said) == bool(sentence), said
 
 
 def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
@@ -285,8 +243,90 @@ def test_the_stand_in_runs_no_python_and_refuses_to_wait():
             recording(waits, ())
 
 
-@pytest.mark.parametrize(("n", "q"), [(60_000, 512 / 60_000), (10_000, 0.0256), (1000, 0.001), (500, 0.9)])
-def test_the_buffer_holds_nearly_every_batch_and_little_more(n, q):
-    assert stats.binom.sf(room(n, q), n, q) < 1e-5
-    assert room(n, q) < n * q + 8 * (n * q) ** 0.5 + 32
-    assert room(n, 1.0) == n
+def test_the_buffer_holds_nearly_every_batch_and_little_more():
+    for n, q in [(60_000, 512 / 60_000), (10_000, 0.0256), (1000, 0.001), (500, 0.9)]:
+        assert stats.binom.sf(room(n, q), n, q) < 1e-5, (n, q)
+        assert room(n, q) < n * q + 8 * (n * q) ** 0.5 + 32, (n, q)
+        assert room(n, 1.0) == n
+
+
+def as_on_a_gpu(monkeypatch, **options):
+    """A run that looks at its figures only when a report is due, and takes a host's arrays out of a recorder's sight.
+
+    An array becomes a tensor there, which waits for nothing.
+    """
+
+    def moving(values, device):
+        with _disable_current_modes():
+            return torch.from_numpy(values).to(device)
+
+    monkeypatch.setattr(gaussian_noise, "words_of", as_on_cuda)
+    for place in (training_run, cuda_graph):
+        monkeypatch.setattr(place, "moved", moving)
+    run = run_of(dataclasses.replace(CHANGING, **options))
+    run.step_totals = StepTotals(at_once=False)
+    return run
+
+
+@pytest.mark.parametrize("optimizer", of_both_suites(OPTIMIZERS))
+@pytest.mark.parametrize("static", [False, True], ids=["ordinary", "static"])
+def test_no_step_waits_for_the_device_from_its_batch_to_its_figures(optimizer, static, monkeypatch):
+    run = as_on_a_gpu(monkeypatch, optimizer=optimizer, ema=0.9)
+    run.step(1)
+    if static:
+        run.static = StaticStep(run.engine, run.descent, run.train, run.config.q)
+    with Recorder(run.noise.generators):
+        run.step(2)
+        run.step(3)
+
+
+def test_no_way_to_clip_waits(monkeypatch):
+    for model, clipping in (("mlp", "auto_s"), ("cnn", "per_layer")):
+        run = as_on_a_gpu(monkeypatch, model=model, clipping=clipping)
+        with Recorder(run.noise.generators):
+            run.step(1)
+
+
+def test_a_report_does_wait_and_so_does_a_step_that_looks_at_its_figures(monkeypatch):
+    run = as_on_a_gpu(monkeypatch)
+    run.step(1)
+    with Recorder(run.noise.generators), pytest.raises(RuntimeError, match="not permitted"):
+        run.report(1)
+    run = run_of(CNN)
+    with Recorder(run.noise.generators), pytest.raises(RuntimeError, match="not permitted"):
+        run.step(1)
+
+
+@pytest.mark.cuda
+def test_on_cuda_a_recording_that_fails_leaves_the_ordinary_run_and_later_ones_are_recorded(monkeypatch):
+    config = dataclasses.replace(CNN, optimizer="adam", device="cuda")
+    expected, own = ended(run_of(config)), StaticStep._run
+
+    def waiting(step):
+        own(step)
+        step._figures.sum().item()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StaticStep, "_run", waiting)
+        run = run_of(config)
+        run.static, said = prepared(run)
+    assert said.startswith("; not captured: ")
+    assert torch.equal(ended(run), expected)
+    assert prepared(run_of(config))[1] == ", captured"
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("record", [False, True], ids=["ordinary", "played"])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_on_cuda_no_step_waits_for_the_device(optimizer, record):
+    run = run_of(dataclasses.replace(CHANGING, optimizer=optimizer, device="cuda", ema=0.9))
+    if record:
+        run.static, said = prepared(run)
+        assert said == ", captured"
+    ended(run, 3)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for step in range(4, 8):
+            run.step(step)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

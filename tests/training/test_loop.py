@@ -11,20 +11,22 @@ from torch.nn import functional as F
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from dpcore.training.gradients.clipping import Flat
+from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
+from tests.training.oracles import TERMS
 from tests.training.peers import PEERS
-from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
+from tests.training.small_runs import CNN, SMALL, mechanism_of, module_of, run_of, ticking
 
 
 @pytest.mark.parametrize("optimizer", PEERS)
-@pytest.mark.parametrize("model", ["mlp", "cnn"])
+@pytest.mark.parametrize("model", ["linear", "cnn"])
 def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(model, optimizer, batches):
     config = dataclasses.replace(SMALL, model=model, optimizer=optimizer, sigma=0.0, clip_norm=1e9, lr=0.01)
     run = run_of(config)
     copy = module_of(run)
     peer = PEERS[optimizer](list(copy.parameters()), config)
-    x, y = run.train
+    (x, y), start = run.train, run.engine.parameters.clone()
     for step in range(1, 5):
         run.step(step)
         drawn = batches[-1][2]
@@ -32,10 +34,12 @@ def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(m
         (F.cross_entropy(copy(x[drawn]), y[drawn], reduction="sum") / 64).backward()
         peer.step()
     expected = torch.nn.utils.parameters_to_vector(copy.parameters()).detach()
-    rtol, atol = (1e-3, 2e-3) if optimizer == "adam" else (1e-4, 1e-6)  # Adam divides by gradients that are nearly zero
-    close = torch.isclose(run.engine.parameters, expected, rtol=rtol, atol=atol)
+    # What rounding does to a step is about the lr times it. Adam divides by gradients that may be nearly 0.
+    moved = float((expected - start).abs().max())
+    error = moved * (0.1 if optimizer == "adam" else 2 * relative_error(4 * TERMS))  # of four steps
+    close = (run.engine.parameters - expected).abs() <= error
     assert close.float().mean() > 0.999  # rounding may decide which of two values a pool takes that are nearly equal
-    torch.testing.assert_close(run.engine.parameters, expected, rtol=rtol, atol=max(atol, 1e-5))
+    assert (run.engine.parameters - expected).norm() <= 0.01 * (expected - start).norm()
 
 
 def test_the_sum_is_divided_by_the_expected_batch_and_not_by_the_realised_one(batches):
@@ -79,8 +83,7 @@ def test_the_noise_that_reaches_the_parameters_has_std_sigma_times_clip_norm(con
 
 
 def test_the_sigma_q_and_count_that_are_drawn_are_those_that_are_charged(batches, stds):
-    mechanism = plan(SMALL).mechanism
-    assert mechanism is not None
+    mechanism = mechanism_of(SMALL)
     list(train(SMALL, ticking()))
     (release,) = mechanism.releases
     assert len(batches) == len(stds) == release.count == plan(SMALL).steps

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import time
 
 import pytest
 
@@ -23,13 +22,15 @@ KINDS = {
     "baseline": RunConfig(private=False),
     "raw": RunConfig(optimizer="pi_adam", reading="raw"),
     "stopped": RunConfig(stop_epsilon=3.0, stop_accountant="rdp"),
+    "shuffled": RunConfig(model="mlp", sampler="shuffle"),
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_plan_survives_json(kind):
-    planned = plan(KINDS[kind])
-    assert Plan.from_json(json.loads(json.dumps(planned.to_json()))) == planned
+def test_a_plan_survives_json_and_a_run_is_trained_by_the_stored_plan_of_its_settings():
+    for kind, config in KINDS.items():
+        planned = plan(config)
+        stored = Plan.from_json(json.loads(json.dumps(planned.to_json())))
+        assert stored == planned == matching(config, stored), kind
 
 
 def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_under():
@@ -37,13 +38,6 @@ def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_unde
     assert stored["told"] == 3
     assert Plan.from_json(stored).already_released == 3
     assert Plan.from_json(stored).anew(0).repeated == 3
-
-
-def test_making_a_configuration_takes_less_than_a_millisecond_whatever_its_plan_takes():
-    begun = time.perf_counter()
-    for sigma in range(100):
-        dataclasses.replace(SLOW, sigma=1.0 + sigma)
-    assert time.perf_counter() - begun < 0.1
 
 
 def test_no_accountant_and_no_schedule_is_asked_before_the_plan(monkeypatch):
@@ -72,23 +66,23 @@ def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
         assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism(kind):
-    planned = plan(KINDS[kind])
-    again = planned.anew(5)
-    for each in (planned, again):
-        for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
-            released, mechanism = each.released(done), each.mechanism
-            if mechanism is None:
-                assert released is None
-                continue
-            most = min(each.compositions_at(done), mechanism.steps)
-            counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
-            spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
-            assert (list(released.releases) if released else []) == spent
-        assert each.released(each.steps) == each.mechanism
-    assert planned.released(None) is None
-    assert (again.released(None) is None) == (planned.mechanism is None)
+def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
+    for kind in KINDS:
+        planned = plan(KINDS[kind])
+        again = planned.anew(5)
+        for each in (planned, again):
+            for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
+                released, mechanism = each.released(done), each.mechanism
+                if mechanism is None:
+                    assert released is None, kind
+                    continue
+                most = min(each.compositions_at(done), mechanism.steps)
+                counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
+                spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
+                assert (list(released.releases) if released else []) == spent, kind
+            assert each.released(each.steps) == each.mechanism, kind
+        assert planned.released(None) is None, kind
+        assert (again.released(None) is None) == (planned.mechanism is None), kind
 
 
 def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():
@@ -98,16 +92,6 @@ def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_t
         ValueError, match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06"
     ):
         plan(RunConfig(**noise, clipping="per_layer"))
-
-
-def test_a_run_without_noise_does_not_ask_its_schedule():
-    assert not plan(RunConfig(private=False, schedule="linear", rate=1.0, level_steps=1)).sigmas.any()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_is_trained_by_the_stored_plan_of_its_settings(kind):
-    planned = plan(KINDS[kind])
-    assert matching(KINDS[kind], Plan.from_json(json.loads(json.dumps(planned.to_json())))) == planned
 
 
 def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_else():

@@ -1,18 +1,26 @@
-"""What a run says, in which order, and how it ends."""
+"""Events of a run, their order and its end, and its origin: versions, machine and data, and no secret."""
 
 import dataclasses
+import json
 import math
+import platform
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
+from dpcore import __version__
+from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, Split, load
 from dpcore.training import inputs, training_run
+from dpcore.training.checkpoint import where
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, from_json, to_json
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import events_of, train
+from dpcore.training.origin import origin_of
+from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.training_run import rmse_of
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 
@@ -92,14 +100,6 @@ def test_a_report_covers_every_step_since_the_last(batches):
     assert report.norms == pytest.approx(np.quantile(norms, [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-5)
 
 
-def test_a_report_of_empty_batches_repeats_the_last_loss():
-    run = run_of(SMALL)
-    run.step(1)
-    first = run.step_totals.report(1, 0.1, 1.0)
-    again = run.step_totals.report(2, 0.2, 1.0)
-    assert (again.loss, again.norms, again.clipped) == (first.loss, first.norms, 0.0)
-
-
 def test_closing_the_events_stops_before_another_step(batches):
     events = train(dataclasses.replace(SMALL, epochs=50), ticking(1.0))
     for _ in range(6):
@@ -156,27 +156,6 @@ def test_data_of_another_size_than_the_configuration_counts_with_is_refused(monk
         next(train(SMALL))
 
 
-def test_threads_outside_the_steps_keep_their_number():
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        for _ in train(SMALL, ticking()):
-            assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_arrays_that_may_only_be_read_become_tensors_without_a_warning():
-    part = load("mnist", "sample").test
-    locked = Images(np.frombuffer(part.images.tobytes(), np.uint8).reshape(part.images.shape), part.labels)
-    assert not locked.images.flags.writeable
-    x, y = inputs.tensors(locked, torch.device("cpu"))
-    assert x.shape == (2000, 1, 28, 28)
-    assert (x.min(), x.max()) == (0, 1)
-    assert torch.equal(y, torch.tensor(part.labels.astype(int)))
-    assert np.array_equal((x[:, 0] * 255).round().numpy(), part.images)
-
-
 def test_the_end_tells_which_classes_were_taken_for_which():
     *_, evaluated, finished = train(SMALL, ticking())
     counts, labels = np.array(finished.confusion), load("mnist", "sample").test.labels
@@ -185,7 +164,53 @@ def test_the_end_tells_which_classes_were_taken_for_which():
     np.testing.assert_allclose(counts.diagonal() / counts.sum(1), evaluated.per_class)
 
 
-def test_a_finished_run_of_an_older_version_has_no_such_counts():
-    said = to_json(Finished(8, 1.0, 0.5))
-    del said["confusion"]
-    assert from_json(said) == Finished(8, 1.0, 0.5)
+def test_the_error_is_that_of_the_class_that_is_expected():
+    y = torch.tensor([0, 4, 2])
+    logits = torch.full((3, 5), -1e3)
+    logits[[0, 1, 2], [0, 1, 2]] = 0.0  # sure, and once three off
+    assert rmse_of(logits, y) == pytest.approx(3**0.5)
+    assert rmse_of(torch.zeros(3, 5), y) == pytest.approx((8 / 3) ** 0.5)  # expects 2 of all
+
+
+def test_figures_left_on_a_device_are_summed_up_as_those_looked_at_at_once():
+    generator = torch.Generator().manual_seed(1)
+    now, later = StepTotals(), StepTotals(at_once=False)
+    for step, size in enumerate([4, 0, 7], 1):
+        losses, norms = torch.rand(2, size, generator=generator)
+        now.add(step, losses, norms, norms > 0.5)
+        later.add(step, losses, norms, (norms > 0.5).float())
+    assert later.report(3, 0.1, 1.0) == now.report(3, 0.1, 1.0)
+
+
+def test_a_loss_that_is_not_finite_is_named_by_its_own_step_when_it_is_found_later():
+    tally = StepTotals(at_once=False)
+    for step, loss in ((1, 0.5), (2, float("nan")), (3, float("nan"))):
+        tally.add(step, torch.tensor([loss, 1.0]), torch.ones(2), torch.zeros(2))
+    with pytest.raises(RuntimeError, match="loss is not finite at step 2"):
+        tally.settle()
+
+
+def test_it_names_versions_machine_and_data() -> None:
+    run = run_of(SMALL)
+    found = origin_of(run)
+    assert found["dpcore"] == __version__
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == np.__version__
+    assert {key: found[key] for key in ("device", "threads", "torch")} == where(run)
+    assert found["data"] == fingerprint_of(load(SMALL.dataset, SMALL.source))
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_it_names_the_device_that_was_found_and_the_torch_that_trains(monkeypatch) -> None:
+    monkeypatch.undo()  # the machine as it is
+    found = origin_of(run_of(dataclasses.replace(SMALL, device="auto")))
+    assert not found["device"].startswith("auto")
+    assert found["torch"] == torch.__version__
+
+
+def test_the_secret_of_a_run_is_not_in_it() -> None:
+    run = run_of(dataclasses.replace(SMALL, seed=None))
+    assert run.secret
+    text = json.dumps(origin_of(run))
+    assert f"{run.secret}" not in text
+    assert f"{run.secret:x}" not in text

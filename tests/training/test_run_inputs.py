@@ -13,7 +13,7 @@ import torch
 from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.kinds import IdxFile
-from dpcore.data.loading import Images, load
+from dpcore.data.loading import load
 from dpcore.training import checkpoint, inputs
 from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
@@ -24,7 +24,6 @@ from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
-from dpcore.training.gradients import book_keeping
 from dpcore.training.loop import TOLD, train
 from tests.training.small_runs import run_of, ticking
 
@@ -93,20 +92,6 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     assert torch.equal(again.train[0][:], unit.train[0][:])
 
 
-def test_one_view_of_pixels_goes_by_no_way_of_views(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reached(*_: object) -> None:
-        raise AssertionError("a way of views")
-
-    monkeypatch.setattr(inputs, "finding", reached)
-    monkeypatch.setattr(pieces, "views_of", reached)
-    monkeypatch.setattr(book_keeping, "AVERAGED", {})
-    x = inputs.inputs_of(small(views=1), CPU).train[0]
-    assert (x[:].shape, x[:].dtype) == ((120, 1, 28, 28), torch.float32)
-    ended(small(views=1))
-    with pytest.raises(AssertionError, match="a way of views"):
-        ended(small(views=2))
-
-
 @pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
 @pytest.mark.parametrize("views", [1, 2])
 def test_a_run_trains_on_features_and_again_to_the_same_bits(model: str, views: int) -> None:
@@ -131,20 +116,11 @@ def test_a_neighbour_moves_the_clipped_sum_by_at_most_c(views: int) -> None:
         assert moved.norm() >= run.config.clip_norm * 0.9  # so large a weight makes every gradient long
 
 
-def test_other_features_have_another_fingerprint_and_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_features_have_another_fingerprint() -> None:
     scatter = small(features="scatter")
     prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
     assert len({*prints}) == 3
     assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
-    found = inputs.finding
-
-    def unkept(part: Images, kind: str, views: int):
-        features = yield from found(part, kind, views)
-        return features._replace(note="The features could not be kept.")
-
-    monkeypatch.setattr(inputs, "finding", unkept)
-    started = next(event for event in train(scatter, ticking()) if isinstance(event, Started))
-    assert "could not be kept" in started.engine
 
 
 def test_a_run_is_not_taken_up_again_on_features_that_have_changed(
@@ -218,42 +194,8 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     assert not any(isinstance(event, Preparing) for event in train(config, ticking(), begun=begun))
 
 
-def test_a_run_that_is_closed_while_features_are_computed_leaves_torch_its_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
-    before = torch.get_num_threads()
-    events = train(small(features="scatter", views=2), ticking())
-    assert isinstance(next(events), Preparing)
-    events.close()
-    assert torch.get_num_threads() == before
-
-
-def test_a_run_that_waits_for_another_s_features_says_how_far_these_are_and_can_be_closed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
-    first, second = (train(small(features="scatter", seed=seed), ticking()) for seed in (0, 1))
-    said = [next(first), next(second)]
-    assert said[0] == said[1]
-    assert isinstance(said[0], Preparing)
-    second.close()
-    *_, last = first
-    assert isinstance(last, Finished)
-    assert len(list((catalogue.data_root() / "features").iterdir())) == 2  # of both parts, and no lock file
-
-
-def test_what_progress_raises_ends_the_work() -> None:
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        inputs.inputs_of(small(features="scatter"), CPU, stop)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_what_does_not_go_together_is_named() -> None:
+    for options, message in [
         ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),
         ({"features": "scatter", "model": "cnn"}, "few scatter's model='cnn' to be one of"),
         ({"model": "map_cnn"}, "few's model='map_cnn' to be one of"),
@@ -264,11 +206,9 @@ def test_what_progress_raises_ends_the_work() -> None:
         ({"views": 2, "model": "mlp", "pca": 5}, "no DP-PCA and no relevances with views=2"),
         ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "no DP-PCA and no relevances with views=2"),
         ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "no views=2 without a data set of im"),
-    ],
-)
-def test_what_does_not_go_together_is_named(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        small(**options)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            small(**options)
 
 
 def test_a_kind_of_features_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> None:

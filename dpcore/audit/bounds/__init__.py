@@ -12,7 +12,7 @@ Needs no trainer and no torch: arrays come in, and each audit returns a `Finding
 
 from dpcore.audit.bounds.families import Family, GaussianFamily, NoiseFamily, PairFamily
 from dpcore.audit.bounds.finding import Evidence, Finding, bonferroni
-from dpcore.audit.bounds.generator import Charged, GeneratorFinding, audit_generator, audits_of_generator
+from dpcore.audit.bounds.generator import Charged, GeneratorFinding, audit_generator
 from dpcore.audit.bounds.influence import InfluenceFinding, audit_influence
 from dpcore.audit.bounds.losses import LossFinding, audit_losses
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
@@ -52,7 +52,6 @@ __all__ = [
     "audit_sampling",
     "audit_tradeoff",
     "audit_two_run",
-    "audits_of_generator",
     "bonferroni",
     "roc_of",
 ]

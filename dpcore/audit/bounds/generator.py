@@ -5,7 +5,7 @@ release beyond it, which an example can reach, a proof that the example took par
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
 from typing import ClassVar, NamedTuple, final
@@ -83,13 +83,6 @@ def audit_generator(
     """
     *_, last = tallies(draw, draws, block=block)
     return judged(last, charged=charged, confidence=confidence)
-
-
-def audits_of_generator(
-    draw: Callable[[int], ArrayLike], draws: int, *, charged: Charged | None = None, confidence: float = CONFIDENCE
-) -> Iterator[GeneratorFinding]:
-    """The finding after each block of draws. Only one that is chosen before, such as the last, keeps its confidence."""
-    return (judged(tally, charged=charged, confidence=confidence) for tally in tallies(draw, draws))
 
 
 def judged(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:

@@ -11,7 +11,7 @@ from dpcore import check
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
 from dpcore.audit.bounds.inputs import numbers, trouble
 from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
 ALLOWED = 1e-4  # of the clipping norm: sums of float32 are rounded
@@ -30,7 +30,6 @@ class InfluenceFinding(Finding):
     tried: int
     largest: float | None = None  # in clipping norms
     place: int | None = None  # which of those that were tried
-    epsilon_of_step: float | None = None  # the lower bound that one step alone shows
 
     def _measured(self) -> str:
         bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
@@ -69,7 +68,6 @@ def audit_influence(
     check.in_range(0, math.inf, influence=float(lengths.min()))
     largest = float(lengths.max())
     sure = max(largest - allowed, 0.0)
-    first = mechanism.releases[0]
     return InfluenceFinding(
         confidence=confidence,
         p_value=0.0 if sure > 1 else 1.0,
@@ -78,7 +76,6 @@ def audit_influence(
         tried=lengths.size,
         largest=largest,
         place=int(np.argmax(lengths)),
-        epsilon_of_step=_with_sensitivity(Mechanism((Release(first.q, first.sigma),)), sure, delta),
     )
 
 

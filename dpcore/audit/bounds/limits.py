@@ -5,14 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore import check
-from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.families import Family
 from dpcore.audit.bounds.finding import CONFIDENCE
 from dpcore.audit.bounds.guesses import Attempts, Guesses, options
 from dpcore.audit.bounds.one_run import best_of, one_run_epsilon
-from dpcore.audit.bounds.one_run_tradeoff import strongest
 from dpcore.audit.bounds.score_laws import ScoreLaws
-from dpcore.audit.bounds.two_run import Rates
 from dpcore.privacy.types import FloatArray
 
 
@@ -26,18 +22,6 @@ def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE)
     return one_run_epsilon(canaries, canaries, canaries, delta, 1 - confidence)
 
 
-def most_of_two_runs(scores: int, delta: float, confidence: float = CONFIDENCE) -> float:
-    """The lower bound of epsilon from so many scores, half of them in and half out, if a threshold never errs.
-
-    >>> [round(most_of_two_runs(m, 1e-5), 2) for m in (10, 100, 1000)]
-    [0.0, 2.57, 4.91]
-    """
-    check.whole(2, scores=scores)
-    check.in_range(0, 1, ends="()", confidence=confidence)
-    half, error = scores // 2, (1 - confidence) / 2
-    return Rates(0.0, float(rate_above(half, half, error)), float(rate_below(0, half, error))).epsilon(delta)
-
-
 class Expected(NamedTuple):
     """What the best canaries show in one run, about: with as many right guesses as are expected."""
 
@@ -49,15 +33,6 @@ def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence
     """What `audit_one_run` shows of so many canaries whose scores have these laws, about."""
     seen = _expected(laws, canaries)
     return Expected(*best_of(seen, delta, (1 - confidence) / len(seen.tried)))
-
-
-def expected_of_tradeoff(
-    laws: ScoreLaws, canaries: int, family: Family, delta: float, confidence: float = CONFIDENCE
-) -> Expected:
-    """What `audit_tradeoff` shows of so many canaries whose scores have these laws, about."""
-    seen = _expected(laws, canaries)
-    strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
-    return Expected(family.epsilon(strength, delta), best)
 
 
 def _expected(laws: ScoreLaws, canaries: int) -> Attempts:

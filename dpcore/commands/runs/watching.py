@@ -32,21 +32,24 @@ DOT = "•"
 MOST = 20  # runs in the picture
 
 
-def watch_one(store: Store, item: Run, *, as_json: bool = False) -> int:
+Wait = Callable[[float], object]  # waits so many seconds
+
+
+def watch_one(store: Store, item: Run, *, as_json: bool = False, wait: Wait = time.sleep) -> int:
     """Show a training run until it has ended, or until Ctrl-C, which ends the watching alone.
 
-    Where nobody looks, as behind a pipe, its events are printed, a line each.
+    Where nobody looks, as behind a pipe, its events are printed, a line each. `wait` is called between two looks.
     """
     if item.kind != TRAINING.name:
         raise ValueError(f"Expected run={item.id!r} to be a training run, but it is of the kind {item.kind}.")
     if as_json or not sys.stdout.isatty():
         say = printer(as_json)
-        return _follow(store, item, lambda _, __, new: [say(event) for event in new])
+        return _follow(store, item, lambda _, __, new: [say(event) for event in new], wait)
     with Live(console=Console(), auto_refresh=False) as live:
-        return _follow(store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True))
+        return _follow(store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True), wait)
 
 
-def watch_all(store: Store) -> int:
+def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
     """Show the training runs that run or wait until Ctrl-C. Errors: ValueError where there is no terminal."""
     if not sys.stdout.isatty():
         raise ValueError("Expected a terminal for list --watch; 'runs list' prints the runs once.")
@@ -54,11 +57,13 @@ def watch_all(store: Store) -> int:
         for _ in count():
             recover_dead(store)
             live.update(_of_runs(store.runs(Status.RUNNING, Status.QUEUED)), refresh=True)
-            time.sleep(PAUSE)
+            wait(PAUSE)
     return 0
 
 
-def _follow(store: Store, item: Run, show: Callable[[Run, Sequence[Event], Sequence[Event]], object]) -> int:
+def _follow(
+    store: Store, item: Run, show: Callable[[Run, Sequence[Event], Sequence[Event]], object], wait: Wait
+) -> int:
     """Show the run as it is now, all of its events, and the new ones, again and again until it has ended."""
     said: list[Event] = []
     with suppress(KeyboardInterrupt):
@@ -70,7 +75,7 @@ def _follow(store: Store, item: Run, show: Callable[[Run, Sequence[Event], Seque
             show(item, said, new)
             if not item.active:
                 break
-            time.sleep(PAUSE)
+            wait(PAUSE)
     return 0
 
 

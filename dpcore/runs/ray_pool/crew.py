@@ -1,5 +1,6 @@
 """What the head does round by round: it hears the workers, writes down what they say, and sees to what runs."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -28,16 +29,26 @@ class Crew:
     """Leads the workers of a cluster for a store.
 
     A worker that has given no answer for `stale` seconds is lost, and so is one of another kind whose run's heartbeat
-    has been the same for as long.
+    has been the same for as long. All that takes time is measured by `clock`; a round with nobody to hear waits by
+    `pause`.
     """
 
     def __init__(
-        self, store: Store, cluster: Cluster, train: str, cpus: int, gpus: float, stale: float = STALE
+        self,
+        store: Store,
+        cluster: Cluster,
+        train: str,
+        cpus: int,
+        gpus: float,
+        stale: float = STALE,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._store, self._cluster, self._stale = store, cluster, stale
-        self._roster = Roster(cluster)
+        self._store, self._cluster, self._stale, self._clock, self._pause = store, cluster, stale, clock, pause
+        self._roster = Roster(cluster, clock)
         self._staffing = Staffing(store, self._roster, train, cpus, gpus)
-        self._strangers = Heartbeats(store, stale)
+        self._strangers = Heartbeats(store, stale, clock)
         self._due: dict[str, float] = {}  # when to look again
 
     @property
@@ -59,10 +70,10 @@ class Crew:
 
     def _now_and_then(self, name: str, every: float, work: Callable[[], None]) -> None:
         """Do the work where it is due; where it takes long, as with very many runs, the more seldom."""
-        began = time.monotonic()
-        if began > self._due.get(name, 0.0):
+        began = self._clock()
+        if began > self._due.get(name, -math.inf):
             work()
-            now = time.monotonic()
+            now = self._clock()
             self._due[name] = now + max(every, SELDOM * (now - began))
 
     def dismiss(self) -> None:
@@ -73,13 +84,13 @@ class Crew:
     def _hear(self) -> None:
         asked = {worker.question: worker for worker in self.workers if worker.question is not None}
         if not asked:
-            time.sleep(WITHIN)
-        looked = time.monotonic()  # what takes time from here on, as writing to a store that is held, is not silence
+            self._pause(WITHIN)
+        looked = self._clock()  # what takes time from here on, as writing to a store that is held, is not silence
         for question in self._cluster.answered(list(asked), WITHIN):
             self._take(asked[question], question)
-        now = time.monotonic()
+        now = self._clock()
         for worker in list(self.workers):
-            if worker.ready and worker.silent_since and looked - worker.silent_since > self._stale:
+            if worker.ready and worker.silent_since is not None and looked - worker.silent_since > self._stale:
                 self._lose(worker, silent(worker.name, self._stale))
             elif worker.question is None and worker.run and now > worker.ask_from:
                 if worker.after is None:
@@ -94,18 +105,18 @@ class Crew:
         try:
             answer = self._cluster.answer(question)
         except NoAnswer:
-            worker.ask_from = time.monotonic() + 1.0
+            worker.ask_from = self._clock() + 1.0
             if not worker.run:  # nothing hangs on it
                 self._lose(worker, "The cluster has lost touch with one.")
             return
         except Gone as error:
             self._lose(worker, f"Its worker {worker.name} is gone: {error}")
             return
-        worker.silent_since, worker.heard = None, time.monotonic()
+        worker.silent_since, worker.heard = None, self._clock()
         if worker.asking == "hello" and not worker.ready:
             self._staffing.welcome(worker, answer)
         elif worker.asking == "forget":
-            worker.since = time.monotonic()
+            worker.since = self._clock()
         elif worker.asking == "news" and worker.run:
             self._take_news(worker, worker.run, answer)
 
@@ -115,7 +126,7 @@ class Crew:
             return
         after, worker.after = worker.after or 0, None  # until it is known how much was written down
         worker.after = after + record(self._store, run, after, news, worker.name)
-        now = time.monotonic()
+        now = self._clock()
         if news.bodies:
             worker.beaten = now
         elif now - worker.beaten > BEAT:
@@ -174,7 +185,7 @@ class Crew:
             self._store.recover(run, f"Its worker {worker.name} has another run.")
         elif run.cancelling:
             self._cancel(worker, run)
-        elif time.monotonic() - worker.began > (longest := longest_here(self._store.home)):
+        elif self._clock() - worker.began > (longest := longest_here(self._store.home)):
             self._store.end(run.id, Status.FAILED, overdue(longest), worker.name)
             self._roster.end(worker)
 
@@ -187,9 +198,9 @@ class Crew:
     def _cancel(self, worker: Worker, run: Run) -> None:
         """Ask it to stop; where it does not heed that, end it."""
         if worker.cancelled is None:
-            worker.cancelled = time.monotonic()
+            worker.cancelled = self._clock()
             self._cluster.ask(worker.handle, "cancel", run.id)
-        elif time.monotonic() - worker.cancelled > GRACE:
+        elif self._clock() - worker.cancelled > GRACE:
             self._lose(worker, "")
 
     def _find(self, run: Run, name: str) -> None:

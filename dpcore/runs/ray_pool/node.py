@@ -36,7 +36,14 @@ class NodeWorker:
     come back, and a run goes on meanwhile.
     """
 
-    def __init__(self, train: str, threads: int, gpus: float, leave: Callable[[int], object] = os._exit) -> None:
+    def __init__(
+        self,
+        train: str,
+        threads: int,
+        gpus: float,
+        leave: Callable[[int], object] = os._exit,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         os.environ["OMP_NUM_THREADS"] = str(threads)  # before torch is loaded
         if not gpus:
             os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -48,21 +55,21 @@ class NodeWorker:
             load(TAKE_PART)(FOR_RUNS * gpus)
         if train == TRAINING.work:  # another function need not end after one step
             warm_up(self._train, self._home)
-        self._leave = leave
+        self._leave, self._clock, self._ended = leave, clock, threading.Event()
         self._store: Store | None = None
         self._run = ""
-        self._asked = time.monotonic()
+        self._asked = self._clock()
         threading.Thread(target=self._end_when_abandoned, daemon=True).start()
 
     def hello(self) -> dict[str, str]:
         """What the head wants to know of a worker that has warmed up."""
-        self._asked = time.monotonic()
+        self._asked = self._clock()
         device = device_here(self._home)
         return {"version": dpcore.__version__, "node": socket.gethostname(), "device": device}
 
     def work(self, job: Job, worker: str) -> None:
         """Begin a run under this worker's name; nothing, where it has begun already."""
-        self._asked = time.monotonic()
+        self._asked = self._clock()
         if self._run == job.run:
             return
         self.forget()
@@ -72,7 +79,7 @@ class NodeWorker:
 
     def news(self, run: str, after: int) -> News | None:
         """What is new of a run behind event number `after`; None where it is not here."""
-        self._asked = time.monotonic()
+        self._asked = self._clock()
         return news_of(self._store, run, after) if self._store and run == self._run else None
 
     def cancel(self, run: str) -> None:
@@ -82,7 +89,7 @@ class NodeWorker:
 
     def forget(self) -> None:
         """Remove what is kept of the last run: the head has it."""
-        self._asked = time.monotonic()
+        self._asked = self._clock()
         if self._store:
             self._store.close()
             shutil.rmtree(self._home / self._run, ignore_errors=True)
@@ -114,13 +121,18 @@ class NodeWorker:
 
     def _end_when_abandoned(self) -> None:
         """End where no head asks any more: a run goes on to its end, and waits long to be fetched."""
-        while True:
-            time.sleep(LOOK)
-            silent = time.monotonic() - self._asked
-            if silent > UNHEARD or (silent > ABANDONED and not self._run):
-                return self._end()
+        while not self._ended.wait(LOOK):
+            if self.abandoned:
+                self._end()
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody has asked for so long that nobody will."""
+        silent = self._clock() - self._asked
+        return silent > UNHEARD or (silent > ABANDONED and not self._run)
 
     def _end(self) -> None:
+        self._ended.set()
         shutil.rmtree(self._home, ignore_errors=True)
         self._alive.close()
         self._leave(1)

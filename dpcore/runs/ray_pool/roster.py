@@ -1,8 +1,10 @@
 """The workers of a cluster that a head leads, and what it asks them."""
 
+import math
 import secrets
 import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from dpcore.runs.ray_pool.cluster import Cluster, Shape
@@ -19,25 +21,29 @@ class Worker:
     name: str
     handle: Any
     shape: Shape | None  # None: of an earlier head, it gets no other run
+    born: float  # when this head first knew of it
     asking: str = ""
     question: Any = None
     run: Run | None = None
     after: int | None = 0  # events that the store has; None where it has to be asked
     silent_since: float | None = None  # since the first question that it has not answered
     ready: bool = False
-    since: float = field(default_factory=time.monotonic)  # since when it starts, or waits
-    heard: float = field(default_factory=time.monotonic)  # when it answered last, or was first known of
-    began: float = field(default_factory=time.monotonic)  # when its run did, as far as this head has seen it
-    ask_from: float = 0.0
-    beaten: float = 0.0
+    since: float = 0.0  # since when it starts, or waits
+    heard: float = 0.0  # when it answered last, or was first known of
+    began: float = 0.0  # when its run did, as far as this head has seen it
+    ask_from: float = -math.inf
+    beaten: float = -math.inf
     cancelled: float | None = None
+
+    def __post_init__(self) -> None:
+        self.since = self.heard = self.began = self.born
 
 
 class Roster:
     """All workers that a head leads: they start, wait for a run, or have one."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
+    def __init__(self, cluster: Cluster, clock: Callable[[], float] = time.monotonic) -> None:
+        self.cluster, self.clock = cluster, clock
         self.workers: list[Worker] = []
 
     @property
@@ -48,7 +54,7 @@ class Roster:
     def start(self, shape: Shape, train: str) -> None:
         """Have a new worker start: it answers the first question once it has warmed up."""
         name = MARK + secrets.token_hex(8)
-        worker = Worker(name, self.cluster.start(name, shape, train), shape)
+        worker = Worker(name, self.cluster.start(name, shape, train), shape, self.clock())
         self.workers.append(worker)
         self.ask(worker, "hello")
 
@@ -56,15 +62,16 @@ class Roster:
         """Lead a worker that an earlier head gave a run; whether it lives."""
         handle = self.cluster.find(name)
         if handle:
-            self.workers.append(Worker(name, handle, None, run=run, after=run.sequence, ready=True))
+            found = Worker(name, handle, None, self.clock(), run=run, after=run.sequence, ready=True)
+            self.workers.append(found)
         return bool(handle)
 
     def ask(self, worker: Worker, method: str, *values: Any) -> None:
         """Put a question to a worker, which then has no other one."""
-        now = time.monotonic()
+        now = self.clock()
         worker.asking, worker.question = method, self.cluster.ask(worker.handle, method, *values)
         worker.ask_from = now + EVERY
-        worker.silent_since = worker.silent_since or now
+        worker.silent_since = now if worker.silent_since is None else worker.silent_since
 
     def end(self, worker: Worker) -> None:
         """End a worker at once."""

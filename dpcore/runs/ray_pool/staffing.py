@@ -1,6 +1,6 @@
 """Workers for what waits: started as far as the cluster has a place, given a run once they wait, ended where idle."""
 
-import time
+import math
 
 import dpcore
 from dpcore.runs.ray_pool.cluster import Shape, shapes_of
@@ -23,7 +23,7 @@ class Staffing:
         self._store, self._roster, self._train, self._cpus, self._gpus = store, roster, train, cpus, gpus
         self.trouble: str | None = None
         self._shapes: list[Shape] = []
-        self._failures, self._not_before = 0, 0.0
+        self._failures, self._not_before = 0, -math.inf
 
     def assign(self) -> None:
         """Claim for workers that wait: so a run has its place on the cluster before it leaves the queue."""
@@ -36,13 +36,13 @@ class Staffing:
             if run is None:
                 none_for.add(shape)
             else:
-                worker.run, worker.after, worker.began = run, run.sequence, time.monotonic()
+                worker.run, worker.after, worker.began = run, run.sequence, self._roster.clock()
                 self._roster.ask(worker, "work", job_of(self._store, run), worker.name)
                 given += 1
 
     def adjust(self) -> None:
         """Start workers for what waits, as far as the cluster has a place for them; end those that wait for nothing."""
-        now, waiting = time.monotonic(), self._store.runs(Status.QUEUED, kind=None)
+        now, waiting = self._roster.clock(), self._store.runs(Status.QUEUED, kind=None)
         if waiting:
             self._shapes = shapes_of(self._roster.cluster.has_gpus(), self._cpus, self._gpus)
         wanted = {shape: sum(_is_for(shape, run) for run in waiting) for shape in self._shapes}
@@ -64,7 +64,7 @@ class Staffing:
         if not self._failures:
             self.trouble = None
         starting = [worker for worker in self._roster.workers if not worker.ready]
-        new = sum(time.monotonic() - worker.since < NEW for worker in starting)
+        new = sum(self._roster.clock() - worker.since < NEW for worker in starting)
         for _ in range(min(most, cluster.room(shape) - new, AT_ONCE - len(starting))):
             self._roster.start(shape, self._train)
 
@@ -75,7 +75,7 @@ class Staffing:
             self._roster.end(worker)
             self.note_failure(f"Expected dpcore {here} on every node, but {hello['node']} has {there}.")
             return
-        worker.ready, worker.since = True, time.monotonic()
+        worker.ready, worker.since = True, self._roster.clock()
         self._failures, self.trouble = 0, None
         if hello["device"] and worker.shape and "auto" in (worker.shape.devices or ("auto",)):
             device_path(self._store.home).write_text(hello["device"], encoding="utf-8")
@@ -83,7 +83,7 @@ class Staffing:
     def note_failure(self, trouble: str) -> None:
         """Have no worker started for a while, longer from failure to failure."""
         self._failures += 1
-        self._not_before = time.monotonic() + min(2.0**self._failures, LONGEST_WAIT)
+        self._not_before = self._roster.clock() + min(2.0**self._failures, LONGEST_WAIT)
         self.trouble = trouble
 
 

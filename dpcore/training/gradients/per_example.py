@@ -25,7 +25,6 @@ class PerExample(Engine):
         super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
         self.name = f"vmap: {why}"
         self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
-        self._gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
         owners = [owner(name) for name, _ in module.named_parameters()]
         sizes = [weight.numel() for weight in module.parameters()]
         pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
@@ -47,7 +46,9 @@ class PerExample(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        by_name, losses = self._gradients(dict(self.module.named_parameters()), x, y)
+        # made anew for each part: kept, it would hold the engine that holds it, and the memory of both
+        gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
+        by_name, losses = gradients(dict(self.module.named_parameters()), x, y)
         rows = torch.cat([gradient.flatten(1) for gradient in by_name.values()], 1)  # (B, d)
         del by_name
         if treatment.transform:

@@ -15,7 +15,7 @@ from pages.parts.audit.audit_results import expected_seconds
 from pages.parts.audit.audited_run import take_settings_of
 from pages.parts.audit.request_form import Asked
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.faults import say_once, verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
 
@@ -48,7 +48,7 @@ def audit_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None
 
 @whole
 def begin(store: Store, request: AuditRequest) -> None:
-    """Queue an audit and show it; the second click of a double click does nothing."""
+    """Queue an audit and show it. While one goes on no other is begun, as the page says beside the button."""
     if _active(store) is not None:
         return
     if not may_start(user := current_user()):
@@ -80,8 +80,7 @@ def cancel(store: Store, run: str) -> None:
 
 def shown(store: Store) -> Run | None:
     """The audit to show, if there is one; of a finished training run that the address names the settings are taken."""
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem)
+    say_once(PROBLEM)
     if restoring() or SHOWN not in st.session_state:
         st.session_state[SHOWN] = st.query_params.get(PARAMETER, "")
     run = _found(store, st.session_state[SHOWN])

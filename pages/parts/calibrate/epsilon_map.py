@@ -1,7 +1,6 @@
 """The map of epsilon over sigma and epochs: its axes, its cells in cached strips, its data, and what a click loads."""
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache, partial
@@ -45,8 +44,7 @@ WHOLE = 5  # epochs, from which on the map has whole ones only
 BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen
-FIRST = "rdp"  # painted first where the map takes long: a proven bound, and quick
-PATIENCE = 0.1  # seconds until then
+FIRST = "rdp"  # painted first where the certified map, which takes long, is not known yet: a proven bound, and quick
 WAITING = "So far by RDP, a proven upper bound."
 
 
@@ -111,14 +109,13 @@ def show_map(shown: Shown) -> None:
     st.session_state[AXES] = axes
     early, place, below = st.empty(), st.container(), st.container()
     parts: list[Grid] = []
-    started, slow = time.perf_counter(), False
+    coming = by == CERTIFIED and not known(axes, by)
+    if coming:
+        first = joined(list(strips(axes, FIRST)))
+        early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=shown.alt(first, axes))
     for part in strips(axes, by):
         parts.append(part)
-        if not slow and by != FIRST and time.perf_counter() - started > PATIENCE:
-            slow = True
-            first = joined(list(strips(axes, FIRST)))
-            early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=shown.alt(first, axes))
-        if slow:
+        if coming:
             done = sum(len(each.sigmas) for each in parts)
             below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
     grid = joined(parts)
@@ -181,13 +178,31 @@ def axes_of(setting: Setting, by: str) -> Axes:
 
 def strips(axes: Axes, by: str) -> Iterator[Grid]:
     """The map, a few sigmas at a time."""
+    for few in _few_sigmas(axes):
+        kept = _kept(few, by)
+        if not kept:
+            kept.append(_computed(few, by))
+        yield kept[0]
+
+
+def known(axes: Axes, by: str) -> bool:
+    """Whether the whole map has been computed before, for any reader."""
+    return all(_kept(few, by) for few in _few_sigmas(axes))
+
+
+def _few_sigmas(axes: Axes) -> Iterator[Axes]:
     for start in range(0, len(axes.sigmas), STRIP):
-        yield strip(axes._replace(sigmas=axes.sigmas[start : start + STRIP]), by)
+        yield axes._replace(sigmas=axes.sigmas[start : start + STRIP])
 
 
 @lru_cache(maxsize=128)
-def strip(axes: Axes, by: str) -> Grid:
-    """A few sigmas of the map; +inf with a note where the accountant gives up."""
+def _kept(axes: Axes, by: str) -> list[Grid]:
+    """The strip once somebody has computed it, who adds it here; empty before."""
+    return []
+
+
+def _computed(axes: Axes, by: str) -> Grid:
+    """A strip; +inf with a note where the accountant gives up."""
     try:
         return epsilon_grid(axes.sigmas, axes.steps, axes.q, axes.delta, by, recipe=axes.recipe)
     except RuntimeError as error:

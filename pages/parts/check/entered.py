@@ -97,7 +97,7 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
         with columns[place % 2]:
             texts[name] = _field(name, key(name))
     chosen = {name: _choice(name, key(name)) for name in choices}
-    values = {name: _value(name, text) for name, text in texts.items() if text.strip()}
+    values = {name: value_in(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
 
 
@@ -116,7 +116,8 @@ def _choice(name: str, key: str) -> str:
     return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
 
 
-def _value(name: str, text: str) -> object:
+def value_in(name: str, text: str) -> object:
+    """The value of a field's text. Errors: ValueError says what is wrong with it."""
     if name == "epsilon":
         return printed_epsilon(text)
     value, _ = value_of(text, name)

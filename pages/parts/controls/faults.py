@@ -15,6 +15,7 @@ TOP = "fault_top"
 UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
 NAMED = re.compile(r"Expected (\w+)(?: k)?=")
 OTHERWISE = {"epochs": "steps", "batch": "q"}  # the control that may stand in place of another
+UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 T = TypeVar("T")
 
 
@@ -37,6 +38,12 @@ def say(sentence: str) -> None:
     """Draw what is wrong under the control that the sentence names, or here."""
     place = _control_in(sentence)
     (st if place is None else place).error(sentence)
+
+
+def say_once(key: str) -> None:
+    """Draw why the last click did nothing, if the session has a sentence under this key, which ends with that."""
+    if sentence := st.session_state.pop(key, None):
+        (st.info if sentence == UNDER_WAY else st.error)(sentence)
 
 
 def noted_at_control(sentence: str) -> None:

@@ -137,13 +137,12 @@ def _valid(quantity: Quantity, wanted: str) -> tuple[str, str]:
 
 
 def _parse(name: str, text: str) -> float:
-    plain = text.strip().replace("_", "").replace(" ", "")
-    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", plain):
-        plain = plain.replace(",", "")
+    plain = check.ungrouped(text.strip().replace("_", "").replace(" ", ""))
     fraction = FRACTION.fullmatch(plain)
     try:
         value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise ValueError(f"Expected {name}={verbatim(text)} to be a number.") from None
+        hint = check.COMMAS if "," in text else ""
+        raise ValueError(f"Expected {name}={verbatim(text)} to be a number{hint}.") from None
     check.finite(**{name: value})
     return value

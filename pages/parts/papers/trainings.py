@@ -17,6 +17,7 @@ from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import choice_by_title
+from pages.parts.controls.faults import say_once
 from pages.parts.controls.number import number
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
@@ -67,8 +68,7 @@ def _start(training: Training, name: str) -> None:
     config = training.config
     seeds = int(number(REPEATS))
     store, _, _ = run_store(st)
-    if problem := st.session_state.pop(run_picker.PROBLEM, None):
-        st.error(problem)
+    say_once(run_picker.PROBLEM)
     here = config.source in available(config.dataset)
     started = st.session_state.get(STARTED, {}).get(name, [])
     waiting = _active(store, started)

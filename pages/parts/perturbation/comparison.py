@@ -12,7 +12,7 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
 from pages.parts.perturbation.request_form import Asked
@@ -45,13 +45,14 @@ def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> No
 
 @whole
 def begin(store: Store, request: Request) -> None:
-    """Queue a comparison and show it; the second click of a double click does nothing."""
+    """Queue a comparison and show it; one that is shown and still under way is not begun again."""
     if not may_start(user := current_user()):
         st.session_state[PROBLEM] = NOBODY
         return
     try:
         now = _active(store)
         if now is not None and now.settings == request.to_json():
+            st.session_state[PROBLEM] = UNDER_WAY
             return
         (st.session_state[SHOWN],) = within_limits.submit(store, [(request, "")], user.owner)
         if now is not None and now.id in _mine() and may_change(now):  # nobody waits for it any more
@@ -80,8 +81,7 @@ def cancel(store: Store, run: str) -> None:
 
 def shown(store: Store) -> Run | None:
     """The comparison to show, if there is one; what the address names in vain is said."""
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem)
+    say_once(PROBLEM)
     if restoring() or SHOWN not in st.session_state:
         st.session_state[SHOWN] = st.query_params.get(PARAMETER, "")
     run, asked = None, st.session_state[SHOWN]

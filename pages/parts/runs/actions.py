@@ -13,7 +13,6 @@ from dpcore.runs.store import Store
 from pages.parts.calibrate.question import load
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
-from pages.parts.controls.second_click import is_second_click, note_started
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.people.visitor import may_change
 from pages.parts.runs.choosing import Chosen
@@ -68,9 +67,7 @@ def cancel_runs(store: Store, ids: list[str]) -> None:
 
 @whole
 def _resume(store: Store, ids: list[str]) -> None:
-    if not is_second_click(wish := ("resume", *ids)):
-        each_of(store, ids, run_picker.go_on)
-        note_started(wish)
+    each_of(store, ids, run_picker.go_on)
 
 
 @whole

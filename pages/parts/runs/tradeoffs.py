@@ -85,7 +85,7 @@ def _left_out(found: Sequence[Ended], outcomes: Sequence[Outcome], left: int) ->
     if len(private) > MOST + len(front(outcomes)):
         said.append(f"Beside the front {MOST:,} of {len(private):,} are drawn.")
     if left:
-        said.append(f"{left:,} epsilons are still computed.")
+        said.append(f"{left:,} epsilon{'s are' if left > 1 else ' is'} still computed.")
     elif without := len(found) - len(outcomes):
         said.append(f"{without:,} private run{'s' * (without > 1)} without any epsilon cannot be drawn.")
     return "".join(f" {each}" for each in said)

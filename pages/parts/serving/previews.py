@@ -21,8 +21,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pages.parts.shell.turns import before_pages
-
 Drawn = dict[str, Any]  # what of `live_chart`'s data changes with the value
 Draw = Callable[[str, str], Drawn | None]  # of a field's key and its text; ValueError or None where it cannot
 LONGEST = 100  # characters of a key and of a text: fields hold fewer
@@ -62,8 +60,7 @@ async def answer(request: Request) -> Response:
         return PlainTextResponse("One value at a time.", 429)
     preview.busy = True
     try:
-        with before_pages():
-            body = await asyncio.get_running_loop().run_in_executor(_drawing, drawn, preview.draw, field, text)
+        body = await asyncio.get_running_loop().run_in_executor(_drawing, drawn, preview.draw, field, text)
     finally:
         preview.busy = False
     return Response(body, media_type="application/json") if body else Response(status_code=204)

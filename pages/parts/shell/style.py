@@ -11,7 +11,9 @@ PAGE = """
 .stMainBlockContainer {padding: 4rem 2.5rem 3rem}
 .stMainBlockContainer h1 {font-size: 1.45rem; padding: 0}
 [data-stale="true"] {opacity: 1 !important; transition: none !important}  /* fading repaints the whole page */
-[data-testid="stCaptionContainer"] {color: inherit; opacity: .8}  /* the theme's grey is too faint for small print */
+[data-testid="stCaptionContainer"] {  /* the theme's grey is too faint for small print; links keep their own colour */
+  color: color-mix(in srgb, currentColor 80%, transparent); opacity: 1
+}
 :is([data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primaryFormSubmit"]):enabled,
 [data-testid="stMultiSelect"] [data-tag]
   {background-color: FILLED; border-color: FILLED}  /* white on the dark theme's own colour is too faint */

@@ -1,10 +1,12 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.in_words import when
@@ -15,10 +17,11 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import verbatim
-from pages.parts.controls.second_click import is_second_click, note_started
+from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
+from pages.parts.runs.coming import EVERY
+from pages.parts.runs.costs import Spending, learn, spending_of
 from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import numbered
 
@@ -37,33 +40,48 @@ LOOKED_UP = 100  # ids of an address
 
 
 class Lines(NamedTuple):
-    """What the widget says of the runs, and the statuses that they had when it did."""
+    """What the widget says of the runs, the statuses that they had when it did, and how many epsilons were to come."""
 
     said: dict[str, str]
     statuses: dict[str, Status]
+    coming: int = 0
 
 
 @whole
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data."""
-    if is_second_click(wish := ("train", *configs)):
-        return
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data.
+
+    Those that this session began and that are still under way count: a second click on the same settings adds none.
+    """
     if not may_start(user := current_user()):
         st.session_state[PROBLEM] = NOBODY
         return
     runs: list[str] = []
     others = shown_runs()
     try:
+        configs = list((Counter(configs) - Counter(run.config for run in under_way(store))).elements())
+        if not configs:
+            st.session_state[PROBLEM] = UNDER_WAY
+            return
         names = numbered([described(config) for config in configs], configs)
         runs = within_limits.submit(store, list(zip(configs, names, strict=True)), user.owner)
-        _mine().update(runs)
+        note_started(runs)
         together = others and _overlays(store, others[0], configs[0])
     except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
         st.session_state[PROBLEM] = str(error)
         together = False
     if runs:
-        note_started(wish)
         show([*others, *runs][-MOST:] if together else runs)
+
+
+def under_way(store: Store) -> list[Run]:
+    """The runs that this session began and that go on, without those that are being cancelled."""
+    return [run for run in runs_of(store, sorted(_mine())) if run.active and not run.cancelling]
+
+
+def note_started(runs: Iterable[str]) -> None:
+    """Note that this session began these runs."""
+    _mine().update(runs)
 
 
 def shown_runs() -> list[str]:
@@ -73,18 +91,18 @@ def shown_runs() -> list[str]:
 
 @whole
 def go_on(store: Store, run: str) -> None:
-    """Queue the rest of a run that ended early, and show it in its place; later clicks of a double click do nothing."""
-    if is_second_click(wish := ("resume", run)):
-        return
+    """Queue the rest of a run that ended early, and show it in its place; say so where this session did that before."""
     try:
+        if any(each.parent == run for each in under_way(store)):
+            st.session_state[PROBLEM] = UNDER_WAY
+            return
         if not allowed(store.run(run), "resume"):
             return
         new = within_limits.submit_rest(store, run)
     except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return
-    note_started(wish)
-    _mine().add(new)
+    note_started([new])
     show([new if each == run else each for each in shown_runs() or [run]])
 
 
@@ -202,8 +220,7 @@ def can_be_charted(run: Run) -> bool:
 def settle(known: Mapping[str, Run]) -> None:
     """Make the runs on the charts agree with the address and with what is known, and say what does not."""
     _ask_first()
-    if problem := st.session_state.pop(PROBLEM, None):
-        st.error(problem)
+    say_once(PROBLEM)
     if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
         show(_from_address(known))
     if gone := [run for run in shown_runs() if run not in known]:
@@ -257,14 +274,26 @@ def readable(run: Run) -> bool:
 
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
-    """What is said of each run. It stays while the widget does, which is a new one once a run has another status."""
+    """What is said of each run. It stays while the widget does.
+
+    The widget is a new one once a run has another status, and when all epsilons are known that it had to do without.
+    """
     statuses = {run.id: run.status for run in runs}
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
-    if any(before.statuses.get(run, status) != status for run, status in statuses.items()):
+    spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
+    if coming := learn(spendings):
+        st.fragment(_wait_for, run_every=EVERY)(spendings)
+    known = before.coming and not coming
+    if known or any(before.statuses.get(run, status) != status for run, status in statuses.items()):
         show(shown_runs())
         before = Lines({}, {})
     new = [run for run in runs if run.id not in before.said]
     tests = store.latest_tests([run.id for run in new]) if store else {}
     said = before.said | choices(new, tests, before.said.values())
-    st.session_state[LINES] = Lines(said, before.statuses | statuses)
+    st.session_state[LINES] = Lines(said, before.statuses | statuses, coming)
     return said
+
+
+def _wait_for(spendings: Sequence[Spending]) -> None:
+    if not learn(spendings):
+        st.rerun()

@@ -1,14 +1,21 @@
-"""The p-value of the audit in one run: against the sum it is made of, and against mechanisms that it must hold for."""
+"""Audits in one run, against the sum of the theorem, a linear program, and mechanisms that they must hold for."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import linprog
 
+from dpcore.audit.bounds.families import GaussianFamily, NoiseFamily, PairFamily
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.guesses import OPTIONS, Guesses, options, ranked
 from dpcore.audit.bounds.one_run import audit_one_run, one_run_epsilon, one_run_p_value
+from dpcore.audit.bounds.one_run_tradeoff import LeastError, audit_tradeoff, rejects, tradeoff_p_value
+from dpcore.privacy import gaussian
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
 DELTA = 1e-3
 
@@ -20,12 +27,12 @@ def brute(canaries: int, guesses: int, correct: int, epsilon: float, delta: floa
     return min(1.0, tail + 2 * canaries * delta * max(gaps))
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.4, 2.0])
-@pytest.mark.parametrize("delta", [0.0, 1e-4, 0.02])
 @pytest.mark.parametrize(("canaries", "guesses", "correct"), [(40, 40, 30), (40, 10, 9), (40, 10, 10), (7, 7, 1)])
-def test_it_is_the_sum_of_the_theorem(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> None:
-    expected = brute(canaries, guesses, correct, epsilon, delta)
-    assert one_run_p_value(canaries, guesses, correct, epsilon, delta) == pytest.approx(expected, rel=1e-9)
+def test_it_is_the_sum_of_the_theorem(canaries: int, guesses: int, correct: int) -> None:
+    for epsilon, delta in itertools.product((0.0, 0.4, 2.0), (0.0, 1e-4, 0.02)):
+        expected = brute(canaries, guesses, correct, epsilon, delta)
+        found = one_run_p_value(canaries, guesses, correct, epsilon, delta)
+        assert found == pytest.approx(expected, rel=1e-9), (epsilon, delta)
 
 
 def tails(canaries: int, epsilon: float, delta: float) -> dict[str, np.ndarray]:
@@ -44,23 +51,19 @@ def tails(canaries: int, epsilon: float, delta: float) -> dict[str, np.ndarray]:
     return {"randomized response": response, "each told": each_told, "all told": all_told, **some}
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("canaries", [5, 30, 120])
-def test_no_mechanism_of_this_epsilon_and_delta_is_right_more_often(canaries: int, epsilon: float) -> None:
-    claimed = [one_run_p_value(canaries, canaries, v, epsilon, DELTA) for v in range(canaries + 1)]
-    for name, tail in tails(canaries, epsilon, DELTA).items():
-        assert np.all(tail <= np.array(claimed) * (1 + 1e-9)), name
+def test_no_mechanism_of_this_epsilon_and_delta_is_right_more_often(canaries: int) -> None:
+    for epsilon in (0.0, 0.5, 2.0):
+        claimed = [one_run_p_value(canaries, canaries, v, epsilon, DELTA) for v in range(canaries + 1)]
+        for name, tail in tails(canaries, epsilon, DELTA).items():
+            assert np.all(tail <= np.array(claimed) * (1 + 1e-9)), (name, epsilon)
 
 
-def test_without_the_charge_for_delta_a_mechanism_would_be_right_more_often() -> None:
-    """The test above would see it: at delta = 0 all that is charged is randomized response."""
+def test_without_delta_randomized_response_is_met_exactly_and_another_mechanism_is_right_more_often() -> None:
+    """The test above would see that delta is not charged: without it all that is charged is randomized response."""
     claimed = np.array([one_run_p_value(30, 30, v, 0.5, 0.0) for v in range(31)])
-    assert np.any(tails(30, 0.5, DELTA)["all told"] > 2 * claimed)
-
-
-def test_randomized_response_is_met_exactly_without_delta() -> None:
-    claimed = [one_run_p_value(30, 30, v, 0.5, 0.0) for v in range(31)]
     np.testing.assert_allclose(claimed, tails(30, 0.5, 0.0)["randomized response"], rtol=1e-9)
+    assert np.any(tails(30, 0.5, DELTA)["all told"] > 2 * claimed)
 
 
 def response(generator: np.random.Generator, epsilon: float, canaries: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -107,11 +110,12 @@ def test_numbers_of_guesses_that_were_chosen_before_pay_for_none() -> None:
     assert audit_one_run(scores, included, 1e-5, choice="split").canaries == 200
 
 
-@pytest.mark.parametrize(("canaries", "correct", "delta"), [(100, 90, 0.0), (1000, 700, 1e-5), (50, 50, 1e-4)])
-def test_at_the_bound_the_p_value_is_the_error(canaries: int, correct: int, delta: float) -> None:
-    epsilon = one_run_epsilon(canaries, canaries, correct, delta, 0.05)
-    assert one_run_p_value(canaries, canaries, correct, epsilon, delta) == pytest.approx(0.05, rel=1e-2)
-    assert one_run_p_value(canaries, canaries, correct, epsilon, delta) <= 0.05
+def test_at_the_bound_the_p_value_is_the_error() -> None:
+    for canaries, correct, delta in [(100, 90, 0.0), (1000, 700, 1e-5), (50, 50, 1e-4)]:
+        epsilon = one_run_epsilon(canaries, canaries, correct, delta, 0.05)
+        p_value = one_run_p_value(canaries, canaries, correct, epsilon, delta)
+        assert p_value == pytest.approx(0.05, rel=1e-2)
+        assert p_value <= 0.05, canaries
 
 
 def test_guesses_follow_from_scores_alone() -> None:
@@ -123,31 +127,19 @@ def test_guesses_follow_from_scores_alone() -> None:
     assert all(up + down <= 101 for up, down in options(101))
 
 
-TIED = {"two values": np.random.default_rng(0).integers(0, 2, 1000), "all 0 but one": np.arange(1000) == 700}
-
-
-@pytest.mark.parametrize("scores", TIED.values(), ids=TIED)
-@pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("choice", ["bonferroni", "split"])
-def test_equal_scores_show_nothing_however_the_canaries_are_ordered(
-    scores: np.ndarray, first: bool, choice: str
-) -> None:
+def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_ordered(choice: str) -> None:
     """Those that are in stand first, or last, as concatenated scores do; the scores have nothing to do with it."""
-    included = (np.arange(1000) < 500) == first
-    found = audit_one_run(scores, included, 1e-5, choice=choice, claimed=0.0)
-    assert not found.rejected
-    assert found.epsilon == 0
-    whole = audit_one_run(scores, included, 1e-5, guesses=(500, 500), claimed=0.0)
-    assert whole.p_value is not None
-    assert whole.p_value > 0.01
-
-
-@pytest.mark.parametrize("choice", ["bonferroni", "split"])
-def test_equal_scores_still_show_what_they_tell(choice: str) -> None:
-    """Ranking equal scores by lot keeps those that do tell who took part apart."""
+    tied = {"two values": np.random.default_rng(0).integers(0, 2, 1000), "all 0 but one": np.arange(1000) == 700}
+    for (name, scores), first in itertools.product(tied.items(), (True, False)):
+        included = (np.arange(1000) < 500) == first
+        found = audit_one_run(scores, included, 1e-5, choice=choice, claimed=0.0)
+        assert not found.rejected, (name, first)
+        assert found.epsilon == 0, (name, first)
+        whole = audit_one_run(scores, included, 1e-5, guesses=(500, 500), claimed=0.0)
+        assert (whole.p_value or 0) > 0.01, (name, first)
     included = np.arange(1000) < 500
-    found = audit_one_run(included * 1.0, included, 1e-5, choice=choice, claimed=3.0)
-    assert found.rejected
+    assert audit_one_run(included * 1.0, included, 1e-5, choice=choice, claimed=3.0).rejected
 
 
 def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
@@ -161,9 +153,8 @@ def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
     assert not broken.rejected
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_errors_of_whoever_calls_are_named() -> None:
+    for call, message in [
         (lambda: audit_one_run(np.ones(3), np.ones(4, dtype=bool), 1e-5), r"included of shape \(4,\)"),
         (lambda: audit_one_run(np.ones((3, 2)), np.ones(3, dtype=bool), 1e-5), "1 dimensions"),
         (lambda: audit_one_run(np.arange(3), [0.5, 1, 0], 1e-5), "false or true"),
@@ -172,8 +163,161 @@ def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
         (lambda: one_run_p_value(10, 9, 10, 1.0, 0.0), "correct=10"),
         (lambda: one_run_p_value(10, 9, 3, -1.0, 0.0), "epsilon=-1"),
         (lambda: one_run_p_value(10, 9, 3, 1.0, 2.0), "delta=2"),
-    ],
-)
-def test_errors_of_whoever_calls_are_named(call, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
+    ]:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+PAIRS = [([0.5], [0.0]), ([1.0], [0.01]), ([0.2, 1.0, 3.0], [0.2, 0.05, 0.001])]
+
+
+def lines_of(epsilons: list[float], deltas: list[float]) -> list[tuple[float, float]]:
+    """(slope, offset) of the lines whose maximum is the least type I error at a power: h >= slope * r + offset."""
+    steep = [(math.exp(-e), -d * math.exp(-e)) for e, d in zip(epsilons, deltas, strict=True)]
+    return steep + [(math.exp(e), 1 - d - math.exp(e)) for e, d in zip(epsilons, deltas, strict=True)]
+
+
+def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[float, float]]) -> float:
+    """The largest P[at least c right] of any law p_0 ... p_r that keeps every h_(i-1) >= slope r_i + offset."""
+    t = np.arange(guesses + 1)
+    rows, bounds = [], []
+    for i in range(1, guesses + 1):
+        r = np.where(t >= i, t, 0) / canaries
+        h = np.where(t >= i - 1, guesses - t, 0) / canaries
+        for slope, offset in lines:
+            rows.append(slope * r - h)
+            bounds.append(-offset)
+    found = linprog(
+        -(t >= correct).astype(float), np.array(rows), bounds, np.ones((1, guesses + 1)), [1.0], method="highs"
+    )
+    assert found.status == 0
+    return -found.fun
+
+
+@pytest.mark.parametrize(("epsilons", "deltas"), PAIRS)
+def test_the_p_value_is_the_largest_tail_that_a_linear_program_finds(
+    epsilons: list[float], deltas: list[float]
+) -> None:
+    for counts in [(12, 12, 10), (30, 10, 9), (20, 20, 15), (12, 12, 8), (20, 20, 13), (40, 8, 8), (9, 9, 1)]:
+        exact = largest_tail(*counts, lines_of(epsilons, deltas))
+        found = tradeoff_p_value(*counts, Pairs(epsilons, deltas))
+        assert found == pytest.approx(min(exact, 1.0), rel=3e-4, abs=1e-9), counts
+
+
+def gaussian_tail(canaries: int, mu: float) -> np.ndarray:
+    """P[at least v right] where each canary is seen through N(0, 1) or N(mu, 1): guesses err with Phi(-mu/2)."""
+    return stats.binom.sf(np.arange(canaries + 1) - 1, canaries, stats.norm.cdf(mu / 2))
+
+
+def test_no_mechanism_with_this_trade_off_is_right_more_often() -> None:
+    for canaries, mu in itertools.product((6, 40), (0.0, 0.3, 1.0, 2.5)):
+        claimed = np.array([tradeoff_p_value(canaries, canaries, v, Gaussian(mu)) for v in range(canaries + 1)])
+        assert np.all(gaussian_tail(canaries, mu) <= claimed * (1 + 1e-6)), (canaries, mu)
+        assert np.all(np.diff(claimed) <= 1e-9), (canaries, mu)
+
+
+def test_of_the_most_certain_gaussian_guesses_no_more_are_right() -> None:
+    """Abstaining: of 200 canaries the 10 furthest scores on either side, simulated."""
+    generator, mu, counts = np.random.default_rng(0), 1.0, []
+    for _ in range(2000):
+        included = generator.random(200) < 0.5
+        order = np.argsort(generator.normal(size=200) + mu * included)
+        counts.append(int(included[order[-10:]].sum() + (~included[order[:10]]).sum()))
+    for v in range(14, 21):
+        tail = np.mean(np.array(counts) >= v)
+        assert tail <= tradeoff_p_value(200, 20, v, Gaussian(mu)) + 4 * math.sqrt(tail / 2000)
+    assert tradeoff_p_value(200, 20, 20, Gaussian(0.5)) < np.mean(np.array(counts) >= 20)  # a weaker curve is refuted
+
+
+@pytest.mark.parametrize("f", [Gaussian(0.7), Pairs([1.0], [0.05]), Pairs([0.1, 2.0], [0.3, 0.01]), Gaussian(4.0)])
+def test_the_table_of_least_errors_is_never_above_the_curve(f: Tradeoff) -> None:
+    for top in (1.0, 0.03):
+        table = LeastError(f, top)
+        power = top * np.concatenate([np.linspace(0, 1 - 1e-6, 3001), np.geomspace(1e-9, 0.9, 3001)])
+        exact, found = f.beta(1 - power), np.array([table(float(each)) for each in power])
+        assert np.all(found <= exact + 1e-13), top
+        assert np.max(exact - found) < 1e-4, top
+
+
+def test_a_pair_shows_about_what_the_theorem_for_pairs_shows() -> None:
+    for correct in (70, 75, 80):
+        ratio = tradeoff_p_value(100, 100, correct, Pairs([0.5], [1e-5])) / one_run_p_value(
+            100, 100, correct, 0.5, 1e-5
+        )
+        assert 0.2 < ratio < 1.3
+
+
+def test_a_verdict_agrees_with_the_p_value() -> None:
+    f = Gaussian(0.5)
+    p_value = tradeoff_p_value(300, 60, 44, f)
+    assert rejects(300, 60, 44, f, p_value * 1.01)
+    assert not rejects(300, 60, 44, f, p_value * 0.99)
+    assert tradeoff_p_value(300, 60, 0, f) == 1
+    assert not rejects(300, 60, 0, f, 0.5)
+
+
+def gaussian_scores(seed: int, mu: float, canaries: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    included = generator.random(canaries) < 0.5
+    return generator.normal(size=canaries) + mu * included, included
+
+
+def test_the_bound_of_mu_fails_no_more_often_than_it_may() -> None:
+    mu, found = 1.0, []
+    for seed in range(30):
+        scores, included = gaussian_scores(seed, mu)
+        found.append(audit_tradeoff(scores, included, GaussianFamily(), 1e-5, guesses=(60, 60)).strength)
+    assert sum(each > mu for each in found) <= 5
+    assert np.median(found) > 0.3
+
+
+def test_the_curve_that_is_claimed_is_refuted_by_scores_of_a_worse_one() -> None:
+    scores, included = gaussian_scores(3, 3.0)
+    good = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(3.0))
+    bad = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.8))
+    assert not good.rejected
+    assert bad.rejected
+    assert good.evidence is Evidence.ESTIMATE
+    assert good.epsilon == pytest.approx(float(gaussian.epsilon_of(1e-5, good.strength)))
+    assert good.shows.endswith("if telling who took part is telling two normal laws apart.")
+
+
+def test_pairs_give_a_bound_whatever_the_mechanism() -> None:
+    scores, included = gaussian_scores(4, 3.0)
+    found = audit_tradeoff(scores, included, PairFamily(1e-5), 1e-5, choice="split")
+    assert found.evidence is Evidence.BOUND
+    assert found.canaries == 300
+    assert found.epsilon is not None
+    assert 0.5 < found.epsilon < float(gaussian.epsilon_of(1e-5, 3.0))
+    assert PairFamily(1e-5).epsilon(2.0, 1e-4) == 0  # a pair says nothing at a larger delta
+
+
+@pytest.mark.long
+def test_less_noise_than_charged_is_refuted() -> None:
+    whole = Mechanism.constant(1.0, 4.0, 4)  # 0.5-GDP, and with a quarter of the noise 2-GDP
+    scores, included = gaussian_scores(5, 2.0)
+    found = audit_tradeoff(scores, included, NoiseFamily(whole), 1e-5)
+    same = audit_tradeoff(scores, included, GaussianFamily(), 1e-5)
+    assert found.evidence is Evidence.CONDITIONAL
+    assert found.strength * 0.5 == pytest.approx(same.strength, rel=0.01)
+    assert found.epsilon == pytest.approx(same.epsilon, rel=0.01)
+    assert 1.0 < found.strength < 4.0
+    assert found.shows.endswith("if all but the noise is as charged.")
+
+
+def test_equal_scores_refute_nothing_however_the_canaries_are_ordered() -> None:
+    for first, scores in itertools.product(
+        (True, False), (np.random.default_rng(0).integers(0, 2, 1000), np.arange(1000) == 700)
+    ):
+        included = (np.arange(1000) < 500) == first
+        found = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.1))
+        assert not found.rejected, first
+        assert found.strength == 0, first
+
+
+def test_bad_scores_give_a_sentence_and_bad_counts_an_error() -> None:
+    bad = audit_tradeoff(np.full(10, np.inf), np.ones(10), GaussianFamily(), 1e-5)
+    assert bad.shows == "Nothing can be shown: 10 of 10 scores are not finite numbers."
+    assert audit_tradeoff([1.0, 2.0], [0, 1], GaussianFamily(), 1e-5).epsilon is None
+    with pytest.raises(ValueError, match="correct=9"):
+        tradeoff_p_value(10, 8, 9, Gaussian(1.0))

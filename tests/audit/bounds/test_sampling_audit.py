@@ -78,12 +78,11 @@ CAUGHT = [
 
 
 @pytest.mark.parametrize(("draw", "name"), CAUGHT, ids=[f"{draw.__name__}, {name}" for draw, name in CAUGHT])
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_each_wrong_way_fails_the_test_that_is_meant_for_it(draw, name: str, seed: int) -> None:
-    found = audit(draw(np.random.default_rng(seed)))
-    assert p_of(found, name) < 1e-4
-    assert found.rejected
-    assert found.shows.endswith(".")
+def test_each_wrong_way_fails_the_test_that_is_meant_for_it(draw, name: str) -> None:
+    for seed in (1, 2, 3):
+        found = audit(draw(np.random.default_rng(seed)))
+        assert p_of(found, name) < 1e-4, seed
+        assert found.rejected, seed
 
 
 def test_poisson_samples_fail_each_test_no_more_often_than_they_may() -> None:
@@ -109,12 +108,12 @@ def test_disjoint_pairs_of_steps_are_counted_as_they_are() -> None:
         assert _disjoint_pairs(steps).tolist() == brute
 
 
-@pytest.mark.parametrize(("examples", "q"), [(1, 0.3), (50, 0.02), (200, 0.1), (60_000, 512 / 60_000), (10, 1.0)])
-def test_the_middle_of_the_batch_sizes_is_that_of_the_law(examples: int, q: float) -> None:
-    low, high, chance = middle(examples, q)
-    law = stats.binom(examples, q)
-    assert (low, high) == (law.ppf(0.25), law.ppf(0.75))
-    assert chance == pytest.approx(law.cdf(high) - law.cdf(low - 1), abs=1e-9)
+def test_the_middle_of_the_batch_sizes_is_that_of_the_law() -> None:
+    for examples, q in [(1, 0.3), (50, 0.02), (200, 0.1), (60_000, 512 / 60_000), (10, 1.0)]:
+        low, high, chance = middle(examples, q)
+        law = stats.binom(examples, q)
+        assert (low, high) == (law.ppf(0.25), law.ppf(0.75)), (examples, q)
+        assert chance == pytest.approx(law.cdf(high) - law.cdf(low - 1), abs=1e-9)
 
 
 def test_batches_of_everybody_are_right_at_rate_one_alone() -> None:
@@ -125,11 +124,11 @@ def test_batches_of_everybody_are_right_at_rate_one_alone() -> None:
     assert audit_sampling(everybody, 1.0).p_value == 0
 
 
-@pytest.mark.parametrize("shape", [(1, 400), (400, 1)])
-def test_one_step_or_one_canary_has_fewer_tests(shape: tuple[int, int]) -> None:
-    found = audit_sampling(np.random.default_rng(0).random(shape) < Q, Q)
-    assert not found.rejected
-    assert 0 < len(found.parts) < 6
+def test_one_step_or_one_canary_has_fewer_tests() -> None:
+    for shape in ((1, 400), (400, 1)):
+        found = audit_sampling(np.random.default_rng(0).random(shape) < Q, Q)
+        assert not found.rejected
+        assert 0 < len(found.parts) < 6
 
 
 def test_bad_input_is_told_apart() -> None:

@@ -1,5 +1,6 @@
-"""Bounds of epsilon from two samples of scores: exact failure rates, both directions, and what too little gives."""
+"""Bounds of epsilon from two samples of scores, of many runs and of the steps of one."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,10 @@ from scipy import stats
 
 from dpcore.audit.bounds.binomial import rate_above, rate_below
 from dpcore.audit.bounds.finding import Evidence
+from dpcore.audit.bounds.lower_epsilon import lower_epsilon
+from dpcore.audit.bounds.per_step import audit_per_step, composed_epsilon, mu_at
 from dpcore.audit.bounds.two_run import Rates, audit_two_run, best_threshold, rates_at
+from dpcore.privacy.mechanism import Mechanism, Release
 
 DELTA = 1e-3
 
@@ -88,3 +92,97 @@ def test_bad_scores_give_a_sentence() -> None:
     assert "1 of 50 scores without it is not" in audit_two_run(np.ones(50), [*np.ones(49), math.inf], 1e-5).shows
     with pytest.raises(ValueError, match="delta=2"):
         audit_two_run(np.ones(5), np.zeros(5), 2.0)
+
+
+RATES = Rates(0.5, 0.7, 0.25)
+
+
+def brute_delta(rates: Rates, q: float, steps: int, epsilon: float) -> float:
+    """Both directions' delta over all sequences of bits."""
+    without = rates.false_positives
+    present = (1 - q) * without + q * rates.true_positives
+    total = [0.0, 0.0]
+    for bits in itertools.product((0, 1), repeat=steps):
+        p, r = (math.prod(each if bit else 1 - each for bit in bits) for each in (present, without))
+        total[0] += max(p - math.exp(epsilon) * r, 0.0)
+        total[1] += max(r - math.exp(epsilon) * p, 0.0)
+    return max(total)
+
+
+def test_the_composed_bound_is_that_of_two_binomial_laws() -> None:
+    for (q, steps), delta in itertools.product([(1.0, 1), (1.0, 6), (0.3, 8), (0.05, 10)], (1e-5, 1e-2)):
+        found = composed_epsilon(RATES, Mechanism.constant(q, 1.0, steps), delta)
+        assert found >= 0
+        assert brute_delta(RATES, q, steps, found + 1e-3) <= delta, (q, steps)
+        assert found == 0 or brute_delta(RATES, q, steps, max(found - 1e-3, 0.0)) >= delta, (q, steps)
+
+
+def test_a_gaussian_step_costs_more_than_any_one_point_of_its_curve_shows() -> None:
+    for q, sigma, steps in [(1.0, 1.0, 1), (1.0, 5.0, 60), (0.1, 1.0, 200), (0.02, 0.8, 3000)]:
+        whole = Mechanism.constant(q, sigma, steps)
+        for threshold in (-1.0, 0.2, 0.5, 1.5, 3.0):
+            exact = Rates(threshold, stats.norm.sf((threshold - 1) / sigma), stats.norm.sf(threshold / sigma))
+            assert composed_epsilon(exact, whole, 1e-5) <= lower_epsilon(whole, 1e-5), (q, sigma, threshold)
+            assert mu_at(exact) == pytest.approx(1 / sigma)
+
+
+def test_rates_that_tell_nothing_show_nothing() -> None:
+    for rates in (Rates(0.0, 0.3, 0.3), Rates(0.0, 0.2, 0.4)):
+        assert composed_epsilon(rates, Mechanism.constant(0.5, 1.0, 10), 1e-5) == 0
+        assert mu_at(rates) == 0
+    assert mu_at(Rates(0.0, 1.0, 0.5)) == 0  # no number of scores shows that
+
+
+def test_only_steps_of_one_rate_are_composed() -> None:
+    both = Mechanism((Release(0.5, 1.0, 30), Release(0.1, 1.0, 5), Release(0.5, 2.0, 30)))
+    alone = Mechanism.constant(0.5, 1.0, 60)
+    assert composed_epsilon(RATES, both, 1e-5) == composed_epsilon(RATES, alone, 1e-5)
+
+
+def scores(seed: int, sigma: float, size: int = 5000) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    return generator.normal(1 / sigma, 1, size), generator.normal(0, 1, size)
+
+
+def test_mu_of_a_gaussian_step_is_bounded_from_below_and_nearly_found() -> None:
+    found = [audit_per_step(*scores(seed, 1.0), Mechanism.constant(0.01, 1.0, 100), 1e-5) for seed in range(60)]
+    mu = np.array([each.mu for each in found])
+    assert stats.binomtest(int(np.sum(mu > 1)), 60, 0.05, alternative="greater").pvalue > 1e-3
+    assert np.median(mu) > 0.85
+
+
+def test_what_is_a_bound_and_what_is_an_estimate() -> None:
+    whole = Mechanism.constant(0.05, 2.0, 500)  # which sigma is charged does not matter: the scores are of 1
+    found = audit_per_step(*scores(0, 1.0), whole, 1e-5)
+    true = lower_epsilon(Mechanism.constant(0.05, 1.0, 500), 1e-5)
+    assert found.evidence is Evidence.CONDITIONAL
+    assert 0 < found.epsilon < found.epsilon_if_gaussian <= true
+    assert found.epsilon_if_gaussian == pytest.approx(true, rel=0.3)
+    assert found.epsilon_if_gaussian > lower_epsilon(whole, 1e-5)
+    assert found.shows.endswith("(an estimate).")
+
+
+def test_a_step_that_hides_better_off_that_point_refutes_the_estimate_but_not_the_bound() -> None:
+    """A step that releases a coin, and nothing else: randomized response."""
+    true, false, steps = 0.7, 0.3, 20
+    generator = np.random.default_rng(0)
+    coins = [(generator.random(40_000) < rate).astype(float) for rate in (true, false)]
+    whole = Mechanism.constant(1.0, 1.0, steps)
+    found = audit_per_step(*coins, whole, 1e-5, threshold=0.5)
+    most = steps * math.log(true / false)
+    assert found.epsilon <= composed_epsilon(Rates(0.5, true, false), whole, 1e-5) < most
+    assert found.epsilon_if_gaussian > found.epsilon
+
+
+def test_a_threshold_that_was_chosen_before_is_counted_on_all() -> None:
+    found = audit_per_step(*scores(1, 1.0), Mechanism.constant(1.0, 1.0, 1), 1e-5, threshold=0.5)
+    assert found.scores == (5000, 5000)
+
+
+def test_bad_scores_or_too_few_give_a_sentence() -> None:
+    once = Mechanism.constant(1.0, 1.0, 1)
+    for bad in ([], [math.nan, 1.0], [1.0, 1.0]):
+        found = audit_per_step(bad, bad, once, 1e-5)
+        assert found.shows.startswith("Nothing can be shown: ")
+        assert found.epsilon is found.mu is None
+    assert "too few" in audit_per_step([2.0, 3.0, 4.0], [0.0, 1.0, 0.5], once, 1e-5).shows

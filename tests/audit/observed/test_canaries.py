@@ -27,21 +27,18 @@ def with_three(clip_norm: float = C) -> tuple[TrainingRun, WithCanaries, torch.T
     return run, WithCanaries(run.engine, canaries, classes=10), coordinates
 
 
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-def test_a_canary_adds_its_clipped_gradient_in_its_own_coordinate_and_nothing_else(clipping: str) -> None:
+def test_a_canary_adds_its_clipped_gradient_in_its_own_coordinate_and_nothing_else() -> None:
     run, engine, coordinates = with_three()
     x, y = batch_of(run)
     y[1], y[4] = 10 + 2, 10 + 0
-    rule = CLIPPINGS[clipping](C)
-    found = engine.clipped_sum(x, y, rule).total.clone()
     others = y < 10
-    plain = run.engine.clipped_sum(x[others], y[others], rule).total
-    added = found - plain
-    length = C * (LENGTH * C) / (LENGTH * C + 0.01) if clipping == "auto_s" else C
-    expected = torch.zeros_like(plain)
-    expected[coordinates[[2, 0]]] = length
-    assert torch.allclose(added, expected, atol=1e-6)
-    assert torch.equal(engine.others, plain[coordinates])
+    for clipping, rule in CLIPPINGS.items():
+        added = engine.clipped_sum(x, y, rule(C)).total.clone()
+        plain = run.engine.clipped_sum(x[others], y[others], rule(C)).total
+        expected = torch.zeros_like(plain)
+        expected[coordinates[[2, 0]]] = C * (LENGTH * C) / (LENGTH * C + 0.01) if clipping == "auto_s" else C
+        assert torch.allclose(added - plain, expected, atol=1e-6), clipping
+        assert torch.equal(engine.others, plain[coordinates]), clipping
 
 
 def test_it_is_as_long_as_its_gradient_where_nothing_clips_and_c_times_d_under_a_scale() -> None:
@@ -109,17 +106,13 @@ def test_canaries_take_the_places_of_examples_so_that_none_is_added() -> None:
     assert 100 < prepared.inside < 200
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
+def test_where_there_can_be_no_canaries_a_sentence_says_so_and_the_others_go_on() -> None:
+    for settings, why in (
         ({"optimizer": "pi_adam", "reading": "literal", "batch": 32, "epochs": 0.01}, TRANSFORMED),
         ({"sigma": 0.0, "epochs": 0.2}, WITHOUT_NOISE),
         ({"private": False, "epochs": 0.2}, WITHOUT_NOISE),
-    ],
-)
-def test_where_there_can_be_no_canaries_a_sentence_says_so_and_the_others_go_on(settings: dict, why: str) -> None:
-    said = said_by(request_for(canaries=50, **settings))
-    found = findings_of(said)
-    assert {found[name].shows for name in ("per_step", "one_run", "one_run_curve", "in_out")} == {why}
-    assert found["sampler"].p_value is not None
-    assert found["losses"].evidence == "estimate"
+    ):
+        found = findings_of(said_by(request_for(canaries=50, **settings)))
+        assert {found[name].shows for name in ("per_step", "one_run", "one_run_curve", "in_out")} == {why}
+        assert found["sampler"].p_value is not None
+        assert found["losses"].evidence == "estimate"

@@ -1,5 +1,6 @@
 """A closer look: what a single example can do to a release, and what a trainer remembers that it did not release."""
 
+import itertools
 import math
 
 import pytest
@@ -106,20 +107,17 @@ def test_the_run_stands_where_it_stood() -> None:
     assert torch.equal(again.released, seen.released)
 
 
-@pytest.mark.parametrize("clipping", CLIPPINGS)
 @pytest.mark.parametrize("name", ["mlp", "cnn", "dense without bias", "embedding"])
-def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them(name: str, clipping: str) -> None:
+def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them(name: str) -> None:
     make, shape = SHAPES[name]
     module = make()
     x, y = batch(shape, 3)
     parameters = torch.nn.utils.parameters_to_vector(module.parameters()).detach()
-    own = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, None, None)))
-    expected, _ = clipped_one_at_a_time(one_at_a_time(module, x, y), clipping, 0.3, layer_sizes(module))
-    assert torch.allclose(own.float(), expected, atol=1e-6)
-    scale = torch.linspace(0.5, 2.0, len(parameters))
-    scaled = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None)))
-    expected, _ = clipped_one_at_a_time(one_at_a_time(module, x, y) / scale, clipping, 0.3, layer_sizes(module))
-    assert torch.allclose(scaled.float(), expected, atol=1e-6)
+    for clipping, scale in itertools.product(CLIPPINGS, (None, torch.linspace(0.5, 2.0, len(parameters)))):
+        own = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None)))
+        gradients = one_at_a_time(module, x, y) / (1 if scale is None else scale)
+        expected, _ = clipped_one_at_a_time(gradients, clipping, 0.3, layer_sizes(module))
+        assert torch.allclose(own.float(), expected, atol=1e-6), clipping
 
 
 def test_they_are_taken_at_the_parameters_that_are_asked_for() -> None:
@@ -132,5 +130,10 @@ def test_they_are_taken_at_the_parameters_that_are_asked_for() -> None:
     assert gradient.abs().max() > 0
 
 
-def test_quick_is_quick() -> None:
-    assert watched(request_for(), steps=0).plan.steps == math.ceil(0.6 * 10_000 / QUICK.batch)
+def test_what_a_part_does_not_do_itself_is_done_by_what_it_stands_before() -> None:
+    class Part:
+        name = "engine"
+
+    assert Around(Part()).name == "engine"
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = Around(Part()).nothing

@@ -1,12 +1,18 @@
-"""To be watched changes nothing, and what is seen is what happened."""
+"""To be watched changes nothing, what is seen is what happened, and how far torch's own normal numbers reach."""
 
 import dataclasses
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import norm
 
-from dpcore.audit.events import Stopped, Watched
+from dpcore.audit.events import Counted, Stopped, Watched
+from dpcore.audit.observed import torch_normal
+from dpcore.audit.observed.outcomes import Outcomes
+from dpcore.audit.observed.torch_normal import REACH, torch_counts
+from dpcore.audit.request import MOST_DRAWS, AuditRequest
+from dpcore.audit.verdict import measured
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
@@ -23,26 +29,23 @@ METHODS = {
     "pca": {"pca": 20},
     "several pieces": {"width": 1000, "epochs": 0.02},
 }
+SHORT = ("sgd", "adadp", "adppl", "pi_adam", *list(METHODS)[-7:])  # all but other optimizers
 FEW = dataclasses.replace(QUICK, batch=64, epochs=0.05, lr=0.05)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched(method: str) -> None:
-    request = request_for(config=dataclasses.replace(FEW, **METHODS[method]))
-    watch = watched(request)
+@pytest.mark.parametrize(
+    "method", [each if each in SHORT else pytest.param(each, marks=pytest.mark.long) for each in METHODS]
+)
+def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound_method_fails(method: str) -> None:
+    """None moves a release further than is charged, or remembers more than it released."""
+    watch = watched(request_for(config=dataclasses.replace(FEW, **METHODS[method])))
     plain = TrainingRun(watch.config, ticking(), secret=watch.run.secret)
     for step in range(1, plain.plan.steps + 1):
         plain.step(step)
     assert watch.record.looks, "it was looked at closely, which takes steps of its own"
     assert torch.equal(watch.run.engine.parameters, plain.engine.parameters)
     assert watch.observer.releases == plain.plan.steps
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_no_sound_method_moves_a_release_further_than_is_charged_or_remembers_more_than_it_released(
-    method: str,
-) -> None:
-    found = findings_of(said_by(request_for(config=dataclasses.replace(FEW, **METHODS[method]))))
+    found = {name: measured(name, finding) for name, finding in Outcomes(watch).each()}
     assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
     figures = dict(found["clipping"].figures)
     assert 0.5 < figures["largest"] <= 1 + 1e-3, "and some example comes near to it"
@@ -103,7 +106,7 @@ def test_an_audit_with_a_fixed_seed_says_the_same_again_and_draws_nothing_that_a
 
     request = request_for(canaries=30, epochs=0.2)
     assert timeless(said_by(request)) == timeless(said_by(request))
-    assert timeless(said_by(request)) != timeless(said_by(request.of_seed(2)))
+    assert timeless(said_by(request)) != timeless(said_by(request_for(canaries=30, epochs=0.2, seed=2)))
     watch, run = watched(request, steps=0), TrainingRun(request.config, ticking())
     assert watch.run.noise.states()[0].tolist() != run.noise.states()[0].tolist()
     assert watch.run.batches.state().tolist() != run.batches.state().tolist()
@@ -119,3 +122,43 @@ def test_an_unaccounted_run_has_no_epsilon_but_what_was_measured() -> None:
     assert "factor" in found["noise"].shows
     assert verdict_of(said).claimed_upper is None
     assert "history" in verdict_of(said).failed
+
+
+def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch_normal, "BLOCK", 1000)
+    said = list(torch_counts(30_500, 7))
+    assert [each.draws for each in said] == sorted({each.draws for each in said})
+    assert said[-1].draws == 30_500
+    assert len(said) <= torch_normal.REPORTS
+    assert [each.largest for each in said] == sorted(each.largest for each in said)
+    for each in said:
+        assert each.expected_beyond == pytest.approx(2 * each.draws * norm.sf(each.largest), rel=1e-9)
+    assert said == list(torch_counts(30_500, 7))
+    assert said != list(torch_counts(30_500, 8))
+
+
+def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it_would_have() -> None:
+    before = torch.get_rng_state()
+    list(torch_counts(1000, 1))
+    assert torch.equal(before, torch.get_rng_state())
+    assert list(torch_counts(0, 1)) == []
+    with pytest.raises(ValueError, match="draws=-1"):
+        list(torch_counts(-1, 1))
+    for draws in (-1, 0.5, MOST_DRAWS + 1):
+        with pytest.raises(ValueError, match="torch_draws="):
+            AuditRequest(torch_draws=draws)  # type: ignore[arg-type]
+
+
+@pytest.mark.long
+def test_normal_numbers_would_go_further_than_torchs() -> None:
+    *_, last = torch_counts(400_000_000, 1)
+    assert last.largest <= REACH * (1 + 1e-6)
+    assert last.expected_beyond > 2
+
+
+def test_an_audit_counts_them_where_it_is_asked_to() -> None:
+    asked = request_for()
+    said = said_by(AuditRequest(asked.config, canaries=0, torch_draws=2000))
+    (counted,) = (each for each in said if isinstance(each, Counted))
+    assert counted.draws == 2000
+    assert not [each for each in said_by(asked) if isinstance(each, Counted)]

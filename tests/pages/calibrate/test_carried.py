@@ -65,13 +65,6 @@ def test_data_that_have_as_many_examples_are_chosen(here, target: str):
     assert said(app) == []
 
 
-def test_those_of_another_data_set_are_chosen_where_only_they_are_here(here, target: str):
-    here(fashion_mnist=("full", "sample"))
-    app = taken(opened(**ASKED), target)
-    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("fashion_mnist", "full")
-    assert said(app) == []
-
-
 def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(here, target: str):
     here()
     app = taken(opened(**ASKED), target)
@@ -88,43 +81,17 @@ def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_agai
     assert 0.99 * 3 < rdp(app, 10_000) <= 3
 
 
-def test_the_sentence_stands_until_the_answer_does_not(here, target: str):
-    here()
-    app = taken(opened(**ASKED), target)
-    app.selectbox(key="dataset").set_value("fashion_mnist").run()
-    assert "Fashion-MNIST, sample, has 10,000" in said(app)[0]
-    app.text_input(key="sigma").set_value("7").run()
-    assert said(app) == []
-
-
-@pytest.mark.parametrize("solved", ["steps", "batch", "q"])
 @pytest.mark.long
-def test_every_quantity_can_be_solved_again(here, solved: str):
-    here()
-    app = taken(opened(**ASKED, solve=solved), "pages/train.py")
-    assert said(app)
-    app.button(key="solve_again").click().run()
-    assert not app.exception
-    assert said(app) == []
-    assert [each.value for each in app.error if "no whole batch" not in each.value] == []  # a q may be none
-    assert app.selectbox(key="dataset").value == "mnist"
-
-
-@pytest.mark.long
-def test_other_data_that_were_shown_before_give_way_to_those_of_the_answer(here, target: str):
-    here(mnist=("full", "sample"))
-    app = opened("pages/train.py", n="777", dataset="other", by="rdp")
-    assert app.selectbox(key="dataset").value == "other"
-    app.switch_page("pages/calibrate.py").run()
-    app.text_input(key="n").set_value("60000").run()
-    assert taken(app, target).selectbox(key="source").value == "full"
-
-
-def test_the_trade_off_takes_n_as_it_is(here):
-    here()
-    app = taken(opened(**ASKED), "pages/tradeoff.py")
-    assert typed(app, "n") == 60_000
-    assert said(app) == []
+def test_every_quantity_can_be_solved_again(here):
+    for solved in ["steps", "batch", "q"]:
+        here()
+        app = taken(opened(**ASKED, solve=solved), "pages/train.py")
+        assert said(app), solved
+        app.button(key="solve_again").click().run()
+        assert not app.exception, solved
+        assert said(app) == [], solved
+        assert [each.value for each in app.error if "no whole batch" not in each.value] == [], solved  # a q may be none
+        assert app.selectbox(key="dataset").value == "mnist", solved
 
 
 def test_the_nearest_data_are_told(here):

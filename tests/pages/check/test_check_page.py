@@ -1,9 +1,8 @@
 """The page that checks a claim: typed, pasted, opened; its verdict, its certificate and its sentences."""
 
-import json
+from functools import partial
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.claims import Standing, checked
@@ -11,16 +10,11 @@ from dpcore.claims.text import read_text
 from dpcore.claims.worked import EXAMPLES
 from pages.parts.check.verdict_card import SIGNS, counts_table, marked_text, verdict_html
 from tests.pages.check_page import CLAIM
+from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[3] / "pages" / "check.py"
 CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
-
-
-def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
+opened = partial(opened_at, PAGE)
 
 
 def pasted(text: str) -> AppTest:
@@ -47,21 +41,13 @@ def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
     assert app.get("download_button")
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)
-def test_each_printed_claim_is_a_click_away(example) -> None:
-    app = opened().button(key=f"example_{example.name}").click().run()
-    assert not app.error
-    expected = checked(example.claim)
-    assert expected.standing.value.capitalize() in verdict_of(app)
-    assert app.code[0].value == expected.review
-
-
-def test_an_example_leaves_nothing_of_the_claim_before_it() -> None:
-    app = opened().button(key="example_shuffled").click().run()
-    app = app.button(key="example_opacus-rdp").click().run()
-    fields = {each.key: each.value for each in app.text_input}
-    assert fields["claim_epochs"] == fields["claim_batch"] == fields["claim_examples"] == ""
-    assert fields["claim_steps"] == "2250"
+def test_each_printed_claim_is_a_click_away() -> None:
+    for example in EXAMPLES:
+        app = opened().button(key=f"example_{example.name}").click().run()
+        assert not app.error, example
+        expected = checked(example.claim)
+        assert expected.standing.value.capitalize() in verdict_of(app), example
+        assert app.code[0].value == expected.review, example
 
 
 def test_a_text_is_read_marked_and_taken_over_into_the_fields() -> None:
@@ -80,41 +66,23 @@ def test_what_was_typed_before_says_nothing_of_a_text() -> None:
     assert "delta;" in verdict_of(app)
 
 
-def test_a_history_of_opacus_takes_epsilon_and_delta_from_the_fields() -> None:
-    app = pasted(json.dumps({"history": [[1.1, 0.01, 500], [0.9, 0.01, 500]], "mechanism": "rdp"}))
-    assert "delta" in verdict_of(app)
-    app.text_input(key="beside_delta").set_value("1e-5")
-    app.text_input(key="beside_epsilon").set_value("9")
-    app.run()
-    assert "Contradictory" in verdict_of(app) or "Holds" in verdict_of(app)
-    assert not [each for each in app.button if each.label == "Edit it as numbers"]  # no field holds two sigmas
-
-
-@pytest.mark.parametrize(
-    ("field", "text", "words"),
-    [
-        ("epsilon", "0", "epsilon=0"),
-        ("epsilon", "much", "epsilon='much' to be a number"),
-        ("delta", "1", "delta=1.0 in (0, 1)"),
-        ("sigma", "-1", "sigma=-1.0"),
-        ("q", "2", "q=2.0"),
+def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
+    for field, text, words in (
+        ("epsilon", "0", "epsilon=0"), ("epsilon", "much", "epsilon='much' to be a number"),
+        ("delta", "1", "delta=1.0 in (0, 1)"), ("sigma", "-1", "sigma=-1.0"), ("q", "2", "q=2.0"),
         ("batch", "1.5", "batch=1.5"),
-    ],
-)
-def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays(field: str, text: str, words: str) -> None:
-    app = opened(**{f"claim_{field}": text})
-    assert not app.exception
-    assert words in app.error[0].value
-    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES)
+    ):  # fmt: skip
+        app = opened(**{f"claim_{field}": text})
+        assert not app.exception, (field, text, words)
+        assert words in app.error[0].value, (field, text, words)
+        assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES), field
 
 
-@pytest.mark.parametrize(
-    "text", ["nonsense", "epsilon = 0", "delta = 1", '{"class_name": "LaplaceDpEvent"}', "{", "x" * 20_001]
-)
-def test_a_text_that_claims_nothing_is_told(text: str) -> None:
-    app = pasted(text)
-    assert not app.exception
-    assert app.error or "Insufficient" in verdict_of(app)
+def test_a_text_that_claims_nothing_is_told() -> None:
+    for text in ["nonsense", "epsilon = 0", "delta = 1", '{"class_name": "LaplaceDpEvent"}', "{", "x" * 20_001]:
+        app = pasted(text)
+        assert not app.exception, text
+        assert app.error or "Insufficient" in verdict_of(app), text
 
 
 def test_nothing_of_a_text_becomes_html() -> None:

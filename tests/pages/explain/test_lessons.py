@@ -1,7 +1,7 @@
 """Every lesson, driven from its first step to its last: it moves the controls, and checks answers by computing them."""
 
 import re
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,20 +14,11 @@ from dpcore.training.plan import plan
 from pages.parts.explain import lesson_panel, lessons
 from pages.parts.explain.lesson import Answer, Lesson, Question, Scene, Step
 from pages.parts.explain.lessons import LESSONS
+from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
 TYPED = ("sigma", "batch", "epochs", "steps", "clip_norm", "delta", "n")  # fields of numbers
-each_lesson = pytest.mark.parametrize("lesson", LESSONS.values(), ids=LESSONS)
-
-
-def opened(**query: str) -> AppTest:
-    """The home page under an address."""
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in query.items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    return page
+opened = partial(opened_at, PAGE)
 
 
 def press(page: AppTest, key: str) -> AppTest:
@@ -60,66 +51,62 @@ def shows(page: AppTest, scene: Scene) -> None:
     assert page.pills(key="accountants").value == list(scene.accountants)
 
 
-@each_lesson
-@pytest.mark.long
-def test_it_runs_from_the_first_step_to_the_last_and_back(lesson: Lesson):
-    assert 3 <= len(lesson.steps) <= 5
+def runs_through(lesson: Lesson) -> None:
+    """Drive the lesson from its first step to its question, give every answer to that, and go a step back."""
     page = press(opened(), f"open_{lesson.name}")
     for step in range(1, lesson.length + 1):
-        assert f"step {step} of {lesson.length}" in panel(page)
-        assert address(page) | {"lesson": lesson.name, "step": str(step)} == address(page)
+        assert f"step {step} of {lesson.length}" in panel(page), lesson.name
+        assert address(page) | {"lesson": lesson.name, "step": str(step)} == address(page), lesson.name
         shows(page, lesson.scene(step))
         if step < lesson.length:
             press(page, "lesson_next")
-    assert lesson.question.asks() in page.radio[0].label
-    press(page, "lesson_back")
-    assert f"step {lesson.length - 1} of" in panel(page)
-    shows(page, lesson.scene(lesson.length - 1))
-
-
-@each_lesson
-def test_exactly_one_answer_is_right_and_each_is_answered_to(lesson: Lesson):
-    assert [answer.right() for answer in lesson.question.answers].count(True) == 1
-    page = opened(lesson=lesson.name, step=str(lesson.length))
-    assert not page.success
+    assert lesson.question.asks() in page.radio[0].label, lesson.name
     for answer in lesson.question.answers:
         page.radio[0].set_value(answer.text).run()
         told = page.success if answer.right() else page.error
-        assert answer.why() in told[0].value
-        assert len(page.success) + len(page.error) == 1
+        assert answer.why() in told[0].value, lesson.name
+        assert len(page.success) + len(page.error) == 1, lesson.name
+    press(page, "lesson_back")
+    assert f"step {lesson.length - 1} of" in panel(page), lesson.name
+    shows(page, lesson.scene(lesson.length - 1))
 
 
-@each_lesson
 @pytest.mark.long
-def test_a_text_is_one_or_a_few_sentences_and_says_what_the_page_shows(lesson: Lesson):
-    for number, step in enumerate(lesson.steps, 1):
-        text = step.look(step.scene)
-        assert 60 <= len(text) <= 330
-        told = re.findall(r"\*\*((?:≤|≈|claims) [\d.]+)\*\*", text)
-        table = next(each.proto.body for each in opened(lesson=lesson.name, step=str(number)).get("html")
-                     if "<table" in each.proto.body)  # fmt: skip
-        own = [each for each in told if f'data-label="Epsilon">{each}</td>' in table]
-        assert own
-        assert {f"**{each}**" for each in own} >= {step.scene.cost(name) for name in step.scene.accountants} & {*told}
+def test_every_lesson_runs_from_its_first_step_to_its_question_and_back():
+    for lesson in LESSONS.values():
+        runs_through(lesson)
 
 
-@each_lesson
-def test_no_number_is_typed_into_the_texts_of_a_lesson(lesson: Lesson):
-    source = Path(lessons.__file__).parent / f"{lesson.name}.py"
-    code = source.read_text(encoding="utf-8").split('"""', 2)[2]
-    words = re.findall(r'f?"((?:[^"\\]|\\.)*)"', code)
-    plain = [re.sub(r"\{[^{}]*\}", "", each) for each in words]
-    assert [each for each in plain if re.search(r"\d", each) and each != lesson.title] == []
+def test_exactly_one_answer_is_right():
+    for lesson in LESSONS.values():
+        assert [answer.right() for answer in lesson.question.answers].count(True) == 1, lesson.name
 
 
-@each_lesson
-def test_what_it_charges_is_the_plan_of_a_run_that_can_be_trained(lesson: Lesson):
-    for step in range(1, lesson.length + 1):
-        scene = lesson.scene(step)
-        length = scene.steps * scene.batch / 10_000 if scene.steps else scene.epochs
-        config = RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length)
-        assert scene.mechanism == plan(config).mechanism
-        assert scene.mechanism == Mechanism.constant(scene.batch / 10_000, scene.sigma, plan(config).steps)
+@pytest.mark.long
+def test_a_text_says_what_the_page_shows():
+    for lesson in LESSONS.values():
+        for number, step in enumerate(lesson.steps, 1):
+            text = step.look(step.scene)
+            told = re.findall(r"\*\*((?:≤|≈|claims) [\d.]+)\*\*", text)
+            table = next(each.proto.body for each in opened(lesson=lesson.name, step=str(number)).get("html")
+                         if "<table" in each.proto.body)  # fmt: skip
+            own = [each for each in told if f'data-label="Epsilon">{each}</td>' in table]
+            assert own, lesson.name
+            assert {f"**{each}**" for each in own} >= {step.scene.cost(name) for name in step.scene.accountants} & {
+                *told
+            }, lesson.name
+
+
+def test_what_it_charges_is_the_plan_of_a_run_that_can_be_trained():
+    for lesson in LESSONS.values():
+        for step in range(1, lesson.length + 1):
+            scene = lesson.scene(step)
+            length = scene.steps * scene.batch / 10_000 if scene.steps else scene.epochs
+            config = RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length)
+            assert scene.mechanism == plan(config).mechanism, lesson.name
+            assert scene.mechanism == Mechanism.constant(scene.batch / 10_000, scene.sigma, plan(config).steps), (
+                lesson.name
+            )
 
 
 def test_every_lesson_file_has_its_line_in_the_registry():
@@ -143,12 +130,6 @@ def test_an_unknown_lesson_is_a_sentence():
     assert "lesson" not in page.query_params
 
 
-def test_what_the_address_says_beside_the_lesson_goes_first():
-    page = opened(lesson="more_steps", step="2", sigma="3")
-    assert settings(page)["sigma"] == "3"
-    assert settings(page)["epochs"] == LESSONS["more_steps"].scene(2).fields["epochs"]
-
-
 def test_reset_brings_the_visitors_own_settings_back():
     page = opened(sigma="2.5", sampling="q", q="0.01", accountants="rdp", clipping="auto_s")
     own = {each.key: each.value for each in page.text_input}
@@ -162,37 +143,6 @@ def test_reset_brings_the_visitors_own_settings_back():
     assert address(page)["sigma"] == "2.5"
     assert panel(page) == ""
     assert "lesson" not in page.query_params
-
-
-def test_reset_after_a_link_leaves_the_settings_that_the_page_opens_with():
-    usual = settings(opened())
-    page = press(opened(lesson="sampling", step="3"), "lesson_reset")
-    assert settings(page) == usual
-    assert {"lesson", "step", "sigma", "batch"}.isdisjoint(page.query_params)
-
-
-def test_close_keeps_what_is_on_the_screen():
-    page = opened(lesson="sampling", step="1")
-    shown = settings(page)
-    press(page, "lesson_close")
-    assert settings(page) == shown
-    assert panel(page) == ""
-
-
-def test_moving_a_control_within_a_lesson_is_free_and_the_next_step_moves_it_again():
-    page = opened(lesson="more_steps", step="1")
-    page.text_input(key="sigma").set_value("5").run()
-    assert "step 1 of" in panel(page)
-    assert settings(page)["sigma"] == "5"
-    shows(press(page, "lesson_next"), LESSONS["more_steps"].scene(2))
-
-
-def test_after_the_question_the_next_lesson_follows_and_after_the_last_none():
-    for name, following in pairwise(LESSONS):
-        page = opened(lesson=name, step=str(LESSONS[name].length))
-        assert f"step 1 of {LESSONS[following].length}" in panel(press(page, "lesson_next"))
-    last = [*LESSONS][-1]
-    assert opened(lesson=last, step=str(LESSONS[last].length)).button(key="lesson_next").disabled
 
 
 def test_the_right_answer_follows_the_accountants(monkeypatch: pytest.MonkeyPatch):
@@ -211,5 +161,4 @@ def test_a_lesson_of_ones_own_is_driven_like_the_others(monkeypatch: pytest.Monk
     answers = (Answer("Yes", lambda: scene.epsilon() > 0, lambda: "So."), Answer("No", lambda: False, lambda: "Why?"))
     own = Lesson("own", "A lesson of one's own", steps, Question(scene, lambda: "Does it cost?", answers))
     monkeypatch.setitem(lesson_panel.LESSONS, "own", own)
-    test_it_runs_from_the_first_step_to_the_last_and_back(own)
-    test_exactly_one_answer_is_right_and_each_is_answered_to(own)
+    runs_through(own)

@@ -1,4 +1,4 @@
-"""The odds as x of 100: never more private than proven, drawn as it is told, and in words for who cannot see it."""
+"""What a page explains: the odds as x of 100, and the lessons on what papers claim."""
 
 import math
 import re
@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpcore.papers.pigdo.theorem_3 import Lambda, conditions_hold, counterexamples, worst
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
-from pages.parts.explain.not_promised import NOT_PROMISED
-from pages.parts.explain.odds import PEOPLE, not_promised, odds_icons, of_hundred
+from pages.parts.explain.lesson import EXAMPLES, Scene
+from pages.parts.explain.lessons import broken_proof, free_rejections
+from pages.parts.explain.odds import PEOPLE, odds_icons, of_hundred
 from pages.parts.results import cache
 
 
@@ -33,23 +35,23 @@ def test_it_is_rounded_up_and_by_less_than_one(sure: float):
     assert shown - 1 < PEOPLE * sure + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("sure", "shown"),
-    [(0.5, 50), (math.nextafter(0.5, 1), 51), (0.87336, 88), (0.88, 88), (math.nextafter(0.88, 1), 89), (0.9901, 100)],
-)
-def test_a_hundred_people_are_drawn_as_many_as_it_says(sure: float, shown: int):
-    html = odds_icons(risks(sure))
-    assert people(html) == [50, shown - 50, PEOPLE - shown]
-    assert f"{shown} of {PEOPLE}" in html
-    assert f"about {shown} at most after" in re.findall(r'alt="(.*?)"', html)[0]
+def test_a_hundred_people_are_drawn_as_many_as_it_says():
+    for sure, shown in (
+        (0.5, 50), (math.nextafter(0.5, 1), 51), (0.87336, 88), (0.88, 88), (math.nextafter(0.88, 1), 89),
+        (0.9901, 100),
+    ):  # fmt: skip
+        html = odds_icons(risks(sure))
+        assert people(html) == [50, shown - 50, PEOPLE - shown], (sure, shown)
+        assert f"{shown} of {PEOPLE}" in html, (sure, shown)
+        assert f"about {shown} at most after" in re.findall(r'alt="(.*?)"', html)[0], (sure, shown)
 
 
-@pytest.mark.parametrize("found", [risks(1.0), risks(0.6, empty=True), risks(math.nextafter(1, 0))])
-def test_where_no_bound_is_proven_it_promises_nothing(found: Risks):
-    html = odds_icons(found)
-    assert f"up to {PEOPLE} of {PEOPLE}" in html
-    assert "at most 100 of" not in html.split("<figcaption>")[1]
-    assert "certain" in html
+def test_where_no_bound_is_proven_it_promises_nothing():
+    for found in [risks(1.0), risks(0.6, empty=True), risks(math.nextafter(1, 0))]:
+        html = odds_icons(found)
+        assert f"up to {PEOPLE} of {PEOPLE}" in html, found
+        assert "at most 100 of" not in html.split("<figcaption>")[1], found
+        assert "certain" in html, found
 
 
 def test_more_noise_never_draws_more_people():
@@ -58,10 +60,39 @@ def test_more_noise_never_draws_more_people():
     assert shown[0] > shown[-1]
 
 
-def test_what_is_not_promised_is_folded_and_lists_every_item():
-    html = not_promised()
-    assert html.startswith("<details")
-    assert " open" not in html.split(">")[0]
-    assert html.count("<li>") == len(NOT_PROMISED) >= 7
-    for word in ("accuracy", "k times", "share", "further release", "CUDA"):
-        assert word in html
+def lower(scene: Scene) -> float:
+    found = scene.curve().lower
+    assert found is not None
+    return float(found[-1])
+
+
+def test_the_conditions_of_the_theorem_are_met_in_every_scene_that_says_so():
+    for scene in [broken_proof.BELOW, broken_proof.OFTEN, broken_proof.LOUDER, broken_proof.ABOVE]:
+        assert conditions_hold(scene.batch / EXAMPLES, scene.sigma, scene.steps, Lambda.OWN, scene.delta), scene
+
+
+def test_the_scene_of_the_refuted_theorem_is_as_bad_as_the_worst_that_the_search_finds():
+    shown = broken_proof.BELOW
+    key = (shown.batch / EXAMPLES, shown.sigma, shown.steps)
+    found = next(each for each in counterexamples(Lambda.OWN) if (each.q, each.sigma, each.steps) == key)
+    assert found.excess == pytest.approx(worst(Lambda.OWN).excess, rel=0.01)
+    assert shown.epsilon("mma") == pytest.approx(found.claimed)
+    assert lower(shown) == pytest.approx(found.lower)
+
+
+def test_the_theorem_is_kept_where_the_lesson_says_so_and_refuted_where_it_says_that():
+    for scene in (broken_proof.ABOVE, broken_proof.LOUDER):
+        assert scene.epsilon("mma") >= scene.epsilon()
+    for scene in (broken_proof.BELOW, broken_proof.OFTEN):
+        assert scene.epsilon("mma") < lower(scene)
+
+
+def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are():
+    case, steps, delta = free_rejections.PICKY, free_rejections.ACCEPTED.steps, free_rejections.ACCEPTED.delta
+    assert case.accepted_only(delta, steps) == pytest.approx(free_rejections.ACCEPTED.epsilon(), rel=1e-3)
+    assert case.every_proposal(delta, steps) == pytest.approx(free_rejections.EVERY.epsilon(), rel=1e-3)
+
+
+def test_what_is_proven_of_the_kept_steps_lies_between_the_two_charges():
+    case, steps, delta = free_rejections.PICKY, free_rejections.ACCEPTED.steps, free_rejections.ACCEPTED.delta
+    assert free_rejections.ACCEPTED.epsilon() < case.epsilon_after(steps, delta) < free_rejections.EVERY.epsilon()

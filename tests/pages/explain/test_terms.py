@@ -86,14 +86,6 @@ def test_an_arxiv_number_is_a_link_wherever_a_page_shows_it(pages: dict[str, App
 
 
 @pytest.mark.long
-def test_no_two_tables_of_a_page_have_the_same_name(pages: dict[str, AppTest]):
-    for page in pages.values():
-        html = " ".join(each.proto.body for each in page.get("html"))
-        names = re.findall(r'role=region aria-label="(.*?)"', html)
-        assert len({*names}) == len(names)
-
-
-@pytest.mark.long
 def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     names = {each.title for each in (*ACCOUNTANTS.values(), *METHODS.values())}
     names |= {style_of(name).label for name in ACCOUNTANTS}
@@ -105,23 +97,6 @@ def test_every_head_of_a_table_explains_itself(pages: dict[str, AppTest]):
     plain = {unescape(re.sub("<.*?>", "", each)).strip() for each in heads if "popovertarget" not in each}
     lines = re.compile(r"^[╌·—━\- ]+")
     assert {each for each in plain if lines.sub("", each) not in names and not each.startswith(PLAIN)} == set()
-
-
-@pytest.mark.long
-def test_the_help_of_every_number_is_from_the_glossary(pages: dict[str, AppTest]):
-    helps = {(page, each.value): each.help for page in pages for each in pages[page].markdown if each.help}
-    assert helps
-    starts = tuple(f"**{entry.name}.** {entry.meaning}" for entry in GLOSSARY.values())
-    assert {key: text for key, text in helps.items() if not text.startswith(starts)} == {}
-
-
-@pytest.mark.long
-def test_no_two_explanations_of_a_page_share_their_target(pages: dict[str, AppTest]):
-    for page in pages.values():
-        html = " ".join(each.proto.body for each in page.get("html"))
-        targets, own = re.findall(r'popovertarget="(.*?)"', html), re.findall(r'popover id="(.*?)"', html)
-        assert targets == own
-        assert len({*own}) == len(own)
 
 
 def test_what_an_entry_says_is_escaped_and_its_arxiv_number_a_link(monkeypatch: pytest.MonkeyPatch):

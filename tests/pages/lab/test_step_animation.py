@@ -32,19 +32,3 @@ def test_clipping_shortens_what_is_longer_than_c_and_nothing_else():
 def test_noise_and_what_one_example_adds_are_drawn_on_one_scale():
     most, noise = bars(step_html(STEP))[10:]
     assert noise[0] / most[0] == pytest.approx(1.23, rel=1e-2)
-
-
-def test_as_many_squares_of_a_hundred_are_drawn_as_q_says():
-    assert step_html(STEP._replace(q=0.25)).count("class=in") == 25
-    assert step_html(STEP._replace(q=1.0)).count("class=in") == 100
-
-
-def test_to_play_it_again_is_another_piece_of_html():
-    assert step_html(STEP, 1) != step_html(STEP)
-
-
-def test_a_bar_that_is_too_long_for_the_picture_says_so():
-    told = step_html(STEP._replace(norms=(0.05, 0.08, 0.2, 0.4, 50.0)))
-    assert told.count("→") == 1
-    assert "50 → ·" in told
-    assert max(to for to, _ in bars(told)) == 1.0

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpcore.papers.ladder import Ladder, Rung
 from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark, Sweep
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
+from tests.pages.train_page import opened_at
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "pages" / "papers.py"
@@ -84,13 +86,7 @@ def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
     return PAPER
 
 
-def opened(**query: str) -> AppTest:
-    """The page by itself under an address."""
-    page = AppTest.from_file(PAGE, default_timeout=60)
-    page.query_params.update(query)
-    page.run()
-    assert not page.exception
-    return page
+opened = partial(opened_at, PAGE)
 
 
 def opened_in_the_app(**query: str) -> AppTest:

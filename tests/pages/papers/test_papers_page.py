@@ -3,29 +3,23 @@
 import json
 import re
 from html import unescape
-from urllib.parse import parse_qs
 
 import pytest
 
 from dpcore.papers import PAPERS, comparisons
-from dpcore.papers.comparison import compared
 from dpcore.papers.paper import Paper
 from dpcore.runs.store import Store
 from pages.parts.papers import computed
 from pages.parts.papers.entries_table import numbers_columns, told
-from pages.parts.papers.figures import drawing_columns, map_columns, named
+from pages.parts.papers.figures import drawing_columns, map_columns
 from tests.pages.papers.dummy import (
     CELLS,
-    DECAYING,
     DIFFERS,
-    FIGURE_2,
-    FIGURE_3,
     LINES,
     PAPER,
     PLANE,
     REFUTED,
     REPRODUCED,
-    ROOT,
     SETTING,
     TRAINED,
     UNTRAINED,
@@ -35,44 +29,44 @@ from tests.pages.papers.dummy import (
     rows,
     written,
 )
-from tests.pages.train_page import opened_at
 
 __all__ = ["dummy"]
 OPENED = {"paper": PAPER.id}
-each_paper = pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
 
 
 def name_of(entry) -> str:
     return f"{entry.place}: {entry.quantity}"
 
 
-@each_paper
+def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdict(store: Store):
+    for paper in PAPERS.values():
+        page = opened(paper=paper.id)
+        assert not page.error, paper
+        shown = rows(page)
+        found = {name_of(each.entry): each for each in comparisons(paper)}
+        assert sorted(unescape(each) for each in shown) == sorted(found), paper
+        for name, row in shown.items():
+            each = found[unescape(name)]
+            cells = re.findall(r"<td class=number data-label=\"\w+\">(.*?)</td>", row)
+            assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"], paper
+            assert f"<b>{each.outcome.value}</b>" in row, paper
+
+
 @pytest.mark.long
-def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdict(store: Store, paper: Paper):
-    page = opened(paper=paper.id)
-    assert not page.error
-    shown = rows(page)
-    found = {name_of(each.entry): each for each in comparisons(paper)}
-    assert sorted(unescape(each) for each in shown) == sorted(found)
-    for name, row in shown.items():
-        each = found[unescape(name)]
-        cells = re.findall(r"<td class=number data-label=\"\w+\">(.*?)</td>", row)
-        assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"]
-        assert f"<b>{each.outcome.value}</b>" in row
-
-
-@each_paper
-def test_every_paper_shows_what_it_brings_its_claims_its_gaps_and_one_of_its_figures(store: Store, paper: Paper):
-    page = opened(paper=paper.id)
-    html = unescape(re.sub("<[^>]+>", "", written(page)))
-    assert paper.title in html
-    assert paper.about in html
-    for each in paper.findings:
-        assert each.claim in html
-        assert computed.holds(each) in html
-    assert all(each.text in html for each in paper.remarks)
-    drawn = len(page.get("plotly_chart"))
-    assert drawn == 1 if paper.drawings or paper.maps else drawn <= 1  # of a sweep where a run has been recorded
+def test_every_paper_shows_what_it_brings_its_claims_its_gaps_and_one_of_its_figures(store: Store):
+    for paper in PAPERS.values():
+        page = opened(paper=paper.id)
+        html = unescape(re.sub("<[^>]+>", "", written(page)))
+        assert paper.title in html, paper
+        assert paper.about in html, paper
+        for each in paper.findings:
+            assert each.claim in html, paper
+            assert computed.holds(each) in html, paper
+        assert all(each.text in html for each in paper.remarks), paper
+        drawn = len(page.get("plotly_chart"))
+        assert drawn == 1 if paper.drawings or paper.maps else drawn <= 1, (
+            paper
+        )  # of a sweep where a run has been recorded
 
 
 def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
@@ -102,23 +96,6 @@ def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so
     page.pills(key="verdict").set_value([]).run()
     assert len(rows(page)) == len(PAPER.entries)
     assert "verdict" not in page.query_params
-
-
-def test_where_no_number_has_the_chosen_verdict_that_is_said(
-    store: Store, dummy: Paper, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(computed, "numbers", lambda paper: (compared(paper.id, REPRODUCED),))
-    page = opened(**OPENED, verdict="refuted")
-    assert rows(page) == {}
-    assert page.info[0].value == "No number of this paper has one of these verdicts."
-
-
-def test_another_paper_is_chosen_by_name_and_the_address_has_its_number(store: Store):
-    page = opened()
-    assert PAPERS[str(page.selectbox(key="paper").value)].title in written(page)
-    page.selectbox(key="paper").set_value("004").run()
-    assert page.query_params["paper"] == "004"
-    assert PAPERS["004"].title in written(page)
 
 
 def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):
@@ -170,10 +147,6 @@ def test_a_ladder_shows_what_has_been_recorded_of_each_rung_and_opens_its_runs(s
     assert "(3 seeds, cpu, torch 2.9, 2026-11-22)" in trained[0]
 
 
-def test_figures_that_share_a_place_have_names_of_their_own():
-    assert [*named((FIGURE_2, FIGURE_2, FIGURE_3, PLANE))] == ["figure-2-a", "figure-2-b", "figure-3", "theorem-3"]
-
-
 def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_link(dummy: Paper):
     columns = drawing_columns(LINES, "there")
     assert (len(columns["x"]), columns["link"], columns["accountant"][0]) == (9, "there", "rdp")
@@ -195,14 +168,6 @@ def test_a_calculator_follows_its_fields_and_says_what_it_does_not_take(store: S
     assert ">0.01<" in written(page)
 
 
-def test_gaps_and_silences_are_folded(store: Store, dummy: Paper):
-    page = opened(**OPENED)
-    (folded,) = [each for each in page.expander if each.label.startswith("Gaps")]
-    assert folded.label == "Gaps and silences (2)"
-    assert not folded.proto.expanded
-    assert "A logarithm is missing." in written(page)
-
-
 def test_what_is_accounted_for_is_computed_once_and_accuracies_are_looked_up_each_time(
     dummy: Paper, monkeypatch: pytest.MonkeyPatch
 ):
@@ -211,18 +176,3 @@ def test_what_is_accounted_for_is_computed_once_and_accuracies_are_looked_up_eac
     after = computed.numbers(PAPER)
     assert asked == [*PAPER.trained]
     assert after[: len(PAPER.computed)] == before[: len(PAPER.computed)]
-
-
-def test_a_setting_is_told_in_one_line():
-    assert told(DECAYING) == "sigma 8, exponential noise, batch 300 of 30,000, 3 epochs, delta 1e-6"
-
-
-def test_each_experiment_opens_its_comparison(store: Store):
-    page = opened_in_the_app(paper="003")
-    links = {each.proto.label: each.proto.query_string for each in page.get("page_link")}
-    assert "table=breast_cancer&learner=logistic" in links["Figure 4 (a, d): Breast Cancer, logistic regression"]
-    for query in links.values():
-        fields = {name: value if len(value) > 1 else value[0] for name, value in parse_qs(query).items()}
-        comparison = opened_at(ROOT / "pages" / "perturbation.py", **fields)
-        assert comparison.selectbox(key="table").value == fields["table"]
-        assert [*comparison.button_group(key="epsilons").value] == fields["epsilons"]

@@ -8,14 +8,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.access import NOBODY, NOT_TEACHER, SHARED
 from dpcore.runs.keys import CHOSEN, TEACHER, teacher_key
-from dpcore.runs.limits import FILE, limits_of, usual
+from dpcore.runs.limits import limits_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.people import classroom, projected
 from pages.parts.people.attempts import ALL, EACH
 from pages.parts.serving.board import PAUSED, PROJECTED
 from tests.pages.people.conftest import Class, Visitor
-from tests.pages.runs.test_runs_compared import imported
 from tests.pages.train_page import CONFIG, progress, recorded
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -62,31 +61,21 @@ def test_who_is_alone_sees_nothing_of_a_classroom(store: Store, monkeypatch: pyt
     assert not any(each.key == classroom.GIVEN for each in app.text_input)
 
 
-def test_a_visitor_is_told_what_is_theirs_above_the_page(room: Class):
-    room.turn_of(room.visitor())
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    assert not app.exception
-    assert app.title[0].value
-    assert classroom.YOURS in [each.value for each in app.markdown]
-    assert "Pause the queue" not in labels(app)
-
-
 def test_who_is_not_known_is_told_how_to_be(room: Class):
     app = page_of(room, Visitor("forged", ""))
     assert NOBODY in [each.value for each in app.markdown]
     assert told(key_given(app, teacher_key(room.home)[0])) == [NOBODY]
 
 
-@pytest.mark.parametrize(
-    ("key", "sentence"),
-    [("", classroom.EMPTY), ("   ", classroom.EMPTY), ("wrong", classroom.WRONG), ("x" * 10_000, classroom.EMPTY),
-     ("<script>alert(1)</script>", classroom.WRONG), ("\x00", classroom.WRONG)],
-)  # fmt: skip
-def test_a_key_that_is_none_is_a_sentence(room: Class, key: str, sentence: str):
-    app = key_given(page_of(room, room.visitor()), key)
-    assert told(app) == [sentence]
-    assert "Pause the queue" not in labels(app)
-    assert app.text_input(key=classroom.GIVEN).value == ""
+def test_a_key_that_is_none_is_a_sentence(room: Class):
+    for key, sentence in (
+        ("", classroom.EMPTY), ("   ", classroom.EMPTY), ("wrong", classroom.WRONG), ("x" * 10_000, classroom.EMPTY),
+        ("<script>alert(1)</script>", classroom.WRONG), ("\x00", classroom.WRONG),
+    ):  # fmt: skip
+        app = key_given(page_of(room, room.visitor()), key)
+        assert told(app) == [sentence], (key, sentence)
+        assert "Pause the queue" not in labels(app), (key, sentence)
+        assert app.text_input(key=classroom.GIVEN).value == "", (key, sentence)
 
 
 def test_the_key_makes_a_teacher_of_this_browser_until_it_signs_out(room: Class):
@@ -149,18 +138,6 @@ def test_the_teacher_shows_a_run_to_everybody_by_its_name(room: Class, store: St
     assert projected.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]
 
 
-def test_the_teacher_sees_which_run_to_show_was_imported(room: Class, store: Store):
-    run = recorded(store, CONFIG, 40, Status.CANCELLED)
-    new = imported(store, run)
-    lines = page_of(room, room.visitor(teacher=True)).selectbox(key="run_to_project").options
-    assert [", imported, " in line for line in lines if line.endswith((run, new))] == [True, False]
-
-
-def test_a_run_that_is_shown_to_all_may_be_deleted_meanwhile(room: Class, store: Store):
-    store.post(PROJECTED, "nosuchrun")
-    assert "It was deleted meanwhile." in [each.value for each in page_of(room, room.visitor()).caption]
-
-
 def test_the_store_is_cleared_only_after_the_word(room: Class, store: Store):
     recorded(store, CONFIG, 40, Status.FINISHED)
     queued = store.submit(CONFIG, owner=room.visitor().owner)
@@ -176,16 +153,16 @@ def test_the_store_is_cleared_only_after_the_word(room: Class, store: Store):
     assert store.board(PROJECTED) is None
 
 
-@pytest.mark.parametrize("label", ["Pause the queue", "Show it to everybody", "Show it no longer", "Clear the store"])
-def test_who_is_no_teacher_any_more_at_the_click_changes_nothing(room: Class, store: Store, label: str):
+def test_who_is_no_teacher_any_more_at_the_click_changes_nothing(room: Class, store: Store):
     run = recorded(store, CONFIG, 40, Status.FINISHED)
     recorded(store, CONFIG, 20, Status.FINISHED)
     store.post(PROJECTED, run)
-    app = page_of(room, room.visitor(teacher=True))
-    app.text_input(key="word_to_clear").input("clear")
-    room.turn_of(room.visitor())
-    assert told(pressed(app, label)) == [NOT_TEACHER]
-    assert (store.board(PAUSED), store.board(PROJECTED), len(store.runs())) == (None, run, 2)
+    for label in ("Pause the queue", "Show it to everybody", "Show it no longer", "Clear the store"):
+        app = page_of(room, room.visitor(teacher=True))
+        app.text_input(key="word_to_clear").input("clear")
+        room.turn_of(room.visitor())
+        assert told(pressed(app, label)) == [NOT_TEACHER], label
+        assert (store.board(PAUSED), store.board(PROJECTED), len(store.runs())) == (None, run, 2), label
 
 
 def test_the_teacher_sets_the_limits(room: Class, store: Store):
@@ -199,19 +176,3 @@ def test_the_teacher_sets_the_limits(room: Class, store: Store):
     room.turn_of(room.visitor())
     assert told(pressed(app, "Set the limits")) == [NOT_TEACHER]
     assert limits_of(store.home).steps == 77
-
-
-def test_a_limit_of_zero_is_not_taken(room: Class, store: Store):
-    app = page_of(room, room.visitor(teacher=True))
-    app.number_input(key=f"limit_queued_{limits_of(store.home).queued}").set_value(0)
-    before = limits_of(store.home)
-    assert "queued=0 to be a whole number of at least 1" in told(pressed(app, "Set the limits"))[0]
-    assert limits_of(store.home) == before
-
-
-def test_a_broken_file_of_limits_is_told_and_replaced(room: Class, store: Store):
-    (store.home / FILE).write_text("steps = 'many'")
-    app = page_of(room, room.visitor(teacher=True))
-    assert any("Saving replaces it" in each for each in told(app))
-    pressed(app, "Set the limits")
-    assert limits_of(store.home) == usual()

@@ -17,7 +17,7 @@ from dpcore.runs.store import Store
 from pages.parts.people.middleware import Visitors
 from pages.parts.serving import board, routes
 from pages.parts.serving.routes import ROUTES
-from pages.parts.shell.menu import PAGES, Page
+from pages.parts.shell.menu import PAGES
 from tests.pages import perturbation_page, train_page
 from tests.pages.people.asking import asked
 from tests.pages.people.conftest import Class
@@ -37,7 +37,6 @@ REASONS = {  # why a run ended -> what of it would be markup
     "![x](https://evil.example/p.png) [click](https://evil.example)": "![x](https://evil.example/p.png) [click](",
     "`` ![x](//evil.example/p.png) ` :red[x] $x$": "![x](//evil.example/p.png)",
 }
-PLACES = tuple(dict.fromkeys(re.findall("{[^}]*}", " ".join(each.path for each in ROUTES))))
 
 
 def paths(hostile: str) -> list[str]:
@@ -67,26 +66,26 @@ def state_of(store: Store) -> list[object]:
     return [store.runs(kind=None), sorted(store.home.iterdir()), store.board("paused"), store.board("projected")]
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda each: ascii(each)[:30])
-def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store, hostile: str):
-    before = state_of(served)
-    for path in paths(hostile):
-        answer = asked(APP, path)
-        assert answer.status in (200, 307, 400, 404), path
-        assert answer.status != 200 or path.startswith(board.ADDRESS), path
-        assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
-        assert not any(name == "set-cookie" and "a=b" in value for name, value in answer.headers), path
-        assert str(served.home) not in answer.body, path
-    assert state_of(served) == before
+def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
+    for hostile in HOSTILE:
+        before = state_of(served)
+        for path in paths(hostile):
+            answer = asked(APP, path)
+            assert answer.status in (200, 307, 400, 404), path
+            assert answer.status != 200 or path.startswith(board.ADDRESS), path
+            assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
+            assert not any(name == "set-cookie" and "a=b" in value for name, value in answer.headers), path
+            assert str(served.home) not in answer.body, path
+        assert state_of(served) == before, hostile
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "nonsense"])
-def test_no_route_takes_anything_but_a_question(served: Store, method: str):
-    before = state_of(served)
-    for route in ROUTES:
-        assert route.methods == {"GET", "HEAD"}
-        assert asked(APP, re.sub("{[^}]*}", "x", route.path), method=method).status == 405
-    assert state_of(served) == before
+def test_no_route_takes_anything_but_a_question(served: Store):
+    for method in ["POST", "PUT", "PATCH", "DELETE", "nonsense"]:
+        before = state_of(served)
+        for route in ROUTES:
+            assert route.methods == {"GET", "HEAD"}, method
+            assert asked(APP, re.sub("{[^}]*}", "x", route.path), method=method).status == 405, method
+        assert state_of(served) == before, method
 
 
 def without_code(text: str) -> str:
@@ -103,57 +102,57 @@ def said_by(app: AppTest) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
-def test_what_is_typed_into_a_field_is_text_and_never_markup(store: Store, page: Page):
-    app = AppTest.from_file(ROOT / page.file, default_timeout=120).run()
-    assert not app.exception
-    for key in [each.key for each in app.text_input]:
-        for typed in MARKUP:
-            field = next((each for each in app.text_input if each.key == key), None)
-            if field is None or field.disabled:
-                break
-            before = field.value
-            field.input(typed).run()
-            assert not app.exception, (key, typed)
-            assert [each for each in map(without_code, said_by(app)) if typed in each] == [], (key, typed)
-            next(each for each in app.text_input if each.key == key).input(before)
-        app.run()
+def test_what_is_typed_into_a_field_is_text_and_never_markup(store: Store):
+    for page in PAGES:
+        app = AppTest.from_file(ROOT / page.file, default_timeout=120).run()
+        assert not app.exception, page
+        for key in [each.key for each in app.text_input]:
+            for typed in MARKUP:
+                field = next((each for each in app.text_input if each.key == key), None)
+                if field is None or field.disabled:
+                    break
+                before = field.value
+                field.input(typed).run()
+                assert not app.exception, (key, typed)
+                assert [each for each in map(without_code, said_by(app)) if typed in each] == [], (key, typed)
+                next(each for each in app.text_input if each.key == key).input(before)
+            app.run()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page.file).stem)
-def test_what_a_run_is_called_is_text_and_never_markup(room: Class, store: Store, page: Page):
-    run = recorded(store, CONFIG, 40, Status.FINISHED)
-    room.turn_of(room.visitor(teacher=True))
-    store.post(board.PROJECTED, run)
-    for name in MARKUP[:3]:
-        rename(store, run, name)
-        annotate(store, run, name)
-        tag(store, run, [name])
-        shown = AppTest.from_function(above, kwargs={"file": str(ROOT / page.file)}, default_timeout=120)
-        shown.query_params["run"] = run
-        shown.run()
-        assert not shown.exception
-        assert [each for each in map(without_code, said_by(shown)) if name in each] == []
-        assert [each for each in shown.expander if name in each.label] == []
+def test_what_a_run_is_called_is_text_and_never_markup(room: Class, store: Store):
+    for page in PAGES:
+        run = recorded(store, CONFIG, 40, Status.FINISHED)
+        room.turn_of(room.visitor(teacher=True))
+        store.post(board.PROJECTED, run)
+        for name in MARKUP[:3]:
+            rename(store, run, name)
+            annotate(store, run, name)
+            tag(store, run, [name])
+            shown = AppTest.from_function(above, kwargs={"file": str(ROOT / page.file)}, default_timeout=120)
+            shown.query_params["run"] = run
+            shown.run()
+            assert not shown.exception, page
+            assert [each for each in map(without_code, said_by(shown)) if name in each] == [], page
+            assert [each for each in shown.expander if name in each.label] == [], page
 
 
-@pytest.mark.parametrize("status", [Status.FAILED, Status.LOST])
-def test_why_an_imported_run_ended_is_text_and_never_markup_and_nothing_resumes_it(store: Store, status: Status):
-    for said in REASONS:
-        whole = json.loads(run_json([record_of(store, recorded(store, CONFIG, 40, status, "Boom"))]))
-        whole["run"]["error"] = said
-        app = train_page.opened(take_in(store, read_run(json.dumps(whole).encode())))
-        assert REASONS[said] in "".join(said_by(app))
-        assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == []
-        assert [each for each in said_by(app) if "Resume" in each] == []
+def test_why_an_imported_run_ended_is_text_and_never_markup_and_nothing_resumes_it(store: Store):
+    for status in [Status.FAILED, Status.LOST]:
+        for said in REASONS:
+            whole = json.loads(run_json([record_of(store, recorded(store, CONFIG, 40, status, "Boom"))]))
+            whole["run"]["error"] = said
+            app = train_page.opened(take_in(store, read_run(json.dumps(whole).encode())))
+            assert REASONS[said] in "".join(said_by(app)), status
+            assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == [], status
+            assert [each for each in said_by(app) if "Resume" in each] == [], status
 
 
-@pytest.mark.parametrize("status", [Status.FAILED, Status.LOST])
-def test_why_a_comparison_ended_is_text_and_never_markup(store: Store, status: Status):
-    for said in REASONS:
-        app = perturbation_page.opened(comparison=perturbation_page.recorded(store, [], status, said))
-        assert REASONS[said] in "".join(said_by(app))
-        assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == []
+def test_why_a_comparison_ended_is_text_and_never_markup(store: Store):
+    for status in [Status.FAILED, Status.LOST]:
+        for said in REASONS:
+            app = perturbation_page.opened(comparison=perturbation_page.recorded(store, [], status, said))
+            assert REASONS[said] in "".join(said_by(app)), status
+            assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == [], status
 
 
 def test_a_file_that_is_refused_is_no_markup_either(store: Store):

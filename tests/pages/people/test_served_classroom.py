@@ -70,9 +70,9 @@ def test_its_terminal_says_the_teachers_key_once(room: Server):
     assert (room.home.parent / "server.log").read_text().count(key) == 1
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
-def test_another_sites_page_opens_no_connection(room: Server, origin: str):
-    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=origin)[0] == 403
+def test_another_sites_page_opens_no_connection(room: Server):
+    for origin in ["http://evil.example", "null", "http://127.0.0.1:1"]:
+        assert asked(room, "/_stcore/stream", **UPGRADE, Origin=origin)[0] == 403, origin
 
 
 def test_a_page_of_its_own_does(room: Server):
@@ -134,24 +134,15 @@ def test_a_program_cannot_drive_the_pages_by_streamlits_own_interface(room: Serv
         assert b"server.enableAgentApi" in body
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_no_route_takes_anything_but_questions(room: Server, method: str):
-    for path in ("/board", "/runs/x/events", "/previews/x", "/files/x/runs.js", "/", "/train", "/media/x"):
-        assert asked(room, path, method)[0] == 405, path
-
-
-@pytest.mark.parametrize(
-    "path", ["/../cookie.key", "/%2e%2e/cookie.key", "/files/../../cookie.key", "//etc/passwd", "/app.py", "/dpcore",
-             "/static/../../../app.py", "/component/x/../../app.py", "/media/../../app.py", "/pages/train.py",
-             "/.streamlit/config.toml", "/app/static/x", "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py"],
-)  # fmt: skip
-def test_no_file_can_be_had_by_a_path(room: Server, path: str):
-    status, headers, body = asked(room, path)
-    assert status in (400, 404) or headers["content-type"].startswith("text/html")  # the page that all addresses have
-    assert b"import " not in body
-    assert b"root:" not in body
-
-
-@pytest.mark.parametrize("cookie", ["a" * 10_000, "dpcore_visitor_00000000=x", "=;=", "\xff"])
-def test_no_cookie_is_an_error(room: Server, cookie: str):
-    assert asked(room, "/", Cookie=cookie)[0] == 200
+def test_no_file_can_be_had_by_a_path(room: Server):
+    for path in (
+        "/../cookie.key", "/%2e%2e/cookie.key", "/files/../../cookie.key", "//etc/passwd", "/app.py", "/dpcore",
+        "/static/../../../app.py", "/component/x/../../app.py", "/media/../../app.py", "/pages/train.py",
+        "/.streamlit/config.toml", "/app/static/x", "/_stcore/bidi-components/x/%2e%2e/%2e%2e/app.py",
+    ):  # fmt: skip
+        status, headers, body = asked(room, path)
+        assert status in (400, 404) or headers["content-type"].startswith("text/html"), (
+            path
+        )  # the page that all addresses have
+        assert b"import " not in body, path
+        assert b"root:" not in body, path

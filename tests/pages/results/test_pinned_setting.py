@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls.mechanism import Setting
-from pages.parts.results.pinned_setting import difference, setting_of, understood, words_of, written
+from pages.parts.results.pinned_setting import difference, setting_of, understood, written
+from tests.pages.train_page import opened_at
 
 PAGES = Path(__file__).parents[3] / "pages"
 SETTINGS = [
@@ -27,12 +28,7 @@ NONSENSE = [
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = AppTest.from_file(PAGES / f"{page}.py", default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    return opened_at(PAGES / f"{page}.py", **query)
 
 
 def names(app: AppTest) -> list[str]:
@@ -44,25 +40,25 @@ def certified(setting: Setting) -> float:
     return float(ACCOUNTANTS[CERTIFIED].curve(setting.mechanism, steps, setting.delta).epsilon[0])
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=words_of)
-def test_a_setting_is_read_back_exactly_from_its_text(setting: Setting):
-    assert understood(written(setting)) == setting
-    assert re.fullmatch(r"[\w.~-]+", written(setting))  # stands in an address as it is
+def test_a_setting_is_read_back_exactly_from_its_text():
+    for setting in SETTINGS:
+        assert understood(written(setting)) == setting, setting
+        assert re.fullmatch(r"[\w.~-]+", written(setting)), setting  # stands in an address as it is
 
 
-@pytest.mark.parametrize("text", NONSENSE)
-def test_what_is_no_setting_is_refused(text: str):
-    with pytest.raises(ValueError, match="Expected"):
-        understood(text)
+def test_what_is_no_setting_is_refused():
+    for text in NONSENSE:
+        with pytest.raises(ValueError, match="Expected"):
+            understood(text)
 
 
-@pytest.mark.parametrize("page", ["tradeoff", "calibrate"])
-def test_an_address_that_pins_nonsense_is_named_in_one_sentence_and_the_page_is_whole(page: str):
-    app = opened(page, pin="10000~2~1~10~1e-5~constant~0", by="rdp")
-    (warning,) = [each.value for each in app.warning if "pin=" in each.value]
-    assert "nothing is pinned" in warning
-    assert not [name for name in names(app) if name.startswith("Pinned")]
-    assert "pin" not in app.query_params
+def test_an_address_that_pins_nonsense_is_named_in_one_sentence_and_the_page_is_whole():
+    for page in ["tradeoff", "calibrate"]:
+        app = opened(page, pin="10000~2~1~10~1e-5~constant~0", by="rdp")
+        (warning,) = [each.value for each in app.warning if "pin=" in each.value]
+        assert "nothing is pinned" in warning, page
+        assert not [name for name in names(app) if name.startswith("Pinned")], page
+        assert "pin" not in app.query_params, page
 
 
 def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let_go():
@@ -79,17 +75,6 @@ def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let
     app.button(key="unpin").click().run()
     assert "pin" not in app.query_params
     assert not [name for name in names(app) if name.startswith("Pinned")]
-
-
-@pytest.mark.parametrize("view", ["trade-off", "delta", "steps"])
-def test_a_link_with_a_pinned_setting_draws_it_in_every_view(view: str):
-    app = opened("tradeoff", view=view, sigma="1", pin="10000~0.0256~2.0~196~1e-05~constant~0.0")
-    assert "Pinned: sigma 2, q 0.0256, 5 epochs" in names(app)
-
-
-def test_the_map_marks_what_is_pinned():
-    app = opened("calibrate", by="rdp", sigma="1", pin="10000~0.0256~2.0~196~1e-05~constant~0.0")
-    assert "pinned" in names(app)
 
 
 def test_the_difference_is_that_of_the_certified_numbers():

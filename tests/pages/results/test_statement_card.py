@@ -4,7 +4,6 @@ import math
 import re
 from dataclasses import replace
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -13,7 +12,6 @@ from dpcore.privacy.report.numbers import outward
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.plan import plan
 from tests.pages.train_page import CONFIG, PAGE, opened_at, recorded
 
 
@@ -35,26 +33,11 @@ def spent(mechanism: Mechanism, delta: float) -> str:
     return f"epsilon between {low} and {high} at delta = 1e-5"
 
 
-def test_a_finished_run_is_told_whole(store: Store):
-    run = recorded(store, CONFIG, plan(CONFIG).steps, Status.FINISHED)
-    mechanism = plan(CONFIG).mechanism
-    assert mechanism
-    told = statement(opened(run))
-    assert spent(mechanism, CONFIG.delta) in told
-    assert f"{plan(CONFIG).steps:,} noisy sums" in told
-
-
 def test_a_cancelled_run_is_told_for_the_steps_it_took(store: Store):
     run = recorded(store, CONFIG, 40, Status.CANCELLED)
     told = statement(opened(run))
     assert spent(Mechanism.constant(CONFIG.q, CONFIG.sigma, 40), CONFIG.delta) in told
     assert "40 noisy sums" in told
-
-
-def test_a_running_run_is_told_for_its_end(store: Store):
-    page = opened(recorded(store, CONFIG, 40))
-    assert f"{plan(CONFIG).steps:,} noisy sums" in statement(page)
-    assert any("holds at the end of the run" in each.value for each in page.caption)
 
 
 def test_what_is_released_before_the_steps_is_part_of_it(store: Store):
@@ -71,14 +54,8 @@ def test_a_run_without_an_accounted_mechanism_says_why_there_is_none(store: Stor
     assert any("no privacy statement. Not private" in each.value for each in page.caption)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adppl"])  # the second releases something before its first step
-def test_a_run_cancelled_in_the_queue_released_nothing(store: Store, optimizer: str):
-    run = store.submit(replace(CONFIG, model="mlp", optimizer=optimizer))
-    store.cancel(run)
-    assert not opened(run).code
-
-
-def test_another_accountant_gives_its_own_epsilon(store: Store):
-    run = recorded(store, CONFIG, plan(CONFIG).steps, Status.FINISHED)
-    told = statement(opened(run, by="rdp"))
-    assert "by Rényi DP (proven upper bound)" in told
+def test_a_run_cancelled_in_the_queue_released_nothing(store: Store):
+    for optimizer in ["sgd", "adppl"]:
+        run = store.submit(replace(CONFIG, model="mlp", optimizer=optimizer))
+        store.cancel(run)
+        assert not opened(run).code, optimizer

@@ -1,8 +1,7 @@
-"""Epsilons of runs: no page waits for a slow one, and none is computed twice, however many sessions ask."""
+"""Epsilons of runs: no page waits for one, none is computed twice, and each is drawn once it is known."""
 
-import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 
 import pytest
@@ -15,44 +14,36 @@ from dpcore.training.plan import plan
 from pages.parts.runs import costs
 from pages.parts.runs.costs import Cost, Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import LATER
-from tests.pages.runs_page import cells, opened
+from tests.pages import train_page
+from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
 MANY = replace(CONFIG, schedule="time", rate=0.001, level_steps=1)  # a sigma for each step
-SOME = Cost(1.0, None, Kind.CERTIFIED)
 
 
-class Gate:
-    """Computes nothing before it is opened."""
+class Later(Executor):
+    """A background that works when it is told to."""
 
     def __init__(self) -> None:
-        self.open, self.asked = threading.Event(), []
+        self.waiting: list[tuple[Future, Callable, tuple]] = []
 
-    def __call__(self, spending: Spending) -> Cost:
-        self.asked.append(spending)
-        assert self.open.wait(30)
-        return SOME
+    def submit(self, fn: Callable, /, *args, **kwargs) -> Future:
+        self.waiting.append((Future(), fn, args))
+        return self.waiting[-1][0]
 
-
-@pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "_known", type(costs._known)())
+    def work(self) -> None:
+        while self.waiting:
+            done, fn, args = self.waiting.pop(0)
+            done.set_result(fn(*args))
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
-    gate = Gate()
-    monkeypatch.setattr(costs, "_computed", gate)
-    yield gate
-    gate.open.set()
-
-
-def eventually(holds: Callable[[], object]) -> None:
-    """Wait until something holds."""
-    until = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.005)
+def later(monkeypatch: pytest.MonkeyPatch) -> Iterator[Later]:
+    """The background, and nothing is known, neither before nor after the test."""
+    monkeypatch.setattr(costs, "background", later := Later())
+    costs._asked.cache_clear()
+    yield later
+    costs._asked.cache_clear()
 
 
 def spent(store: Store, config: RunConfig, status: Status | None = Status.FINISHED) -> Spending:
@@ -61,61 +52,52 @@ def spent(store: Store, config: RunConfig, status: Status | None = Status.FINISH
     return spending
 
 
-def test_nobody_waits_for_a_slow_one_and_all_sessions_together_compute_it_once(store: Store, gate: Gate):
-    slow = spent(store, MANY)
-    assert [learn([slow]) for _ in range(5)] == [1] * 5
-    gate.open.set()
-    eventually(lambda: known_cost(slow))
-    assert learn([slow]) == 0
-    assert gate.asked == [slow]
-
-
-def test_behind_a_slow_one_those_that_take_a_blink_are_known_at_once(store: Store, monkeypatch: pytest.MonkeyPatch):
-    waits = threading.Event()
-    monkeypatch.setattr(costs, "_computed", lambda each: SOME if not costs._slow(each) or waits.wait(30) else None)
+def test_nobody_waits_for_one_and_all_sessions_together_compute_it_once(store: Store, later: Later):
     slow, quick = spent(store, MANY), spent(store, CONFIG)
-    assert learn([slow, quick]) == 1
-    assert known_cost(quick) == SOME
-    waits.set()
-
-
-def test_what_one_session_computes_another_one_does_not_wait_for(store: Store, gate: Gate):
-    quick = spent(store, CONFIG)
-    session = threading.Thread(target=learn, args=([quick],))
-    session.start()
-    eventually(lambda: gate.asked)
-    assert learn([quick]) == 1
-    gate.open.set()
-    session.join()
-    assert (learn([quick]), gate.asked) == (0, [quick])
-
-
-def test_the_background_needs_no_session_and_finds_what_the_accountant_says(store: Store):
-    slow = spent(store, MANY)
-    learn([slow])
-    eventually(lambda: known_cost(slow))
-    mechanism = plan(MANY).mechanism
-    assert mechanism
-    curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, [plan(MANY).steps], MANY.delta)
+    assert [learn([slow, quick, slow]) for _ in range(3)] == [2] * 3
+    assert known_cost(slow) is None
+    assert len(later.waiting) == 2
+    later.work()
+    assert learn([slow, quick]) == 0
+    curve = ACCOUNTANTS[CERTIFIED].curve(plan(MANY).mechanism, [plan(MANY).steps], MANY.delta)
     assert known_cost(slow) == Cost(float(curve.epsilon[0]), float(curve.lower[0]), Kind.CERTIFIED)
 
 
-def test_after_one_that_cannot_be_computed_the_background_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch):
-    def fails_at_first(spending: Spending) -> Cost:
-        if spending == bad:
-            raise ZeroDivisionError
-        return SOME
-
-    bad, good = spent(store, MANY), spent(store, replace(MANY, sigma=2.0))
-    monkeypatch.setattr(costs, "_computed", fails_at_first)
-    learn([bad, good])
-    eventually(lambda: known_cost(good))
-    assert (learn([bad, good]), known_cost(bad)) == (0, None)
+def test_one_that_cannot_be_computed_is_no_error_of_a_page(
+    store: Store, later: Later, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(costs, "_released", lambda _: 1 / 0)
+    bad = spent(store, CONFIG)
+    learn([bad])
+    later.work()
+    assert (learn([bad]), known_cost(bad)) == (0, None)
+    assert "ZeroDivisionError" in caplog.text
 
 
-def test_a_slow_one_of_a_run_that_goes_on_is_told_once_it_has_ended(store: Store, gate: Gate):
-    run = recorded(store, MANY, 40)
+def test_that_of_a_run_that_goes_on_is_told_at_once_or_where_it_is_slow_after_the_run(store: Store, later: Later):
+    quick, slow = recorded(store, CONFIG, 40), recorded(store, MANY, 40)
     page = opened()
-    assert cells(page, run)["epsilon"] == LATER
-    assert "still computed" not in " ".join(each.value for each in page.caption)
-    assert gate.asked == []
+    assert cells(page, quick)["epsilon"].startswith("≤ ")
+    assert cells(page, slow)["epsilon"] == LATER
+    assert later.waiting == []
+
+
+def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: Later):
+    run = recorded(store, CONFIG, 70, Status.FINISHED)
+    page = opened(show=SHOW)
+    assert cells(page, run)["epsilon"] == ""
+    assert "1 epsilon is still computed." in shown(page)
+    later.work()
+    page.run()
+    assert cells(page, run)["epsilon"].startswith("≤ ")
+    assert "still computed" not in shown(page)
+
+
+def test_the_choice_of_runs_has_it_once_it_is_known(store: Store, later: Later):
+    run = recorded(store, CONFIG, 70, Status.FINISHED)
+    page = train_page.opened(run)
+    assert page.multiselect[0].options[0].endswith("finished, 78.0 %")
+    later.work()
+    page.run()
+    assert ", 78.0 %, epsilon ≤ " in page.multiselect[0].options[0]
+    assert page.multiselect[0].value == [run]

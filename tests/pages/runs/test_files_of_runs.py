@@ -1,19 +1,13 @@
 """Runs leave the page as files, and come back as runs."""
 
-import io
 import json
-import zipfile
-from dataclasses import replace
-
-import pytest
 
 from dpcore.runs.export import FORMS, TextForm, record_of
 from dpcore.runs.limits import Limits, write
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.runs.files_of_runs import ONE, written
-from tests.pages.runs.test_runs_compared import finished, shown
-from tests.pages.runs_page import addressed, cells, opened
+from pages.parts.runs.files_of_runs import written
+from tests.pages.runs_page import addressed, cells, finished, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
 
@@ -25,35 +19,11 @@ def exporting(*runs: str, form: str = "csv"):
     return page.run()
 
 
-@pytest.mark.parametrize("form", [name for name, form in FORMS.items() if isinstance(form, TextForm)])
-def test_a_ticked_run_is_offered_in_every_form_of_text(store: Store, form: str):
-    page = exporting(finished(store), form=form)
-    assert not page.exception
-    assert [each.proto.label for each in page.get("download_button")].count("Download") == 1
-
-
-def test_a_form_of_one_run_asks_for_one(store: Store):
-    page = exporting(finished(store), finished(store), form="script")
-    assert ONE in shown(page)
-    page = exporting(finished(store), finished(store), form="csv")
-    assert ONE not in shown(page)
-
-
-def test_what_a_run_has_no_form_of_is_a_sentence(store: Store):
-    page = exporting(finished(store, replace(CONFIG, clipping="per_layer")), form="opacus")
-    assert not page.exception
-    assert shown(page).count("Opacus") >= 1
-    assert "Expected run=" in shown(exporting(store.submit(CONFIG), form="csv"))
-
-
-def test_a_folder_is_packed(store: Store):
-    records = [record_of(store, finished(store)) for _ in range(2)]
-    pytest.importorskip("tensorboard")
-    file, content, media = written(FORMS["tensorboard"], records)
-    assert (file.endswith(".zip"), media) == (True, "application/zip")
-    assert isinstance(content, bytes)
-    folders = {name.split("/")[0] for name in zipfile.ZipFile(io.BytesIO(content)).namelist()}
-    assert folders == {each.run.id for each in records}
+def test_a_ticked_run_is_offered_in_every_form_of_text(store: Store):
+    for form in [name for name, form in FORMS.items() if isinstance(form, TextForm)]:
+        page = exporting(finished(store), form=form)
+        assert not page.exception, form
+        assert [each.proto.label for each in page.get("download_button")].count("Download") == 1, form
 
 
 def test_an_exported_run_is_taken_in_ticked_and_said_to_be_imported(store: Store):
@@ -79,11 +49,11 @@ def test_an_import_beyond_the_runs_that_one_may_keep_is_refused_in_a_sentence(st
     assert len(store.runs()) == 3
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\x80\x04K\x01.", json.dumps({"format": "x"}).encode()])
-def test_what_is_no_exported_run_is_a_sentence(store: Store, content: bytes):
-    page = uploaded(store, content)
-    assert len(page.error) == 1
-    assert store.runs() == []
+def test_what_is_no_exported_run_is_a_sentence(store: Store):
+    for content in [b"", b"{}", b"[1]", b"\x80\x04K\x01.", json.dumps({"format": "x"}).encode()]:
+        page = uploaded(store, content)
+        assert len(page.error) == 1, content
+        assert store.runs() == [], content
 
 
 def uploaded(store: Store, content: bytes):

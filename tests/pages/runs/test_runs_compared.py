@@ -4,45 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from dpcore.figures.runs_sweep import Cell, sweep_alt
 from dpcore.runs.editing import rename
-from dpcore.runs.export import record_of
-from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished
-from dpcore.training.plan import plan
-from pages.parts.runs import costs, tradeoffs
-from pages.parts.runs.differences import different, origins
-from tests.pages.runs_page import cells, opened
-from tests.pages.train_page import CLASSES, CONFIG, charts, events_of, recorded
+from pages.parts.runs import tradeoffs
+from pages.parts.runs.differences import origins
+from tests.pages.runs_page import SHOW, finished, imported, opened, shown
+from tests.pages.train_page import CONFIG, charts, recorded
 
 COUNTS = tuple(tuple(150 if i == j else 5 for j in range(10)) for i in range(10))
-SHOW = "accuracy and epsilon"
-
-
-def finished(store: Store, config: RunConfig = CONFIG, accuracy: float = 0.8, **more: object) -> str:
-    run = store.submit(config, worker="test:1")
-    for event in events_of(config, 40):
-        store.append(run, event)
-    steps = plan(config).steps
-    store.append(run, Evaluated(steps, steps * config.q, accuracy, 1.0, CLASSES))
-    store.append(run, Finished(steps, 4.0, accuracy, **more))  # type: ignore[arg-type]
-    store.end(run, Status.FINISHED)
-    return run
-
-
-def imported(store: Store, run: str) -> str:
-    """The run, exported and taken in again as another one."""
-    return take_in(store, read_run(run_json([record_of(store, run)]).encode()))
-
-
-def shown(page) -> str:
-    kinds = ("markdown", "caption", "info", "error")
-    texts = [each.value for kind in kinds for each in page.get(kind)]
-    return " ".join([*texts, *(each.proto.body for each in page.get("html"))])
 
 
 def test_the_classes_of_all_ticked_runs_stand_on_one_chart_and_the_mistakes_of_one_below(store: Store):
@@ -54,10 +24,6 @@ def test_the_classes_of_all_ticked_runs_stand_on_one_chart_and_the_mistakes_of_o
     page.selectbox(key="confusion_run").set_value(second).run()
     assert len(charts(page)) == 1
     assert "runs of older versions have none" in shown(page)
-
-
-def test_a_run_without_a_test_has_no_classes(store: Store):
-    assert "has been tested yet" in shown(opened(store.submit(CONFIG), show="classes"))
 
 
 def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filters_leave(store: Store):
@@ -74,33 +40,6 @@ def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filt
     assert level["y"] == [97.0, 97.0]
     (chart,) = charts(opened(show=SHOW, find=other))
     assert [each["y"] for each in chart["data"]] == [[], [80.0]]
-
-
-def test_the_front_can_stand_over_epsilon_by_another_accountant(store: Store):
-    finished(store)
-    by = {name: charts(opened(show=SHOW, by=name))[0]["data"][1]["x"][0] for name in ("pld", "rdp", "gdp")}
-    assert by["gdp"] < by["pld"] < by["rdp"]
-
-
-def test_mean_and_spread_of_several_runs_of_one_setting_are_told(store: Store):
-    for accuracy in (0.90, 0.92, 0.94):
-        finished(store, accuracy=accuracy)
-    finished(store, replace(CONFIG, sigma=2.0))
-    text = shown(opened(show=SHOW))
-    assert "<td>3</td><td>92.00 % ± 2.00 %</td><td>90.00 % to 94.00 %</td>" in text
-    assert "sigma 2," not in text
-
-
-def test_an_epsilon_that_is_not_known_at_once_comes_later(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(costs, "PATIENCE", -1.0)
-    monkeypatch.setattr(costs, "_known", type(costs._known)())
-    for sigma in (1.0, 2.0, 4.0):
-        finished(store, replace(CONFIG, sigma=sigma))
-    page = opened(show=SHOW)
-    for _ in range(3):
-        page.run()
-    assert "still computed" not in shown(page)
-    assert len(costs._known) == 3
 
 
 def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_out(store: Store):
@@ -131,24 +70,3 @@ def test_an_origin_takes_no_rows_place_where_the_runs_come_from(store: Store):
     assert rows["Id"] == [run.id]
     assert rows["Python"] == ["3.11"]
     assert not any("forged" in each for each in rows.values())
-
-
-def test_without_a_finished_run_there_is_no_chart(store: Store):
-    store.submit(CONFIG)
-    page = opened(show=SHOW)
-    assert tradeoffs.NONE in shown(page)
-    assert charts(page) == []
-
-
-def test_the_value_of_a_setting_is_written_alike_in_the_tables_and_in_the_sweep(store: Store):
-    large = replace(CONFIG, batch=2048, lr=1e-5)
-    assert different([large, CONFIG])["Expected batch"][0] == "2,048"
-    assert different([large, CONFIG])["Learning rate"][0] == "1e-5"
-    run = store.submit(large)
-    assert cells(opened(), run)["batch"] == "2,048"
-    assert "2,048, 1e-5: none finished" in sweep_alt([Cell((2048, 1e-5), [])], ["batch", "rate"])
-
-
-def test_two_seeds_that_differ_in_their_last_digit_are_told_apart():
-    (seeds,) = different([replace(CONFIG, seed=2**62), replace(CONFIG, seed=2**62 + 1)]).values()
-    assert seeds == ["4,611,686,018,427,387,904", "4,611,686,018,427,387,905"]

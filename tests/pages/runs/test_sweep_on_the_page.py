@@ -12,8 +12,7 @@ from dpcore.runs.sweeps import submit_sweep, sweep_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.plan import plan
-from tests.pages.runs.test_runs_compared import shown
-from tests.pages.runs_page import listed, opened
+from tests.pages.runs_page import listed, opened, shown
 from tests.pages.train_page import CONFIG, charts, events_of, press
 
 
@@ -55,12 +54,6 @@ def test_a_sweep_is_queued_by_a_click_and_shown(store: Store):
     assert "**0 of 4 runs** are over" in shown(page)
 
 
-def test_the_second_click_of_a_double_click_queues_nothing(store: Store):
-    page = press(form(), "Queue 12 runs")
-    press(page, "Queue 12 runs")
-    assert len(store.runs()) == 12
-
-
 def test_two_settings_make_a_grid_on_the_settings_of_a_ticked_run(store: Store):
     base = store.submit(replace(CONFIG, optimizer="adam", lr=0.01))
     page = form(run=base)
@@ -72,18 +65,6 @@ def test_two_settings_make_a_grid_on_the_settings_of_a_ticked_run(store: Store):
     queued = [run.config for run in store.runs(Status.QUEUED) if run.sweep]
     assert {(each.sigma, each.batch) for each in queued} == {(1, 64), (1, 128), (2, 64), (2, 128)}
     assert {each.optimizer for each in queued} == {"adam"}
-
-
-@pytest.mark.parametrize(("values", "said"), [("1, x", "sigma='x'"), ("-1", "sigma=-1.0"), ("1e-9", "sigma=1e-09")])
-def test_values_that_a_setting_cannot_have_are_a_sentence_and_nothing_is_queued(store: Store, values: str, said: str):
-    page = form()
-    page.text_input(key="sweep_values_sigma").set_value(values).run()
-    button = next(each for each in page.button if each.key == "sweep_start")
-    if not button.disabled:  # what has no plan is refused when it is asked for
-        page = button.click().run()
-    assert not page.exception
-    assert any(said in each.value for each in page.error)
-    assert store.runs() == []
 
 
 def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_runs(store: Store):
@@ -131,21 +112,8 @@ def test_fixed_seeds_are_warned_of_beside_the_price(store: Store):
     )
 
 
-def test_two_settings_are_drawn_as_a_map(store: Store):
-    sweep, _ = swept(store, {"sigma": [1.0, 2.0], "batch": [128, 256]}, seeds=1)
-    (chart,) = charts(opened(sweep=sweep, show="sweep"))
-    assert chart["data"][0]["type"] == "heatmap"
-    assert [each for row in chart["data"][0]["text"] for each in row].count("") == 1
-
-
 def test_what_is_left_of_a_sweep_is_cancelled_as_one(store: Store):
     sweep, ids = swept(store, {"sigma": [1.0, 2.0, 4.0]})
     press(opened(sweep=sweep, show="sweep"), "Cancel the other 3")
     assert [store.run(run).status for run in ids].count(Status.CANCELLED) == 3
     assert [store.run(run).status for run in ids].count(Status.FINISHED) == 3
-
-
-def test_without_a_sweep_the_page_says_how_to_get_one(store: Store):
-    assert "Choose a sweep" in shown(opened(show="sweep"))
-    page = opened(show="sweep", sweep="nosuch")
-    assert "`sweep=nosuch`" in shown(page)

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import plotly
-import pytest
 
 from pages.parts.serving import files
 from pages.parts.serving.routes import MOST_RUNS
@@ -22,15 +21,15 @@ def test_plotly_is_the_installed_one_and_its_address_carries_the_version():
     assert body == PLOTLY.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [files.PLOTLY, *files.MODULES])
-def test_browsers_keep_a_file_forever_and_get_it_compressed(name):
-    status, headers, body = got(files.address(name), headers={"Accept-Encoding": "gzip, br"}, raw=True)
-    assert status == 200
-    assert headers["content-encoding"] == "gzip"
-    assert headers["vary"] == "Accept-Encoding"
-    assert "immutable" in headers["cache-control"]
-    assert int(headers["content-length"]) == len(body)
-    assert gzip.decompress(body) == files.content(name)
+def test_browsers_keep_a_file_forever_and_get_it_compressed():
+    for name in [files.PLOTLY, *files.MODULES]:
+        status, headers, body = got(files.address(name), headers={"Accept-Encoding": "gzip, br"}, raw=True)
+        assert status == 200, name
+        assert headers["content-encoding"] == "gzip", name
+        assert headers["vary"] == "Accept-Encoding", name
+        assert "immutable" in headers["cache-control"], name
+        assert int(headers["content-length"]) == len(body), name
+        assert gzip.decompress(body) == files.content(name), name
 
 
 def test_a_module_asks_for_as_many_runs_in_one_connection_as_the_server_allows():
@@ -46,28 +45,27 @@ def test_a_browser_that_has_a_file_gets_no_second_copy():
     assert got(files.address("runs.js"), headers={"If-None-Match": '"other"'})[0] == 200
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["live_chart.py", "live_chart.css", "..", "../routes.py", "%2e%2e%2froutes.py", "%2fetc%2fpasswd", "runs.js%00",
-     "RUNS.JS", "runs.js/", "x" * 5000, "../../../app.py", "ä.js", ""],
-)  # fmt: skip
-def test_nothing_else_can_be_had(name):
-    status, _, body = got(f"/files/{files.stamp_of('runs.js')}/{name}")
-    assert status in (404, 307)
-    assert "import" not in body
+def test_nothing_else_can_be_had():
+    for name in (
+        "live_chart.py", "live_chart.css", "..", "../routes.py", "%2e%2e%2froutes.py", "%2fetc%2fpasswd",
+        "runs.js%00", "RUNS.JS", "runs.js/", "x" * 5000, "../../../app.py", "ä.js", "",
+    ):  # fmt: skip
+        status, _, body = got(f"/files/{files.stamp_of('runs.js')}/{name}")
+        assert status in (404, 307), name
+        assert "import" not in body, name
 
 
-@pytest.mark.parametrize("stamp", ["plotly-0.0.0", "0" * 16, "..", ""])
-def test_another_stamp_than_the_present_one_is_unknown(stamp):
-    assert got(f"/files/{stamp}/runs.js")[0] == 404
+def test_another_stamp_than_the_present_one_is_unknown():
+    for stamp in ["plotly-0.0.0", "0" * 16, "..", ""]:
+        assert got(f"/files/{stamp}/runs.js")[0] == 404, stamp
 
 
-@pytest.mark.parametrize("name", files.MODULES)
-def test_the_modules_load_none_but_each_other_and_nothing_from_elsewhere(name):
-    text = files.content(name).decode()
-    assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES)
-    assert "http" not in text
-    assert "innerHTML" not in text
+def test_the_modules_load_none_but_each_other_and_nothing_from_elsewhere():
+    for name in files.MODULES:
+        text = files.content(name).decode()
+        assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES), name
+        assert "http" not in text, name
+        assert "innerHTML" not in text, name
 
 
 def test_the_stamp_of_the_modules_changes_with_each_of_them(monkeypatch):

@@ -31,9 +31,9 @@ def test_a_chart_is_drawn_for_the_value_that_is_asked_for(session):
     assert json.loads(body) == {"figure": "sigma 2", "following": []}
 
 
-@pytest.mark.parametrize("query", ["field=sigma&text=0", "field=n&text=2", "", "field=sigma;DROP"])
-def test_where_it_cannot_be_drawn_there_is_nothing(session, query):
-    assert got(previews.address_of("chart", drawing), query)[::2] == (204, "")
+def test_where_it_cannot_be_drawn_there_is_nothing(session):
+    for query in ["field=sigma&text=0", "field=n&text=2", "", "field=sigma;DROP"]:
+        assert got(previews.address_of("chart", drawing), query)[::2] == (204, ""), query
 
 
 def test_a_long_text_is_refused_before_anything_is_drawn(session):
@@ -41,9 +41,9 @@ def test_a_long_text_is_refused_before_anything_is_drawn(session):
     assert got(address, f"field=sigma&text={'9' * (previews.LONGEST + 1)}")[0] == 400
 
 
-@pytest.mark.parametrize("token", ["x", "..", "%00", "'", "A" * 5000])
-def test_an_unknown_token_is_a_sentence(token):
-    assert got(f"/previews/{token}")[::2] == (404, "There is no such chart.")
+def test_an_unknown_token_is_a_sentence():
+    for token in ["x", "..", "%00", "'", "A" * 5000]:
+        assert got(f"/previews/{token}")[::2] == (404, "There is no such chart."), token
 
 
 def test_a_chart_that_is_not_drawn_so_any_more_is_gone(session):

@@ -48,12 +48,6 @@ def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
     assert not shown.error
 
 
-@pytest.mark.parametrize("page", ["calibrate", "tradeoff"])
-@pytest.mark.long
-def test_pages_that_only_account_stand_beside_it(name, page):
-    assert not opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1").error
-
-
 @pytest.mark.long
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:

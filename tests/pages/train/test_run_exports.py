@@ -16,7 +16,7 @@ from pages.parts.results.downloads import csv_of
 from pages.parts.train import evaluations, live, run_charts
 from pages.parts.train.run_exports import evaluations_columns, picture
 from pages.parts.train.run_history import watched_runs
-from tests.pages.runs.test_runs_compared import imported
+from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, opened, progress, recorded
 
 LINK = "http://127.0.0.1:8501/train?run=a"
@@ -36,26 +36,6 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 
 def rows_of(columns: Mapping[str, Any]) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(csv_of(columns))))
-
-
-def test_a_picture_of_a_run_has_its_settings_in_title_and_name(store: Store):
-    run = recorded(store, CONFIG, 70, Status.FINISHED)
-    words = picture("Training loss", watched_runs(store, [run]))
-    assert words["title"].splitlines() == [
-        "Training loss",
-        "MNIST cnn, SGD, sigma 1.23, C 0.1, lr 0.5",
-        "n = 10,000, q = 0.0256, sigma = 1.23, T = 79, delta = 1e-5, schedule constant",
-    ]
-    assert words["file"] == f"training-loss-n10000-q0.0256-sigma1.23-T79-delta1e-5-run-{run}"
-
-
-def test_a_picture_of_several_runs_has_the_settings_of_each_and_is_named_after_all(store: Store):
-    configs = (replace(CONFIG, schedule="exponential", rate=0.01), replace(CONFIG, private=False))
-    runs = [recorded(store, config, 70, Status.FINISHED) for config in configs]
-    words = picture("Test accuracy", watched_runs(store, runs))
-    assert "schedule exponential, rate 0.01\n2: MNIST cnn, SGD, no privacy, lr" in words["title"]
-    assert words["title"].endswith("n = 10,000, q = 0.0256, T = 79")
-    assert words["file"] == f"test-accuracy-run-{runs[0]}-{runs[1]}"
 
 
 def test_an_imported_run_says_so_in_pictures_files_and_beside_the_charts(store: Store):
@@ -126,11 +106,3 @@ def test_the_charts_of_the_page_say_the_numbers_of_a_run_that_has_ended(store: S
     assert "began at 97.0 %" in drawn["clipped_chart"]["alt"]
     assert ": 0 90 %, 1 80 %, 2 70 %" in drawn["classes_chart"]["alt"]
     assert all(run in said["file"] and "n = 10,000" in said["title"] for said in drawn.values())
-
-
-def test_the_charts_of_a_run_that_goes_on_say_nothing_that_will_be_out_of_date(store: Store, drawn: dict):
-    opened(recorded(store, CONFIG, 40))
-    assert drawn["accuracy_chart"]["alt"].endswith("At the end: sigma 1.23 goes on.")
-    assert drawn["spent_chart"]["alt"].endswith("A vertical line marks where the run is.")
-    for name in ("loss_chart", "clipped_chart", "classes_chart"):
-        assert drawn[name]["alt"].endswith(" goes on."), name

@@ -8,7 +8,6 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
 from pages.parts.results import cache
-from pages.parts.train import run_history
 from pages.parts.train.run_history import history_of
 from tests.pages.train_page import CLASSES, CONFIG, opened, recorded
 
@@ -26,21 +25,6 @@ def test_each_event_is_read_once(tmp_path: Path):
         known = history_of(store, run)
         assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
         assert history_of(store, run) is known
-
-
-def test_what_was_read_does_not_grow(store: Store):
-    run = recorded(store, CONFIG, 40)
-    before = history_of(store, run)
-    store.append(run, Evaluated(50, 50 * CONFIG.q, 0.9, 1.0, CLASSES))
-    after = history_of(store, run)
-    assert [len(each.evaluated) for each in (before, after)] == [4, 5]
-
-
-def test_histories_are_bounded(tmp_path: Path):
-    with Store(tmp_path) as store:
-        for _ in range(run_history.KEPT + 5):
-            history_of(store, store.submit(RunConfig()))
-    assert len(run_history._histories) <= run_history.KEPT
 
 
 def test_the_table_of_tests_holds_while_another_session_reads_more_of_them(store: Store, monkeypatch):

@@ -1,21 +1,24 @@
-"""Calibration: never past the budget, and as near to it as promised, by every accountant and over the whole box."""
+"""Calibration: never past the budget, and as near to it as promised, by every accountant and every sampler."""
 
 import math
+from collections.abc import Callable
+from itertools import product
 
+import numpy as np
 import pytest
-from dp_accounting import GaussianDpEvent, LowerEndpointAndGuess, PoissonSampledDpEvent, SelfComposedDpEvent
-from dp_accounting import calibrate_dp_mechanism as peer_calibration
-from dp_accounting.pld import PLDAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.for_sampler import CLOSE, sigma_for_sampler, steps_for_sampler
 from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, q_for, sigma_for, steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
 from dpcore.privacy.schedule import Recipe
-from tests import golden
 from tests.reference import gaussian_delta
 
 BUDGET = EpsilonTarget(3.0, 1e-5)
@@ -36,7 +39,6 @@ def check_answer(answer: Answer, beyond: Mechanism | None) -> None:
     if beyond is None:
         assert answer.beyond is None
         return
-    assert answer.beyond is not None
     assert spent(answer.accountant, beyond, target.delta) > target.epsilon
     if answer.solved in ("steps", "batch"):
         assert isinstance(answer.value, int)
@@ -55,42 +57,29 @@ def check_sigma(target: EpsilonTarget, q: float, steps: int, name: str) -> Answe
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_sigma_is_the_smallest_by_every_accountant(name: str) -> None:
+def test_each_quantity_is_the_best_that_keeps_the_budget(name: str) -> None:
     answer = check_sigma(BUDGET, 0.01, 10_000, name)
     assert answer.accountant == name
     assert answer.reading.kind == ACCOUNTANTS[name].curve(answer.mechanism, 10_000, 1e-5).kind
     assert (answer.reading.lower is not None) == (name == "pld")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_steps_are_the_most_by_every_accountant(name: str) -> None:
     answer = steps_for(BUDGET, 0.01, 2.0, accountant=name)
     check_answer(answer, Mechanism.constant(0.01, 2.0, int(answer.value) + 1))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_rate_is_the_largest_by_every_accountant(name: str) -> None:
     answer = q_for(BUDGET, 4.0, 1000, accountant=name)
-    assert answer.beyond is not None
     check_answer(answer, Mechanism.constant(answer.beyond, 4.0, 1000))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_batch_is_the_largest_by_every_accountant(name: str) -> None:
     answer = batch_for(BUDGET, 60_000, 4.0, 1000, accountant=name)
     check_answer(answer, Mechanism.constant((answer.value + 1) / 60_000, 4.0, 1000))
     assert answer.mechanism.releases[0].q == answer.value / 60_000
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["pld", "rdp", "moments", "gdp"])
-@pytest.mark.parametrize("recipe", [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)])
-def test_the_first_sigma_of_a_schedule_is_solved(name: str, recipe: Recipe) -> None:
-    answer = sigma_for(BUDGET, 0.01, 2000, accountant=name, recipe=recipe)
-    assert answer.beyond is not None
-    assert answer.mechanism == recipe.mechanism(0.01, answer.value, 2000)
-    check_answer(answer, recipe.mechanism(0.01, answer.beyond, 2000))
-    assert answer.value > sigma_for(BUDGET, 0.01, 2000, accountant=name).value
+def test_the_first_sigma_of_a_schedule_is_solved() -> None:
+    for recipe, name in product(
+        [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)], ["pld", "rdp", "moments", "gdp"]
+    ):
+        answer = sigma_for(BUDGET, 0.01, 2000, accountant=name, recipe=recipe)
+        assert answer.mechanism == recipe.mechanism(0.01, answer.value, 2000), (recipe, name)
+        check_answer(answer, recipe.mechanism(0.01, answer.beyond, 2000))
+        assert answer.value > sigma_for(BUDGET, 0.01, 2000, accountant=name).value, (recipe, name)
 
 
 @settings(max_examples=60, deadline=None)
@@ -158,7 +147,6 @@ def test_no_certified_answer_overshoots_over_the_whole_box(
         assert spent("pld", Mechanism.constant(q, SIGMAS[1], steps), target.delta) > target.epsilon
     else:
         assert answer.reading.kind is Kind.CERTIFIED
-        assert answer.reading.lower is not None
         assert answer.reading.lower <= answer.reading.value
 
 
@@ -173,27 +161,160 @@ def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta
         assert exact * (1 - 1e-9) <= naive <= exact * 1.001
 
 
-@pytest.mark.parametrize("anchor", [golden.EXACT[0], golden.EXACT[3], golden.EXACT[5], golden.EXACT[9]])
-def test_known_exact_epsilons_are_calibrated_back(anchor: golden.Anchor) -> None:
-    sigma = sigma_for(EpsilonTarget(anchor.epsilon, anchor.delta), anchor.q, anchor.steps).value
-    assert sigma == pytest.approx(anchor.sigma, rel=4e-3)
+Q, TARGET = 0.1, EpsilonTarget(3.0, 1e-5)
+ALL = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 
 
-@pytest.mark.parametrize(("epsilon", "q", "steps"), [(2.0, 0.1, 100), (1.0, 0.02, 500)])
-def test_the_certified_sigma_agrees_with_that_of_dp_accounting(epsilon: float, q: float, steps: int) -> None:
-    def event(sigma: float) -> SelfComposedDpEvent:
-        return SelfComposedDpEvent(PoissonSampledDpEvent(q, GaussianDpEvent(sigma)), steps)
+@ALL
+def test_the_noise_keeps_the_target_and_is_near_to_it(sampler: Sampler) -> None:
+    found = sigma_for_sampler(sampler, TARGET, Q, 20)
+    again = sampler.curve(Q, found.sigma, 20, 1e-5).last
+    assert again == found.reading
+    assert CLOSE * TARGET.epsilon <= again.value <= TARGET.epsilon
+    if found.beyond is not None:
+        assert sampler.curve(Q, found.beyond, 20, 1e-5).last.value > TARGET.epsilon
+        assert found.beyond < found.sigma
 
-    answer = sigma_for(EpsilonTarget(epsilon, 1e-5), q, steps)
-    peer = peer_calibration(
-        lambda: PLDAccountant(value_discretization_interval=1e-3),
-        event,
-        epsilon,
-        1e-5,
-        bracket_interval=LowerEndpointAndGuess(0.5, 1.0),
-        tol=1e-4,
-    )
-    assert peer * (1 - 1e-3) <= answer.value <= peer * 1.005
-    assert answer.reading.lower is not None
-    counted = PLDAccountant(value_discretization_interval=1e-3).compose(event(answer.value)).get_epsilon(1e-5)
-    assert answer.reading.lower <= counted <= answer.reading.value * 1.001
+
+@ALL
+def test_the_length_is_the_longest(sampler: Sampler) -> None:
+    found = steps_for_sampler(sampler, TARGET, Q, 3.0)
+    unit = steps_of_epoch(Q) if sampler.by_epoch else 1
+    assert found.steps % unit == 0
+    assert found.beyond == found.steps + unit
+    assert sampler.curve(Q, 3.0, found.steps, 1e-5).last.value <= TARGET.epsilon
+    assert sampler.curve(Q, 3.0, found.steps + unit, 1e-5).last.value > TARGET.epsilon
+
+
+def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_certified_accountant_say() -> None:
+    exact = brentq(lambda sigma: gaussian_delta(3.0, np.sqrt(2) / sigma) - 1e-5, 0.5, 20)
+    found = sigma_for_sampler(SAMPLERS["fixed_order"], TARGET, Q, 20)
+    assert exact <= found.sigma <= 1.001 * exact
+    exact = sigma_for(TARGET, Q, 20).value
+    assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).sigma == pytest.approx(exact, rel=2e-3)
+    assert ACCOUNTANTS["pld"].kind == SAMPLERS["poisson"].curve(Q, exact, 20, 1e-5).kind
+
+
+def test_nonsense_and_a_target_out_of_reach_are_sentences() -> None:
+    with pytest.raises(ValueError, match=r"The first epoch costs epsilon=4.3[0-9], above epsilon=1; raise sigma"):
+        steps_for_sampler(SAMPLERS["shuffle"], EpsilonTarget(1.0, 1e-5), Q, 1.0)
+    with pytest.raises(ValueError, match="No sigma below 1000 reaches epsilon=1e-05"):
+        sigma_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(1e-5, 1e-9), 1.0, 10_000)
+    for steps, q in [(0, 0.1), (10, 0.0), (10, 1.5)]:
+        with pytest.raises(ValueError, match="Expected"):
+            sigma_for_sampler(SAMPLERS["shuffle"], TARGET, q, steps)
+
+
+ROWS, COLUMNS = [0.8, 2.0, 5.0], [100, 1000, 1000, 4000]
+
+
+def test_each_cell_is_that_of_one_question() -> None:
+    for name in ACCOUNTANTS:
+        grid = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5, name)
+        assert grid.epsilon.shape == (3, 4), name
+        for row, sigma in enumerate(ROWS):
+            for column, steps in enumerate(COLUMNS):
+                single = ACCOUNTANTS[name].curve(Mechanism.constant(0.01, sigma, steps), steps, 1e-5)
+                assert grid.epsilon[row, column] == pytest.approx(float(single.epsilon[0]), rel=6e-3), name
+        assert np.all(np.diff(grid.epsilon, axis=1) >= 0), name
+        assert np.all(np.diff(grid.epsilon, axis=0) < 0), name
+        assert len(grid.kinds) == len(grid.notes) == 3, name
+        assert not grid.epsilon.flags.writeable, name
+    recipe = Recipe("exponential", 0.1, 50)
+    grid = epsilon_grid([2.0], [60, 100], 0.01, 1e-5, "rdp", recipe=recipe)
+    single = ACCOUNTANTS["rdp"].curve(recipe.mechanism(0.01, 2.0, 100), [60, 100], 1e-5)
+    assert grid.epsilon[0].tolist() == single.epsilon.tolist()
+
+
+def test_only_the_certified_grid_has_a_lower_bound_below_everything() -> None:
+    grid = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5)
+    assert np.all((grid.lower <= grid.epsilon) & (grid.lower > 0.99 * grid.epsilon))
+    bound = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5, "rdp")
+    assert bound.lower is None
+    assert np.all(grid.lower <= bound.epsilon)
+
+
+def test_bad_input_is_named() -> None:
+    for sigmas, steps, q, words in [
+        ([], [1], 0.1, "sigmas"), ([1.0], [], 0.1, "steps"), ([1.0], [0], 0.1, "steps"),
+        ([1.0], [2.5], 0.1, "steps"), ([1.0], [5, 4], 0.1, "steps"), ([0.0], [5], 0.1, "sigma"),
+        ([1.0], [5], 2.0, "q=2.0"), ([1.0], [np.nan], 0.1, "steps"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=words):
+            epsilon_grid(sigmas, steps, q, 1e-5, "gdp")
+
+
+RATES = Axis(1e-6, 1.0)
+FALLING = Axis(0.01, 1000.0, rising=False)
+COSTS: dict[str, Callable[[float], float]] = {
+    "power": lambda value: value,
+    "steep": lambda value: value**30,
+    "flat": lambda value: 1 + 0.01 * math.log(value),
+    "jump": lambda value: 0.0 if value < 0.1234567 else 5.0,
+    "infinite": lambda value: value if value < 0.2 else math.inf,
+    "jagged": lambda value: value * (1 + 0.002 * math.sin(1e5 * value)),
+    "zero first": lambda value: max(0.0, value - 0.05),
+    "exponential": lambda value: math.exp(50 * value) - 1,
+}
+
+
+def check_frontier(axis: Axis, cost: Callable[[float], float], budget: float, start: float) -> int:
+    """The promises of `bracket`, and how many points it measured."""
+    seen: dict[float, float] = {}
+
+    def counted(value: float) -> float:
+        seen[value] = cost(value)
+        return seen[value]
+
+    inside, outside = bracket(axis, counted, budget, start)
+    if inside is not None:
+        assert seen[inside.value] == inside.cost <= budget
+    if outside is not None:
+        assert seen[outside.value] == outside.cost > budget
+    if inside is None or outside is None:
+        end = axis.value(axis.ends[0 if inside is None else 1])
+        assert (outside or inside).value == end  # type: ignore[union-attr]
+        return len(seen)
+    assert outside.x > inside.x
+    if axis.whole:
+        assert abs(outside.value - inside.value) == 1
+    else:
+        assert outside.x - inside.x <= NARROW
+        assert inside.cost >= 0.999 * budget or outside.x - inside.x < 1.2e-5
+    return len(seen)
+
+
+def test_the_bracket_is_narrow_and_measured_in_few_points_whatever_the_cost() -> None:
+    for start, budget, name in product([1e-6, 0.01, 1.0], [1e-4, 0.07, 0.15, 0.9], COSTS):
+        assert check_frontier(RATES, COSTS[name], budget, start) < 80, (start, budget, name)
+    for start in [0.01, 1.0, 1000.0]:
+        assert check_frontier(FALLING, lambda sigma: 3 / sigma, 2.0, start) < 12, start
+        inside, outside = bracket(FALLING, lambda sigma: 3 / sigma, 2.0, start)
+        assert inside is not None, start
+        assert outside is not None, start
+        assert outside.value < 1.5 <= inside.value <= 1.5 * 1.001, start
+    assert check_frontier(FALLING, lambda sigma: 5 / sigma**1.3, 3.0, 1.0) <= 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.05, 3.0))
+def test_whole_numbers_end_next_to_each_other(boundary: int, start: int, power: float) -> None:
+    axis = Axis(1, 10**9, whole=True)
+    assert check_frontier(axis, lambda value: float(value) ** power, float(boundary) ** power, start) < 90
+
+
+@pytest.mark.parametrize(("cost", "inside", "outside"), [(0.5, 1.0, None), (2.0, None, 1e-6), (math.inf, None, 1e-6)])
+def test_a_budget_beyond_the_range_ends_at_the_range(cost: float, inside: float | None, outside: float | None) -> None:
+    found = bracket(RATES, lambda value: cost, 1.0, 0.01)
+    assert (found.inside and found.inside.value, found.outside and found.outside.value) == (inside, outside)
+
+
+def test_a_scan_finds_the_window_of_a_cost_that_falls_and_rises_again() -> None:
+    def valley(sigma: float) -> float:
+        return 1 + 50 * abs(math.log(sigma / 30)) if sigma < 90 else math.inf
+
+    found = scanned(FALLING, valley, 1.5)
+    assert found is not None
+    assert valley(found) <= 1.5
+    assert scanned(FALLING, valley, 0.9) is None
+    assert scanned(FALLING, lambda sigma: math.inf, 1.0) is None

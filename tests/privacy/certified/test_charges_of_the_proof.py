@@ -1,13 +1,17 @@
-"""Each error that a bound is charged for, alone, against the sum or the maximum that the proof derives it from."""
+"""Each error that a bound is charged for: what the proof derives it from, what is measured, what it moves."""
 
+from itertools import product
 from math import inf, log, pi, sin
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.fft import irfft, rfft
+from scipy.special import ndtr
 
-from dpcore.privacy.certified import log_moments, rounding
-from dpcore.privacy.certified.composed_loss import _masses, composed_loss
+from dpcore.privacy.certified import gaussian_bounds, log_moments, rounding
+from dpcore.privacy.certified.composed_loss import ComposedLoss, _masses, composed_loss
+from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.tilted import (
     Spectrum,
@@ -18,7 +22,8 @@ from dpcore.privacy.certified.tilted import (
     spectrum,
     tilted_laws,
 )
-from tests.privacy.certified.test_compose import ORDERS, moments_of
+from dpcore.privacy.mechanism import Mechanism
+from tests.privacy.certified.test_compose import ORDERS, convolved, moments_of
 
 ONE = LossLaw(-0.4, 0.2, np.array([0.03, 0.2, 0.5, 0.17, 0.1]) * (1 - 1e-3), 1e-3)
 TWO = LossLaw(-0.6, 0.2, np.array([0.1, 0.1, 0.3, 0.0, 0.4, 0.1]) * (1 - 2e-4), 2e-4)
@@ -33,20 +38,9 @@ def stick(order: float, y: np.ndarray) -> np.ndarray:
 
 def law(order: float = 0.7, mesh: float = 0.1, period: int = 40, low: float = -0.5, high: float = 3.0) -> TiltedLaw:
     """A law that knows its circle and its ends, and nothing else."""
-    nothing, no_transform = np.zeros(1), np.zeros(1, dtype=np.complex128)
-    return TiltedLaw(
-        order,
-        mesh,
-        period,
-        nothing,
-        np.array([low]),
-        np.array([high]),
-        nothing,
-        np.array([0]),
-        no_transform,
-        no_transform,
-        nothing,
-    )
+    nothing, waves = np.zeros(1), np.zeros(1, dtype=np.complex128)
+    ends = np.array([low]), np.array([high])
+    return TiltedLaw(order, mesh, period, nothing, *ends, nothing, np.array([0]), waves, waves, nothing)
 
 
 def test_the_budget_for_rounding_is_that_of_the_proof() -> None:
@@ -61,15 +55,15 @@ def test_the_budget_for_rounding_is_that_of_the_proof() -> None:
     assert rounding.ALLOWANCE == 1e-6
 
 
-@pytest.mark.parametrize("order", [0.05, 0.7, 1.0, 9.0, 60.0])
-def test_the_largest_hockey_stick_beyond_a_place_is_at_least_every_value_there(order: float) -> None:
-    peak = float(np.log1p(1 / order))
-    beyond = np.concatenate([np.linspace(0.0, 3 * peak, 3001), np.linspace(3 * peak, 200, 4001)])
-    for y in (-1.0, 0.0, 0.5 * peak, 0.99 * peak, 1.01 * peak, 1.7 * peak, 2 * peak, 5 * peak):
-        most = float(stick(order, np.append(beyond[beyond >= y], max(y, 0.0))).max())
-        claimed = float(law(order)._stick(np.array(y)))
-        assert claimed >= most * (1 - 1e-14)
-        assert claimed == pytest.approx(most if y > peak else 1 / (order + 1), rel=1e-12, abs=0)
+def test_the_largest_hockey_stick_beyond_a_place_is_at_least_every_value_there() -> None:
+    for order in [0.05, 0.7, 1.0, 9.0, 60.0]:
+        peak = float(np.log1p(1 / order))
+        beyond = np.concatenate([np.linspace(0.0, 3 * peak, 3001), np.linspace(3 * peak, 200, 4001)])
+        for y in (-1.0, 0.0, 0.5 * peak, 0.99 * peak, 1.01 * peak, 1.7 * peak, 2 * peak, 5 * peak):
+            most = float(stick(order, np.append(beyond[beyond >= y], max(y, 0.0))).max())
+            claimed = float(law(order)._stick(np.array(y)))
+            assert claimed >= most * (1 - 1e-14), order
+            assert claimed == pytest.approx(most if y > peak else 1 / (order + 1), rel=1e-12, abs=0), order
 
 
 @pytest.mark.parametrize("order", [0.05, 0.7, 3.0])
@@ -104,22 +98,19 @@ def test_nothing_is_claimed_where_the_period_does_not_reach_the_upper_end() -> N
     assert found._aliases(np.array([1.01]))[0] < inf
 
 
-@pytest.mark.parametrize("order", [0.3, 2.0, 11.0])
-def test_transforms_of_the_hockey_stick_are_its_sums_over_the_nodes(order: float) -> None:
-    mesh, period, frequency = 0.07, 96, np.array([0, 1, 7, 48])
-    y = mesh * np.arange(3000)
-    wave = np.exp(2j * pi / period * np.outer(frequency, np.arange(y.size)))
-    expected = np.stack([wave @ stick(order, y), wave @ np.exp(-(order + 1) * y)], axis=1)
-    np.testing.assert_allclose(_hockey_stick(order, mesh, period, frequency), expected, rtol=1e-9, atol=1e-12)
+def test_transforms_of_the_hockey_stick_are_its_sums_over_the_nodes() -> None:
+    for order in [0.3, 2.0, 11.0]:
+        mesh, period, frequency = 0.07, 96, np.array([0, 1, 7, 48])
+        y = mesh * np.arange(3000)
+        wave = np.exp(2j * pi / period * np.outer(frequency, np.arange(y.size)))
+        expected = np.stack([wave @ stick(order, y), wave @ np.exp(-(order + 1) * y)], axis=1)
+        np.testing.assert_allclose(_hockey_stick(order, mesh, period, frequency), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_sums_over_frequencies_leave_no_chunk_out() -> None:
     generator = np.random.default_rng(4)
     terms, sums = ((generator.normal(size=shape) + 1j).astype(np.complex128) for shape in ((3, 1300), (1300, 2)))
     np.testing.assert_allclose(_summed(terms, sums), terms @ sums, rtol=1e-12)
-
-
-def test_losses_that_have_no_mass_may_lie_where_the_tilt_overflows() -> None:
     found = spectrum(LossLaw(0.0, 100.0, np.array([0.5, 0.5, *np.zeros(20)]), 0.0), 5.0, 30)
     assert np.isfinite(found.excess).all()
     assert found.origin == 100.0
@@ -172,15 +163,13 @@ def parts(order: float) -> tuple[TiltedLaw, np.ndarray, np.ndarray, np.ndarray]:
     return found, np.array(sizes), rest, height
 
 
-@pytest.mark.parametrize("order", [float(ORDERS[ORDERS > 0.3][0]), ORDER])
-def test_frequencies_left_out_are_charged_at_the_height_of_the_hockey_stick(
-    order: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rounding, "UNIT", 0.0)
-    for cut in (3.0, 46.0):
-        monkeypatch.setattr(log_moments, "CUT", cut)
-        found, *_, height = parts(order)
-        np.testing.assert_allclose(found.slack, np.exp(-cut) * height[0], rtol=1e-9)
+def test_frequencies_left_out_are_charged_at_the_height_of_the_hockey_stick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for order in [float(ORDERS[ORDERS > 0.3][0]), ORDER]:
+        monkeypatch.setattr(rounding, "UNIT", 0.0)
+        for cut in (3.0, 46.0):
+            monkeypatch.setattr(log_moments, "CUT", cut)
+            found, *_, height = parts(order)
+            np.testing.assert_allclose(found.slack, np.exp(-cut) * height[0], rtol=1e-9, err_msg=str(order))
 
 
 @pytest.mark.parametrize("order", [float(ORDERS[ORDERS > 0.3][0]), ORDER])
@@ -213,13 +202,13 @@ def arc_sums(period: int) -> np.ndarray:
     return np.array([1.0, *(2 / (period * sin(pi * j / period)) for j in range(1, period // 2 + 1))])
 
 
-@pytest.mark.parametrize("period", [12, 45])
-def test_no_arc_has_a_larger_sum_than_is_charged(period: int) -> None:
-    for j in range(period // 2 + 1):
-        steps = np.exp(2j * pi * j / period * np.arange(period))
-        largest = max(abs(steps[:length].sum()) for length in range(1, period + 1))
-        times = 1 if j == 0 or 2 * j == period else 2
-        assert times / period * largest <= arc_sums(period)[j] * (1 + 1e-12)
+def test_no_arc_has_a_larger_sum_than_is_charged() -> None:
+    for period in [12, 45]:
+        for j in range(period // 2 + 1):
+            steps = np.exp(2j * pi * j / period * np.arange(period))
+            largest = max(abs(steps[:length].sum()) for length in range(1, period + 1))
+            times = 1 if j == 0 or 2 * j == period else 2
+            assert times / period * largest <= arc_sums(period)[j] * (1 + 1e-12), period
 
 
 def test_the_law_of_all_steps_is_charged_for_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,31 +250,200 @@ def test_masses_are_those_of_the_product_of_spectra() -> None:
     assert 0 < error < 1e-12
 
 
-@pytest.mark.parametrize("tail", [0.5, 3.0, 40.0])
-@pytest.mark.parametrize("place", [61, 70, 90])
-def test_a_tilted_law_reaches_as_far_as_the_best_chernoff_bound_of_the_grid(
-    place: int, tail: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_moments, "TAIL", tail)
-    moments, order = moments_of(ONE, TWO), float(ORDERS[place])
-    at = np.array([log_moment_at(ONE, order), log_moment_at(TWO, order)])
-    low, high = moments.reach(COUNTS, order, at)
-    for row, (ones, twos) in enumerate(COUNTS):
-        bounds = {
-            float(other): (
-                ones * (log_moment_at(ONE, other) - at[0]) + twos * (log_moment_at(TWO, other) - at[1]) + tail
-            )
-            / (other - order)
-            for other in ORDERS
-            if other != order
-        }
-        below = max(bound for other, bound in bounds.items() if other < order)
-        above = min(bound for other, bound in bounds.items() if other > order)
-        assert low[row] == pytest.approx(max(below, -0.4 * ones - 0.6 * twos), abs=1e-9)
-        assert high[row] == pytest.approx(min(above, 0.4 * (ones + twos)), abs=1e-9)
+def test_a_tilted_law_reaches_as_far_as_the_best_chernoff_bound_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, tail in product([61, 70, 90], [0.5, 3.0, 40.0]):
+        monkeypatch.setattr(log_moments, "TAIL", tail)
+        moments, order = moments_of(ONE, TWO), float(ORDERS[place])
+        at = np.array([log_moment_at(ONE, order), log_moment_at(TWO, order)])
+        low, high = moments.reach(COUNTS, order, at)
+        for row, (ones, twos) in enumerate(COUNTS):
+            bounds = {
+                float(other): (
+                    ones * (log_moment_at(ONE, other) - at[0]) + twos * (log_moment_at(TWO, other) - at[1]) + tail
+                )
+                / (other - order)
+                for other in ORDERS
+                if other != order
+            }
+            below = max(bound for other, bound in bounds.items() if other < order)
+            above = min(bound for other, bound in bounds.items() if other > order)
+            assert low[row] == pytest.approx(max(below, -0.4 * ones - 0.6 * twos), abs=1e-9), (place, tail)
+            assert high[row] == pytest.approx(min(above, 0.4 * (ones + twos)), abs=1e-9), (place, tail)
 
 
 def log_moment_at(loss: LossLaw, order: float) -> float:
     losses = loss.offset + loss.mesh * np.arange(loss.mass.size)
     with mpmath.workdps(30):
         return float(mpmath.log(mpmath.fsum(m * mpmath.exp(order * y) for m, y in zip(loss.mass, losses, strict=True))))
+
+
+def test_every_margin_has_room_for_the_reserve() -> None:
+    # What each margin is for, with the reserve beside it: of delta, of an error rate, and of two thresholds.
+    u, reserved = 2.0**-53, rounding.RESERVED
+    assert 8 * u * 1e9 + reserved < rounding.ALLOWANCE
+    assert 5e-11 + reserved < gaussian_bounds.ALLOWED / 2
+    assert 1.0 * reserved < rounding.product_error(1, 0) - log_moments.CUT * 3 * u
+    assert 200 * 38 * u + 2 * np.sqrt(pi / 2) * reserved < gaussian_bounds.MARGIN
+    for kinds in (1, 2, 128):
+        assert rounding.ANGLE * (kinds + rounding.ANGLES) >= 2 * pi * (kinds + 2) + 11
+        assert rounding.SIZE * (kinds + rounding.SIZES) >= log_moments.CUT * (kinds + 1) + 40
+
+
+def test_a_fast_transform_errs_by_less_than_a_level_is_charged() -> None:
+    """Against the same transform in the 64 bits of a long double; masses that differ by many orders of magnitude."""
+    for period in [1024, 1000, 3 * 2**12, 7 * 11 * 125, 2**18]:
+        generator = np.random.default_rng(period)
+        mass = np.exp(-generator.exponential(8.0, period))
+        exact = np.asarray(rfft(mass.astype(np.longdouble)))
+        assert exact.dtype == np.clongdouble, period
+        worst = float(np.max(np.abs(np.asarray(rfft(mass)) - exact))) / mass.sum()
+        assert 0 < worst <= rounding.LEVEL * np.log2(period) * rounding.UNIT, period
+        back, precise = (np.asarray(irfft(each, period)) for each in (exact.astype(np.complex128), exact))
+        assert np.linalg.norm(back - precise) <= rounding.inverse_error(period) * np.linalg.norm(mass), period
+
+
+def test_the_normal_law_errs_by_no_more_in_its_tails_than_the_budget_assumes() -> None:
+    for z in np.random.default_rng(1).uniform(0, 37, 2000):
+        with mpmath.workdps(60):
+            error = float(abs(mpmath.mpf(float(ndtr(-z))) / mpmath.ncdf(-mpmath.mpf(float(z))) - 1))
+        assert error <= (16 + 2 * z**2) * rounding.UNIT
+
+
+def test_the_sums_of_a_tail_err_by_less_than_their_terms_are_charged() -> None:
+    for mesh in [1e-7, 1e-4, 0.01, 0.3, 2.0]:
+        generator = np.random.default_rng(3)
+        mass = np.exp(-generator.exponential(3.0, 3000))
+        tail = ComposedLoss(0.5 * mesh, mesh, mass, 0.0, 0.0, 0.0)._tail()
+        with mpmath.workdps(40):
+            falling, exact, other = mpmath.exp(-mpmath.mpf(mesh)), mpmath.mpf(0), mpmath.mpf(0)
+            for here in reversed(range(mass.size)):
+                exact, other = exact + mass[here], mass[here] + falling * other
+                terms = (mass.size - here) * rounding.UNIT
+                errors = abs(tail.mass[here] - exact) / exact, abs(tail.other[here] - other) / other
+                assert errors[0] <= terms, mesh
+                assert errors[1] <= 4 * terms, mesh
+        assert rounding.TERM == 1 + 4, mesh
+        assert rounding.tail_error(3000) == pytest.approx(5 * 3000 * rounding.UNIT), mesh
+
+
+STEPS = Mechanism.constant(0.02, 1.0, 200)
+AT, DELTA = np.array([50, 200]), np.array([1e-4, 1e-4])
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value"),
+    [
+        (rounding, "ALLOWANCE", 1e-2),
+        (rounding, "MASS", 1e-5),
+        (rounding, "POSITION", 1e-6),
+        (rounding, "UNIT", 1e-10),
+        (log_moments, "CUT", 14.0),
+    ],
+    ids=lambda each: str(getattr(each, "__name__", each)),
+)
+def test_a_larger_error_lowers_the_lower_bound_and_raises_the_upper_one(
+    module: object, name: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lower, upper, _ = epsilon_bounds(STEPS, AT, DELTA)
+    monkeypatch.setattr(module, name, value)
+    low, high, _ = epsilon_bounds(STEPS, AT, DELTA)
+    assert np.all(low < lower)
+    assert np.all(upper < high)
+
+
+def forty(**errors: float) -> ComposedLoss:
+    """Forty nodes from -1.03 on, a few of them positive, and a little infinite loss."""
+    mass = np.random.default_rng(8).uniform(0.5, 1.0, 40)
+    return ComposedLoss(
+        -1.03, 0.07, 0.99 * mass / mass.sum(), 0.01, errors.get("error", 0.0), errors.get("misplaced", 0.0)
+    )
+
+
+def exact_delta(composed: ComposedLoss, epsilon: float) -> float:
+    losses = composed.start + composed.mesh * np.arange(composed.mass.size)
+    return float(composed.infinite + composed.mass @ np.maximum(-np.expm1(epsilon - losses), 0.0))
+
+
+def test_pairs_are_charged_for_what_a_range_of_nodes_can_err_and_for_where_it_lies() -> None:
+    epsilon, delta = forty().pairs()
+    losses = forty().start + forty().mesh * np.arange(40)
+    np.testing.assert_allclose(epsilon, [0.0, *losses[losses > 0]], rtol=1e-14)
+    exact = [exact_delta(forty(), each) for each in epsilon]
+    np.testing.assert_allclose(delta, exact, rtol=1e-12)
+    assert np.all(delta >= exact)
+    epsilon, delta = forty().pairs()
+    later, larger = forty(error=1e-4, misplaced=1e-3).pairs()
+    np.testing.assert_allclose(larger - delta, 1e-4, rtol=1e-9)
+    np.testing.assert_allclose(later - epsilon, 1e-3, rtol=1e-9)
+    assert np.all(forty(error=2.0).pairs()[1] == 1)
+
+
+def test_tests_are_charged_for_what_a_range_of_nodes_can_err_and_for_where_it_lies() -> None:
+    alpha, power = forty().tests()
+    losses = forty().start + forty().mesh * np.arange(40)
+    positive = np.flatnonzero(losses > 0)
+    tails = [forty().mass[node:].sum() for node in positive]
+    others = [(forty().mass[node:] * np.exp(-losses[node:])).sum() for node in positive]
+    np.testing.assert_allclose(power, tails, rtol=1e-12)
+    np.testing.assert_allclose(alpha, others, rtol=1e-12)
+    assert np.all(power < tails)
+    assert np.all(alpha > others)
+    alpha, power = forty().tests()
+    losses = forty().start + forty().mesh * np.arange(40)
+    losses = losses[losses > 0]
+    charged, less = forty(error=1e-4, misplaced=1e-3).tests()
+    np.testing.assert_allclose(power - less, 1e-4, rtol=1e-9)
+    np.testing.assert_allclose(charged, np.exp(1e-3) * (alpha + 1e-4 * np.exp(-losses)), rtol=1e-9)
+    assert np.all(forty(error=2.0).tests()[1] == 0)
+    assert np.all(forty(error=200.0).tests()[0] == 1)
+
+
+def test_sums_of_masses_are_charged_five_units_for_each_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounding, "UNIT", 0.0)
+    (_, delta), (alpha, power) = forty().pairs(), forty().tests()
+    monkeypatch.setattr(rounding, "UNIT", 1e-6)
+    (_, more), (larger, less) = forty().pairs(), forty().tests()
+    np.testing.assert_allclose(more - delta, 5 * delta.size * 1e-6 * np.append(power[:1], power), rtol=1e-8)
+    np.testing.assert_allclose(power - less, 5 * power.size * 1e-6 * power, rtol=1e-8)
+    np.testing.assert_allclose(larger - alpha, 5 * alpha.size * 1e-6 * alpha, rtol=1e-8)
+
+
+def test_laws_whose_losses_are_all_positive_or_all_negative_have_pairs_and_tests() -> None:
+    positive = ComposedLoss(0.05, 0.1, np.full(10, 0.09), 0.1, 0.0, 0.0)
+    epsilon, delta = positive.pairs()
+    np.testing.assert_allclose(delta, [exact_delta(positive, each) for each in epsilon], rtol=1e-12)
+    assert epsilon.size == 11
+    assert positive.tests()[1][0] == pytest.approx(0.9, abs=1e-12)
+    negative = ComposedLoss(-3.0, 0.1, np.full(10, 0.1), 0.0, 0.0, 0.0)
+    alpha, power = negative.tests()
+    assert alpha.size == power.size == 1
+    assert power[0] == pytest.approx(0.1)
+
+
+def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for counts, cut in product([(12, 0), (9, 4)], [2.0, 6.0, 46.0]):
+        one = LossLaw(-0.4, 0.2, np.array([0.03, 0.2, 0.5, 0.17, 0.1]) * (1 - 1e-3), 1e-3)
+        two = LossLaw(-0.6, 0.2, np.array([0.1, 0.1, 0.3, 0.0, 0.4, 0.1]) * (1 - 2e-4), 2e-4)
+        pairs = [(one, counts[0]), (two, counts[1])]
+        losses, mass, _ = convolved([(LossLaw(law.offset, law.mesh, law.mass, 0.0), count) for law, count in pairs])
+        infinite = 1 - (1 - 1e-3) ** counts[0] * (1 - 2e-4) ** counts[1]
+        moments = moments_of(one, two)
+        monkeypatch.setattr(log_moments, "CUT", cut)
+        whole = composed_loss([one, two], np.array(counts), np.array([0.5, 0.5]), moments)
+        assert whole.infinite == pytest.approx(infinite, rel=1e-12), (counts, cut)
+        assert whole.error < 1e-11 or cut < 46, (counts, cut)
+        place = np.rint((losses - whole.start) / whole.mesh).astype(int)
+        inside = (place >= 0) & (place < whole.mass.size)
+        exact = np.zeros(whole.mass.size)
+        exact[place[inside]] = mass[inside]
+        assert mass[~inside].sum() < 1e-15, (counts, cut)
+        sums = np.insert(np.cumsum(whole.mass - exact), 0, 0.0)  # the error of a range is a difference of two of these
+        assert np.ptp(sums) <= whole.error, (counts, cut)
+
+
+def test_a_lattice_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = LossLaw(-0.4, 0.2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 0.0)
+    assert composed_loss([one], np.array([9]), np.ones(1), moments_of(one)).mass.size > 30
+    monkeypatch.setattr(log_moments, "LONGEST", 30)
+    with pytest.raises(RuntimeError, match="too long"):
+        composed_loss([one], np.array([9]), np.ones(1), moments_of(one))

@@ -1,7 +1,8 @@
-"""Composition by tilted Fourier transform against plain convolution, and against exact rational arithmetic."""
+"""Composition by tilted Fourier transform: plain convolution, rational arithmetic, any period, tail and tilt."""
 
 import dataclasses
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.log_moments import LogMoments
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.certified.tilted import tilted_laws
 
 ORDERS = np.concatenate([-1 - np.geomspace(0.05, 400, 60)[::-1], [-1.0, 0.0], np.geomspace(0.05, 400, 60)])
 
@@ -36,20 +38,19 @@ def delta_of(composed: tuple[np.ndarray, np.ndarray, float], epsilon: float) -> 
     return float(mass @ np.maximum(-np.expm1(epsilon - values), 0.0) + infinite)
 
 
-@pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-6])
-@pytest.mark.parametrize("counts", [(1, 0), (7, 0), (20, 5), (60, 30)])
-def test_epsilon_solves_delta_of_the_plain_convolution(counts: tuple[int, int], delta: float) -> None:
-    losses = [step_laws(0.1, 1.0, 0.02, 1e-15).remove, step_laws(0.5, 2.0, 0.02, 1e-15).remove]
-    composed = convolved([(loss, count) for loss, count in zip(losses, counts, strict=True) if count])
-    uses, target = np.array([counts]), np.array([delta])
-    high = composed_epsilons(losses, uses, target, moments_of(*losses), +1)[0]
-    low = composed_epsilons(losses, uses, target, moments_of(*losses), -1, np.array([high]))[0]
-    assert low <= high <= low + 1e-5
-    if high > 0:
-        assert delta_of(composed, high) <= delta * (1 + 1e-9)
-        assert delta_of(composed, low) >= delta * (1 - 1e-9)
-    else:
-        assert delta_of(composed, 0.0) <= delta
+def test_epsilon_solves_delta_of_the_plain_convolution() -> None:
+    for counts, delta in product([(1, 0), (7, 0), (20, 5), (60, 30)], [0.1, 1e-3, 1e-6]):
+        losses = [step_laws(0.1, 1.0, 0.02, 1e-15).remove, step_laws(0.5, 2.0, 0.02, 1e-15).remove]
+        composed = convolved([(loss, count) for loss, count in zip(losses, counts, strict=True) if count])
+        uses, target = np.array([counts]), np.array([delta])
+        high = composed_epsilons(losses, uses, target, moments_of(*losses), +1)[0]
+        low = composed_epsilons(losses, uses, target, moments_of(*losses), -1, np.array([high]))[0]
+        assert low <= high <= low + 1e-5, (counts, delta)
+        if high > 0:
+            assert delta_of(composed, high) <= delta * (1 + 1e-9), (counts, delta)
+            assert delta_of(composed, low) >= delta * (1 - 1e-9), (counts, delta)
+        else:
+            assert delta_of(composed, 0.0) <= delta, (counts, delta)
 
 
 def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,17 +124,88 @@ def test_infinite_losses_are_charged_in_full() -> None:
     assert high[1] == np.inf  # 20 steps leak more than delta
 
 
-def test_no_use_of_a_step_leaves_no_trace() -> None:
+def test_a_curve_equals_its_points_and_no_use_of_a_step_leaves_no_trace() -> None:
     losses = [step_laws(0.1, 1.0, 0.02, 1e-15).remove, step_laws(1.0, 3.0, 0.02, 1e-15).remove]
     both = composed_epsilons(losses, np.array([[10, 0]]), np.array([1e-5]), moments_of(*losses), +1)
     one = composed_epsilons(losses[:1], np.array([[10]]), np.array([1e-5]), moments_of(losses[0]), +1)
     assert both == pytest.approx(one, abs=1e-5)
-
-
-def test_a_curve_equals_its_points() -> None:
     loss = step_laws(0.02, 1.5, 0.2 * step_deviation(0.02, 1.5), 1e-20).remove
     uses = np.arange(1, 400, 7)[:, None]
     moments = moments_of(loss)
     curve = composed_epsilons([loss], uses, np.full(len(uses), 1e-6), moments, +1)
     points = [composed_epsilons([loss], row[None], np.array([1e-6]), moments, +1)[0] for row in uses]
     assert curve == pytest.approx(points, rel=1e-5, abs=1e-6)
+
+
+SMALL = LossLaw(-0.4, 0.2, np.array([0.02, 0.18, 0.6, 0.15, 0.05]), 0.0)
+SAMPLED = step_laws(0.1, 1.0, 0.05, 1e-12).remove
+PAIR = [SAMPLED, step_laws(0.5, 2.0, 0.05, 1e-12).remove]
+CASES = [([SMALL], (30,)), ([SAMPLED], (40,)), (PAIR, (20, 6))]
+TILTS = ORDERS[(ORDERS > 0.2) & (ORDERS < 40)][::6]
+
+
+def check(losses: list[LossLaw], counts: tuple[int, ...], order: float) -> None:
+    """The upper value is at least, the lower one at most the convolution's, for epsilons at nodes and between."""
+    composed = convolved(list(zip(losses, counts, strict=True)))
+    finite = composed[0], composed[1], 0.0
+    epsilon = np.linspace(0.0, 0.9 * float(composed[0][-1]), 60)
+    rows, all_counts = np.arange(epsilon.size), np.tile(counts, (epsilon.size, 1))
+    for block, law in tilted_laws(losses, all_counts, rows, order, moments_of(*losses)):
+        above, _ = law.log_delta(epsilon[block], +1)
+        below, _ = law.log_delta(epsilon[block], -1)
+        for each, high, low in zip(epsilon[block], above, below, strict=True):
+            exact = delta_of(finite, float(each))
+            if exact > 1e-280:
+                assert low - 1e-9 <= np.log(exact) <= high + 1e-9, (order, each)
+
+
+def test_both_sides_hold_with_the_period_that_is_chosen() -> None:
+    for case in range(len(CASES)):
+        for order in TILTS:
+            check(*CASES[case], float(order))
+
+
+def test_both_sides_hold_with_tails_cut_far_too_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    for case, tail in product(range(len(CASES)), [1.0, 3.0, 12.0]):
+        monkeypatch.setattr(log_moments, "TAIL", tail)
+        monkeypatch.setattr(log_moments, "SPARE_PERIOD", 0.1)
+        for order in TILTS:
+            check(*CASES[case], float(order))
+
+
+def test_both_sides_hold_with_periods_far_too_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    for case, nodes in product(range(len(CASES)), [8, 20, 60, 150]):
+        monkeypatch.setattr(log_moments, "LONGEST", nodes)
+        for order in TILTS:
+            check(*CASES[case], float(order))
+
+
+def test_both_sides_hold_with_frequencies_left_out_that_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    for case, cut in product(range(len(CASES)), [1.0, 4.0, 10.0]):
+        monkeypatch.setattr(log_moments, "CUT", cut)
+        for order in TILTS:
+            check(*CASES[case], float(order))
+
+
+def test_both_sides_are_close_with_a_tilt_that_suits() -> None:
+    for case in range(len(CASES)):
+        losses, counts = CASES[case]
+        composed = convolved(list(zip(losses, counts, strict=True)))
+        finite = composed[0], composed[1], 0.0
+        epsilon = next(each for each in np.arange(0.0, 20.0, 0.0371) if delta_of(finite, float(each)) < 1e-6)
+        rows, all_counts = np.arange(1), np.array([counts])
+        best = np.inf
+        for order in TILTS:
+            ((_, law),) = tilted_laws(losses, all_counts, rows, float(order), moments_of(*losses))
+            (above, _), (below, _) = law.log_delta(np.array([epsilon]), +1), law.log_delta(np.array([epsilon]), -1)
+            best = min(best, float(above[0] - below[0]))
+        assert best < 1e-8, case
+
+
+def test_the_slope_is_the_derivative() -> None:
+    losses, counts = CASES[1]
+    epsilon = np.array([0.05, 0.3, 1.013])
+    ((_, law),) = tilted_laws(losses, np.tile(counts, (3, 1)), np.arange(3), float(TILTS[5]), moments_of(*losses))
+    _, slope = law.log_delta(epsilon, +1)
+    ahead, behind = law.log_delta(epsilon + 1e-6, +1)[0], law.log_delta(epsilon - 1e-6, +1)[0]
+    np.testing.assert_allclose(slope, (ahead - behind) / 2e-6, rtol=1e-4)

@@ -1,18 +1,27 @@
-"""Bounds of epsilon: both directions count, hard regimes stay narrow, and a band that is wide says so."""
+"""Bounds of epsilon: both directions, hard regimes, meshes and tilts that must not cross, two steps exactly."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.certified import epsilon_bounds, lattice, log_moments, tradeoff_bounds
-from dpcore.privacy.certified.lattice import Composition, Lattice, composition_of, lattice_of
-from dpcore.privacy.certified.log_moments import LogMoments
+from dpcore.privacy.certified import compose, epsilon_bounds, lattice, log_moments, step_law, tradeoff_bounds
+from dpcore.privacy.certified.cells import step_deviation
+from dpcore.privacy.certified.lattice import (
+    Composition,
+    Lattice,
+    composition_of,
+    lattice_of,
+    log_moments_of,
+    widest_span,
+)
 from dpcore.privacy.certified.loss_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
-from tests.privacy.accountants.test_random_settings import random_setting
+from tests.privacy.accountants.test_pld import random_setting
+from tests.privacy.certified.test_step_law import exact_add, exact_remove
 
 PLD = ACCOUNTANTS["pld"]
 RARE = [  # losses that are rare and large: (releases, delta)
@@ -56,21 +65,19 @@ def test_the_lower_trade_off_curve_is_that_of_both_directions(monkeypatch: pytes
     assert np.all(tradeoff_bounds.tradeoff_bounds(mechanism).lower.beta(alpha) < right - 0.01)
 
 
-@pytest.mark.parametrize(("releases", "delta"), RARE)
 @pytest.mark.long
-def test_where_losses_are_rare_and_large_the_band_is_narrow(releases: tuple, delta: float) -> None:
-    mechanism = Mechanism(tuple(Release(*each) for each in releases))
-    curve = PLD.curve(mechanism, mechanism.steps, delta)
-    assert curve.lower is not None
-    assert curve.note == ""
-    assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.011 * curve.lower[0]
+def test_where_losses_are_rare_and_large_the_band_is_narrow() -> None:
+    for releases, delta in RARE:
+        mechanism = Mechanism(tuple(Release(*each) for each in releases))
+        curve = PLD.curve(mechanism, mechanism.steps, delta)
+        assert curve.note == "", (releases, delta)
+        assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.011 * curve.lower[0], (releases, delta)
 
 
 def test_a_band_that_stays_wide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice, "NODES", 2**10)
     mechanism = Mechanism.constant(8.332e-06, 0.4101, 1495)
     curve = PLD.curve(mechanism, [10, mechanism.steps], 8.4e-4)
-    assert curve.lower is not None
     assert curve.epsilon[-1] > 1.01 * curve.lower[-1]
     assert curve.note.startswith("The two bounds lie ")
     assert curve.note in verdict(curve, curve).text
@@ -94,24 +101,6 @@ def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
     )
     assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
     assert epsilon_bounds.width_note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
-
-
-def test_both_directions_are_composed_upwards_and_the_dominated_law_downwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, delta, sides = np.array([3]), np.array([1e-2]), []
-    composition = composition_of(Mechanism.constant(0.1, 1.0, 3), steps)
-    found, real = lattice_of(composition, delta, 0.1), epsilon_bounds.composed_epsilons
-
-    def told(
-        losses: list[LossLaw], counts: np.ndarray, delta: np.ndarray, moments: LogMoments, side: int, *rest: object
-    ):
-        of = {id(found.remove): "remove", id(found.add): "add", id(found.dominated): "dominated"}[id(moments)]
-        assert losses == [getattr(each, of) for each in found.laws]
-        sides.append((of, side))
-        return real(losses, counts, delta, moments, side, *rest)
-
-    monkeypatch.setattr(epsilon_bounds, "composed_epsilons", told)
-    epsilon_bounds._bounds_on(found, found, composition, composition, delta)
-    assert sides == [("remove", +1), ("add", +1), ("dominated", -1)]
 
 
 @pytest.mark.parametrize(
@@ -180,3 +169,118 @@ def test_a_bound_speaks_for_other_horizons_at_its_own_delta_alone() -> None:
     np.testing.assert_array_equal(same, [[1.0, 1.0, 2.0], [1.5, 2.5, 2.5]])
     apart = epsilon_bounds._monotone(lower, upper, np.array([1e-9, 1e-2, 1e-5]))
     np.testing.assert_array_equal(apart, [lower, upper])
+
+
+FACTORS = (1.5, 0.5, 0.15, 0.04)  # meshes, in standard deviations of the loss of one step
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+
+
+def lattices(steps: Composition, delta: np.ndarray) -> list[Lattice]:
+    """The same steps on meshes far apart."""
+    deviation = min(step_deviation(q, sigma) for q, sigma in steps.kinds)
+    return [lattice_of(steps, delta, max(each * deviation, widest_span(steps, delta) / 2**14)) for each in FACTORS]
+
+
+def opposite(loss: LossLaw) -> LossLaw:
+    """The add direction of a law given in the remove direction, without infinite losses."""
+    values = loss.offset + loss.mesh * np.arange(loss.mass.size)
+    return LossLaw(-float(values[-1]), loss.mesh, (loss.mass * np.exp(-values))[::-1], 0.0)
+
+
+def bounds(lattice: Lattice, uses: np.ndarray, delta: np.ndarray, add: bool) -> tuple[float, float]:
+    """Lower and upper epsilon of one direction on one lattice, with no knowledge of each other."""
+    if add:
+        above, below = [each.add for each in lattice.laws], [opposite(each.dominated) for each in lattice.laws]
+    else:
+        above, below = [each.remove for each in lattice.laws], [each.dominated for each in lattice.laws]
+    moments = lattice.add if add else lattice.remove
+    lower = compose.composed_epsilons(below, uses, delta, log_moments_of(below, moments.orders, moments.reaching), -1)
+    return float(lower[0]), float(compose.composed_epsilons(above, uses, delta, moments, +1)[0])
+
+
+def crossing(steps: Composition, delta: float, add: bool) -> float:
+    """The highest lower bound less the lowest upper bound, over the meshes."""
+    target = np.array([delta])
+    both = np.array([bounds(each, steps.counts, target, add) for each in lattices(steps, target)])
+    return float(both[:, 0].max() - both[:, 1].min())
+
+
+def random_steps(generator: np.random.Generator) -> Composition:
+    """One kind of step, or two with the second unsampled now and then."""
+    q, sigma = float(10 ** generator.uniform(-5, 0)), float(10 ** generator.uniform(-0.5, 1.5))
+    kinds = [(q, sigma), (1.0, 3 * sigma)][: int(generator.integers(1, 3))]
+    return Composition(kinds, np.array([[int(10 ** generator.uniform(0, 5)) for _ in kinds]]))
+
+
+def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tilts, shorter periods, fewer frequencies, wider cells, nearer cuts: worse bounds, but bounds."""
+    monkeypatch.setattr(log_moments, "PRECISION", generator.uniform(-4, 20))
+    monkeypatch.setattr(log_moments, "CUT", generator.uniform(25, 60))
+    monkeypatch.setattr(log_moments, "TAIL", generator.uniform(3, 50))
+    monkeypatch.setattr(log_moments, "SPARE_PERIOD", generator.uniform(0.5, 40))
+    monkeypatch.setattr(log_moments, "LONGEST", int(2 ** generator.uniform(5, 20)))
+    monkeypatch.setattr(step_law, "GROWTH", int(2 ** generator.uniform(1, 7)))
+    monkeypatch.setattr(step_law, "FAR", generator.uniform(0, 5))
+    monkeypatch.setattr(lattice, "CUT_OFF", 10 ** generator.uniform(-10, -1))
+
+
+@pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
+@pytest.mark.long
+def test_no_lower_bound_of_one_mesh_crosses_an_upper_bound_of_another(add: bool) -> None:
+    generator = np.random.default_rng(17)
+    for _ in range(25):
+        steps, delta = random_steps(generator), float(10 ** generator.uniform(-12, -1))
+        assert crossing(steps, delta, add) <= 0, (steps, delta)
+
+
+@pytest.mark.parametrize("add", [False, True], ids=["remove", "add"])
+@pytest.mark.long
+def test_no_bounds_cross_under_disturbed_tilts_and_periods(add: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(23)
+    for _ in range(25):
+        steps, delta = random_steps(generator), float(10 ** generator.uniform(-12, -1))
+        disturb(generator, monkeypatch)
+        assert crossing(steps, delta, add) <= 0, (steps, delta)
+
+
+@pytest.mark.parametrize(("q", "count"), [(1e-7, 2_000_000), (2e-7, 4_000_000)])
+def test_no_bounds_cross_where_losses_are_rare_and_steps_many(q: float, count: int) -> None:
+    steps = Composition([(q, 0.5)], np.array([[count]]))
+    deviation, target = step_deviation(q, 0.5), np.array([1e-12])
+    meshes = [max(0.12 * deviation, widest_span(steps, target) / 2**13) * each for each in (1, 0.6, 0.35, 0.2)]
+    both = np.array([bounds(lattice_of(steps, target, mesh), steps.counts, target, False) for mesh in meshes])
+    assert both[:, 0].max() <= both[:, 1].min()
+
+
+def piecewise(edges: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Legendre nodes and weights on consecutive intervals."""
+    middle, half = 0.5 * (np.add(edges[1:], edges[:-1])), 0.5 * np.diff(edges)
+    return (middle[:, None] + half[:, None] * NODES).ravel(), (half[:, None] * WEIGHTS).ravel()
+
+
+def two_step_delta(q: float, sigma: float, epsilon: float, remove: bool) -> float:
+    """Delta of two equal steps: the first outcome shifts the epsilon that is asked of the second."""
+    far, bound = 14 * sigma, np.log1p(-q)
+    kink = sigma**2 * np.log(max((np.exp(epsilon - bound) - 1 + q) / q, 1e-300)) + 0.5  # second loss at its bound
+    x, weight = piecewise(sorted({-far, 0.0, 1.0, 1 + far, float(np.clip(kink, -far, 1 + far))}))
+    null = np.exp(-0.5 * (x / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
+    ratio = 1 - q + q * np.exp((x - 0.5) / sigma**2)
+    left = epsilon - np.log(ratio) if remove else epsilon + np.log(ratio)
+    if remove:
+        certain = left <= bound  # the second loss exceeds this whatever happens
+        second = np.where(certain, -np.expm1(left), exact_remove(q, sigma, np.where(certain, 1.0, left)))
+    else:
+        second = exact_add(q, sigma, left)
+    return float(weight @ (null * (ratio if remove else 1.0) * second))
+
+
+def test_two_steps_agree_with_their_quadrature() -> None:
+    """delta(lower) >= delta >= delta(upper), with the exact delta of two steps."""
+    for q, sigma, delta in product([1e-3, 0.05, 0.5, 0.95], [0.6, 1.0, 3.0], [1e-8, 1e-4, 0.03]):
+        curve = ACCOUNTANTS["pld"].curve(Mechanism.constant(q, sigma, 2), [2], delta)
+        for epsilon, bound_below in ((float(curve.lower[0]), True), (float(curve.epsilon[0]), False)):
+            exact = max(two_step_delta(q, sigma, epsilon, remove) for remove in (True, False))
+            if bound_below:
+                assert epsilon == 0 or exact >= delta * (1 - 1e-5), (q, sigma, delta)
+            else:
+                assert exact <= delta * (1 + 1e-5), (q, sigma, delta)

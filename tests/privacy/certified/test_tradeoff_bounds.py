@@ -1,6 +1,7 @@
-"""The certified trade-off function against closed forms, a one-step oracle, dp-accounting and riskcal."""
+"""The certified trade-off function: closed forms, a one-step oracle, dp-accounting, riskcal; rounds of its mesh."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from scipy.stats import norm
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified import lattice
 from dpcore.privacy.certified import tradeoff_bounds as band_module
-from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.certified import tradeoff_bounds as module
+from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
@@ -22,13 +24,8 @@ from tests.privacy.certified.test_step_law import exact_add
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-7, 1e-2, 60), np.linspace(0.011, 1, 140)])
 ROUNDING = 1e-15  # of powers near 1
 SETTINGS = [
-    (0.01, 4.0, 10_000),
-    (0.01, 2.0, 400),
-    (256 / 60000, 0.7, 1_000),
-    (0.5, 3.0, 50),
-    (0.1, 1.0, 1),
-    (1.0, 5.0, 30),
-]
+    (0.01, 4.0, 10_000), (0.01, 2.0, 400), (256 / 60000, 0.7, 1_000), (0.5, 3.0, 50), (0.1, 1.0, 1), (1.0, 5.0, 30),
+]  # fmt: skip
 
 
 def one_step(q: float, sigma: float) -> Points:
@@ -37,16 +34,13 @@ def one_step(q: float, sigma: float) -> Points:
     return Points(norm.sf(x / sigma), (1 - q) * norm.sf(x / sigma) + q * norm.sf((x - 1) / sigma))
 
 
-@pytest.mark.parametrize(
-    ("sigma", "steps"),
-    [(2.0, 4), (0.5, 1), (20.0, 100), (100.0, 1), (1.0, 100_000), (400.0, 6_000_000), (1e-3, 7)],
-)
-def test_at_q_1_it_holds_the_gaussian_curve(sigma: float, steps: int) -> None:
-    band, exact = tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), Gaussian(math.sqrt(steps) / sigma)
-    assert band.note == ""
-    assert np.all(band.lower.power(ALPHA) >= exact.power(ALPHA) - ROUNDING)
-    assert np.all(band.upper.power(ALPHA) <= exact.power(ALPHA) + ROUNDING)
-    assert np.max(band.lower.power(ALPHA) - band.upper.power(ALPHA)) < 1e-11
+def test_at_q_1_it_holds_the_gaussian_curve() -> None:
+    for sigma, steps in [(2.0, 4), (0.5, 1), (20.0, 100), (100.0, 1), (1.0, 100_000), (400.0, 6_000_000), (1e-3, 7)]:
+        band, exact = tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), Gaussian(math.sqrt(steps) / sigma)
+        assert band.note == "", (sigma, steps)
+        assert np.all(band.lower.power(ALPHA) >= exact.power(ALPHA) - ROUNDING), (sigma, steps)
+        assert np.all(band.upper.power(ALPHA) <= exact.power(ALPHA) + ROUNDING), (sigma, steps)
+        assert np.max(band.lower.power(ALPHA) - band.upper.power(ALPHA)) < 1e-11, (sigma, steps)
 
 
 def test_where_epsilon_is_certified_the_trade_off_function_is_too() -> None:
@@ -71,45 +65,44 @@ def test_near_q_1_the_lattice_holds_the_gaussian_curve(q: float) -> None:
         assert np.max(band.lower.power(ALPHA) - band.upper.power(ALPHA)) < 1e-3
 
 
-@pytest.mark.parametrize(("q", "sigma"), [(0.01, 1.0), (0.2, 0.5), (0.9, 3.0), (1e-3, 0.3)])
-def test_one_step_holds_the_exact_curve(q: float, sigma: float) -> None:
-    band, exact = tradeoff_bounds(Mechanism.constant(q, sigma, 1)), one_step(q, sigma)
-    # The oracle's hull is itself a little below the true power, by its own spacing: 1e-6.
-    assert np.all(band.lower.power(ALPHA) >= exact.power(ALPHA) * (1 - 1e-12))
-    assert np.all(band.upper.power(ALPHA) <= exact.power(ALPHA) + 1e-6)
-    wrong = one_step(q * 1.05, sigma)  # and a slightly different mechanism does not fit
-    assert np.any(band.lower.power(ALPHA) < wrong.power(ALPHA)) or np.any(
-        band.upper.power(ALPHA) > wrong.power(ALPHA) + 1e-6
-    )
+def test_one_step_holds_the_exact_curve() -> None:
+    for q, sigma in [(0.01, 1.0), (0.2, 0.5), (0.9, 3.0), (1e-3, 0.3)]:
+        band, exact = tradeoff_bounds(Mechanism.constant(q, sigma, 1)), one_step(q, sigma)
+        # The oracle's hull is itself a little below the true power, by its own spacing: 1e-6.
+        assert np.all(band.lower.power(ALPHA) >= exact.power(ALPHA) * (1 - 1e-12)), (q, sigma)
+        assert np.all(band.upper.power(ALPHA) <= exact.power(ALPHA) + 1e-6), (q, sigma)
+        wrong = one_step(q * 1.05, sigma)  # and a slightly different mechanism does not fit
+        assert np.any(band.lower.power(ALPHA) < wrong.power(ALPHA)) or np.any(
+            band.upper.power(ALPHA) > wrong.power(ALPHA) + 1e-6
+        ), (q, sigma)
 
 
-@pytest.mark.parametrize(("q", "sigma", "steps"), SETTINGS)
-def test_it_is_convex_falling_symmetric_and_in_order(q: float, sigma: float, steps: int) -> None:
-    band, alpha = tradeoff_bounds(Mechanism.constant(q, sigma, steps)), np.linspace(0, 1, 1001)
-    for f in (band.lower, band.upper):
-        curve = f.beta(alpha)
-        assert curve[0] <= 1
-        assert curve[-1] == 0
-        assert np.all(np.diff(curve) <= 1e-15)
-        assert np.all(np.diff(curve, 2) >= -1e-12)
-        assert np.all(curve <= 1 - alpha + 1e-15)
-        live = curve > 1e-9
-        np.testing.assert_allclose(f.beta(curve[live]), alpha[live], atol=1e-7)
-    assert np.all(band.lower.beta(ALPHA) <= band.upper.beta(ALPHA))
-    assert np.max(band.upper.beta(ALPHA) - band.lower.beta(ALPHA)) < 2e-3
-    assert band.note == ""
+def test_it_is_convex_falling_symmetric_and_in_order() -> None:
+    for q, sigma, steps in SETTINGS:
+        band, alpha = tradeoff_bounds(Mechanism.constant(q, sigma, steps)), np.linspace(0, 1, 1001)
+        for f in (band.lower, band.upper):
+            curve = f.beta(alpha)
+            assert curve[0] <= 1, (q, sigma, steps)
+            assert curve[-1] == 0, (q, sigma, steps)
+            assert np.all(np.diff(curve) <= 1e-15), (q, sigma, steps)
+            assert np.all(np.diff(curve, 2) >= -1e-12), (q, sigma, steps)
+            assert np.all(curve <= 1 - alpha + 1e-15), (q, sigma, steps)
+            live = curve > 1e-9
+            np.testing.assert_allclose(f.beta(curve[live]), alpha[live], atol=1e-7, err_msg=str((q, sigma, steps)))
+        assert np.all(band.lower.beta(ALPHA) <= band.upper.beta(ALPHA)), (q, sigma, steps)
+        assert np.max(band.upper.beta(ALPHA) - band.lower.beta(ALPHA)) < 2e-3, (q, sigma, steps)
+        assert band.note == "", (q, sigma, steps)
 
 
-@pytest.mark.parametrize(("q", "sigma", "steps"), SETTINGS)
-def test_its_duals_agree_with_the_certified_accountant(q: float, sigma: float, steps: int) -> None:
-    mechanism = Mechanism.constant(q, sigma, steps)
-    band, deltas = tradeoff_bounds(mechanism), np.array([1e-2, 1e-3, 1e-5])
-    curve = ACCOUNTANTS["pld"].profile(mechanism, deltas)
-    assert curve.lower is not None
-    # Both are bands around the same curve: neither may exclude the other.
-    assert np.all(band.upper.delta(curve.epsilon) <= deltas)
-    some = curve.lower > 0
-    assert np.all(band.lower.delta(curve.lower[some]) >= deltas[some])
+def test_its_duals_agree_with_the_certified_accountant() -> None:
+    for q, sigma, steps in SETTINGS:
+        mechanism = Mechanism.constant(q, sigma, steps)
+        band, deltas = tradeoff_bounds(mechanism), np.array([1e-2, 1e-3, 1e-5])
+        curve = ACCOUNTANTS["pld"].profile(mechanism, deltas)
+        # Both are bands around the same curve: neither may exclude the other.
+        assert np.all(band.upper.delta(curve.epsilon) <= deltas), (q, sigma, steps)
+        some = curve.lower > 0
+        assert np.all(band.lower.delta(curve.lower[some]) >= deltas[some]), (q, sigma, steps)
 
 
 @pytest.mark.long
@@ -202,12 +195,21 @@ def test_rounding_in_one_step_does_not_add_up_over_many(releases: tuple[Release,
     assert band.upper.delta(0.0) <= band.lower.delta(0.0)
 
 
-def test_a_sigma_that_hides_nothing_says_so() -> None:
+def test_a_sigma_that_hides_nothing_says_so_and_one_release_is_enough() -> None:
     band = tradeoff_bounds(Mechanism.constant(0.01, 0.01, 10))
     assert "sigma=0.01" in band.note
     assert band.empty
     assert np.all(band.lower.beta(ALPHA[1:]) == 0)
     np.testing.assert_allclose(band.upper.beta(ALPHA), 1 - ALPHA)
+    mixed = Mechanism((Release(0.1, 0.9 * lattice.SMALLEST_SIGMA, 1), Release(0.1, 1.0, 10)))
+    band = tradeoff_bounds(mixed)
+    assert band.empty
+    assert f"sigma={0.9 * lattice.SMALLEST_SIGMA:g} is below {lattice.SMALLEST_SIGMA:g}" in band.note
+    band = tradeoff_bounds(Mechanism.constant(0.01, 0.049, 1))
+    assert band.empty
+    assert isinstance(band.lower, Pairs)
+    assert isinstance(band.upper, Points)
+    assert not tradeoff_bounds(Mechanism.constant(0.01, 0.05, 1)).empty
 
 
 @settings(max_examples=40, deadline=None)
@@ -224,27 +226,77 @@ def test_over_the_slider_box_it_is_a_narrow_band(log_q: float, log_sigma: float,
 KNOWN, DELTAS = np.array([0.5, 1.0, 2.0, 3.0]), np.array([0.4, 0.25, 0.1, 0.02])
 
 
-def test_one_directions_delta_is_the_chord_in_e_to_the_epsilon_between_its_pairs():
+def test_one_directions_delta_is_the_chord_between_its_pairs_1_below_the_first_and_stays_after_the_last() -> None:
     for place in range(3):
         for share in (0.0, 0.2, 0.7, 1.0):
             powers = np.exp(KNOWN[place : place + 2])
             epsilon = np.log(powers[0] + share * (powers[1] - powers[0]))
             chord = DELTAS[place] + share * (DELTAS[place + 1] - DELTAS[place])
             assert band_module._one_way(np.array([epsilon]), KNOWN, DELTAS) == pytest.approx(chord, rel=1e-12)
-
-
-def test_one_directions_delta_is_1_below_its_first_pair_and_stays_after_its_last():
     found = band_module._one_way(np.array([0.1, 0.4999, 3.0, 9.0]), KNOWN, DELTAS)
     assert found == pytest.approx(np.array([1.0, 1.0, 0.02, 0.02]), rel=1e-12)
-
-
-def test_of_two_pairs_at_one_epsilon_the_second_counts():
     twice = np.array([0.5, 0.5, 3.0])
     assert band_module._one_way(np.array([0.5]), twice, np.array([0.4, 0.3, 0.1])).tolist() == [0.3]
 
 
-def test_one_release_with_too_little_noise_is_enough_for_nothing_to_be_certified():
-    mixed = Mechanism((Release(0.1, 0.9 * lattice.SMALLEST_SIGMA, 1), Release(0.1, 1.0, 10)))
-    band = tradeoff_bounds(mixed)
+MECHANISM = Mechanism.constant(0.01, 4.0, 400)
+NARROW = Band(Gaussian(1.0), Gaussian(1.0))
+WIDE = Band(Gaussian(2.0), Gaussian(1.0))
+WIDER = Band(Gaussian(3.0), Gaussian(1.0))
+TOO_LONG = None
+
+Rounds = Callable[..., list[float]]
+
+
+@pytest.fixture
+def rounds(monkeypatch: pytest.MonkeyPatch) -> Rounds:
+    """Lets the rounds give these bands, the last one again and again, and records their meshes."""
+
+    def give(*bands: Band | None) -> list[float]:
+        meshes: list[float] = []
+
+        def bounds_on(above: object, below: object, mesh: float) -> Band:
+            meshes.append(mesh)
+            band = bands[min(len(meshes), len(bands)) - 1]
+            if band is None:
+                raise RuntimeError("the lattice would be too long")
+            return band
+
+        monkeypatch.setattr(module, "_bounds_on", bounds_on)
+        return meshes
+
+    return give
+
+
+def test_a_lattice_that_is_too_long_is_tried_again_at_twice_the_mesh(rounds: Rounds) -> None:
+    meshes = rounds(TOO_LONG, TOO_LONG, NARROW)
+    assert tradeoff_bounds(MECHANISM) is NARROW
+    assert meshes == [meshes[0], 2 * meshes[0], 4 * meshes[0]]
+
+
+def test_where_every_lattice_is_too_long_nothing_is_certified_and_that_is_said(rounds: Rounds) -> None:
+    meshes = rounds(TOO_LONG)
+    band = tradeoff_bounds(MECHANISM)
     assert band.empty
-    assert f"sigma={0.9 * lattice.SMALLEST_SIGMA:g} is below {lattice.SMALLEST_SIGMA:g}" in band.note
+    assert "too long" in band.note
+    assert band.lower.power(0.5) == 1
+    assert band.upper.power(0.5) == 0.5
+    assert len(meshes) == 4
+
+
+def test_a_finer_mesh_that_is_too_long_leaves_the_band_that_is_there(rounds: Rounds) -> None:
+    meshes = rounds(WIDE, TOO_LONG, NARROW)
+    assert tradeoff_bounds(MECHANISM) is WIDE
+    assert len(meshes) == 2
+    assert meshes[1] < meshes[0]
+
+
+def test_a_narrow_band_ends_the_rounds_and_a_wide_one_gets_a_finer_mesh_each_time(rounds: Rounds) -> None:
+    meshes = rounds(NARROW)
+    assert tradeoff_bounds(MECHANISM) is NARROW
+    assert len(meshes) == 1
+    meshes = rounds(WIDER, WIDE, NARROW)
+    assert tradeoff_bounds(MECHANISM) is NARROW
+    assert len(meshes) == 3
+    assert 0.1 * meshes[0] <= meshes[1] <= 0.7 * meshes[0]
+    assert 0.1 * meshes[1] <= meshes[2] <= 0.7 * meshes[1]

@@ -1,4 +1,8 @@
-"""What every sampler keeps to, whatever it draws; and the ones with a closed form."""
+"""What every sampler keeps to; the ones with a closed form; lengths, bounds of many rounds, trade-off bands."""
+
+import math
+from itertools import product
+from math import inf
 
 import numpy as np
 import pytest
@@ -6,59 +10,56 @@ from scipy.special import ndtr
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
+from dpcore.privacy.sampling import SAMPLERS, Sampler, law_bounds, steps_of_epoch
+from dpcore.privacy.sampling.banded import banded, rounds_of
+from dpcore.privacy.sampling.law_bounds import bounds_around
+from dpcore.privacy.sampling.lengths import POINTS, epochs_meant, points_of, steps_counted
+from dpcore.privacy.sampling.round_laws import RoundLaws
+from dpcore.privacy.sampling.tradeoff_band import tradeoff_band
+from dpcore.privacy.tradeoff import Gaussian, Points
 from dpcore.privacy.types import Kind
 
 ALL = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
-ADJACENCIES = {"add/remove", "zero-out", "replace-one"}
 
 
 @ALL
-def test_it_says_what_it_is(sampler: Sampler) -> None:
-    assert sampler.title
-    assert sampler.note.endswith(".")
-    assert sampler.source
-    assert sampler.adjacency in ADJACENCIES
+def test_bounds_are_in_order_and_never_fall_with_the_steps(sampler: Sampler) -> None:
+    for q, sigma in [(0.1, 1.0), (1 / 30, 1.82), (1.0, 2.0)]:
+        steps = np.arange(0, 3 * steps_of_epoch(q) + 1, max(steps_of_epoch(q) // 4, 1))
+        curve = sampler.curve(q, sigma, steps, 1e-5)
+        assert curve.kind is Kind.CERTIFIED, (q, sigma)
+        assert curve.epsilon[0] == curve.lower[0] == 0, (q, sigma)
+        assert np.all(curve.lower <= curve.epsilon), (q, sigma)
+        assert np.all(np.diff(curve.epsilon) >= -1e-9), (q, sigma)
+        assert np.all(np.diff(curve.lower) >= -1e-9), (q, sigma)
+        assert np.isfinite(curve.epsilon).all(), (q, sigma)
 
 
 @ALL
-@pytest.mark.parametrize(("q", "sigma"), [(0.1, 1.0), (1 / 30, 1.82), (1.0, 2.0)])
-def test_bounds_are_in_order_and_never_fall_with_the_steps(sampler: Sampler, q: float, sigma: float) -> None:
-    steps = np.arange(0, 3 * steps_of_epoch(q) + 1, max(steps_of_epoch(q) // 4, 1))
-    curve = sampler.curve(q, sigma, steps, 1e-5)
-    assert curve.kind is Kind.CERTIFIED
-    assert curve.lower is not None
-    assert curve.epsilon[0] == curve.lower[0] == 0
-    assert np.all(curve.lower <= curve.epsilon)
-    assert np.all(np.diff(curve.epsilon) >= -1e-9)
-    assert np.all(np.diff(curve.lower) >= -1e-9)
-    assert np.isfinite(curve.epsilon).all()
-
-
-@ALL
-def test_a_point_of_the_curve_is_a_point_of_the_profile(sampler: Sampler) -> None:
+def test_more_noise_never_costs_more_and_a_point_of_the_curve_is_one_of_the_profile(sampler: Sampler) -> None:
     steps = 2 * steps_of_epoch(0.1)
     point, profile = sampler.curve(0.1, 1.0, steps, 1e-5), sampler.profile(0.1, 1.0, steps, [1e-5, 1e-3])
-    assert point.lower is not None
-    assert profile.lower is not None
     assert profile.epsilon[0] == pytest.approx(float(point.epsilon[0]), rel=1e-2)
     assert profile.lower[0] == pytest.approx(float(point.lower[0]), rel=1e-2)
     assert profile.epsilon[1] < profile.epsilon[0]
+    curves = [sampler.curve(0.1, sigma, 20, 1e-5) for sigma in (0.8, 1.6, 3.2)]
+    assert [float(curve.epsilon[0]) for curve in curves] == sorted((float(c.epsilon[0]) for c in curves), reverse=True)
 
 
 @ALL
-@pytest.mark.parametrize("sigma", [1e-3, 0.01, 0.015, 0.02, 0.0225, 0.025, 0.03, 0.035, 0.04, 0.05])
-def test_noise_however_little_is_answered_in_order(sampler: Sampler, sigma: float) -> None:
+def test_noise_however_little_is_answered_in_order(sampler: Sampler) -> None:
     """Warnings are errors: no overflow, and no index beyond the end."""
-    curve = sampler.curve(0.01, sigma, [100, 200, 500, 1000], 1e-5)
-    assert curve.lower is not None
-    assert np.all(curve.lower <= curve.epsilon)
-    assert np.all(np.diff(curve.lower) >= 0)
-    assert np.isfinite(curve.epsilon).all() or curve.note.endswith(".")
-    if sampler.adjacency == "zero-out":
-        most = SAMPLERS["fixed_order"].curve(0.01, sigma, [100, 200, 500, 1000], 1e-5).epsilon
-        assert np.all(curve.epsilon <= most)
+    for sigma in [1e-3, 0.01, 0.015, 0.02, 0.0225, 0.025, 0.03, 0.035, 0.04, 0.05, 0.7, 2.0]:
+        curve = sampler.curve(0.01, sigma, [100, 200, 500, 1000], 1e-5)
+        assert np.all(curve.lower <= curve.epsilon), sigma
+        assert np.all(np.diff(curve.lower) >= 0), sigma
+        assert np.isfinite(curve.epsilon).all() or curve.note.endswith("."), sigma
+        if sampler.adjacency == "zero-out":
+            most = SAMPLERS["fixed_order"].curve(0.01, sigma, [100, 200, 500, 1000], 1e-5).epsilon
+            assert np.all(curve.epsilon <= most), sigma
 
 
 def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float:
@@ -77,25 +78,18 @@ def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float
 
 
 @ALL
-@pytest.mark.parametrize(("q", "sigma", "steps"), [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)])
-def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(
-    sampler: Sampler, q: float, sigma: float, steps: int
-) -> None:
-    """And one below that leaves some: what is alike is neither more nor less than it is."""
-    alike = exactly_alike(sampler, q, sigma, steps)
-    curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
-    assert (curve.lower, curve.epsilon) == (np.zeros(1), np.zeros(1))
-    below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
-    assert below.epsilon[0] > 0 or sampler.name == "random_allocation"  # which hides more than the order that is known
-
-
-@ALL
-def test_a_delta_next_to_one_is_answered(sampler: Sampler) -> None:
+def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler) -> None:
+    # And one below that leaves some: what is alike is neither more nor less than it is.
+    for q, sigma, steps in [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)]:
+        alike = exactly_alike(sampler, q, sigma, steps)
+        curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
+        assert (curve.lower, curve.epsilon) == (np.zeros(1), np.zeros(1)), (q, sigma, steps)
+        below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
+        hides_more = sampler.name == "random_allocation"  # than the order that is known
+        assert below.epsilon[0] > 0 or hides_more, (q, sigma, steps)
     curve = sampler.curve(0.01, 1.0, [0, 100, 1000], 1 - 2e-16)
-    assert curve.lower is not None
     assert curve.lower.tolist() == curve.epsilon.tolist() == [0, 0, 0]
     far = sampler.curve(0.1, 0.5, 300, 1 - 1e-15)  # where something is still told
-    assert far.lower is not None
     assert far.lower[0] == 0 <= far.epsilon[0]
 
 
@@ -111,23 +105,12 @@ def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
 
 
 @ALL
-def test_more_noise_never_costs_more(sampler: Sampler) -> None:
-    curves = [sampler.curve(0.1, sigma, 20, 1e-5) for sigma in (0.8, 1.6, 3.2)]
-    assert [float(curve.epsilon[0]) for curve in curves] == sorted((float(c.epsilon[0]) for c in curves), reverse=True)
-
-
-@ALL
 def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
     for arguments, name in [
-        ((0.0, 1.0, 1, 1e-5), "q"),
-        ((1.5, 1.0, 1, 1e-5), "q"),
-        ((0.1, 0.0, 1, 1e-5), "sigma"),
-        ((0.1, 1.0, -1, 1e-5), "steps"),
-        ((0.1, 1.0, 1.5, 1e-5), "steps"),
-        ((0.1, 1.0, [2, 1], 1e-5), "steps"),
-        ((0.1, 1.0, 1, 0.0), "delta"),
-        ((0.1, 1.0, 1, 1.0), "delta"),
-    ]:
+        ((0.0, 1.0, 1, 1e-5), "q"), ((1.5, 1.0, 1, 1e-5), "q"), ((0.1, 0.0, 1, 1e-5), "sigma"),
+        ((0.1, 1.0, -1, 1e-5), "steps"), ((0.1, 1.0, 1.5, 1e-5), "steps"), ((0.1, 1.0, [2, 1], 1e-5), "steps"),
+        ((0.1, 1.0, 1, 0.0), "delta"), ((0.1, 1.0, 1, 1.0), "delta"),
+    ]:  # fmt: skip
         with pytest.raises(ValueError, match=f"Expected {name}"):
             sampler.curve(*arguments)
 
@@ -139,7 +122,6 @@ def test_where_every_record_is_in_every_batch_it_is_the_gaussian_mechanism(sampl
     exact = gaussian.epsilon_of(1e-5, twice * np.sqrt([1.0, 4.0]) / 3)
     assert curve.epsilon == pytest.approx(exact, rel=1e-5)
     assert np.all(curve.epsilon >= exact * (1 - 1e-12))
-    assert curve.lower is not None
     assert np.all(curve.lower <= exact * (1 + 1e-12))
 
 
@@ -147,29 +129,20 @@ def test_poisson_batches_are_those_of_the_certified_accountant() -> None:
     steps = np.array([10, 100, 1000])
     band = ACCOUNTANTS["pld"].curve(Mechanism.constant(0.01, 1.0, 1000), steps, 1e-5)
     curve = SAMPLERS["poisson"].curve(0.01, 1.0, steps, 1e-5)
-    assert band.lower is not None
-    assert curve.lower is not None
     assert curve.epsilon.tolist() == band.epsilon.tolist()
     assert curve.lower.tolist() == band.lower.tolist()
 
 
-@pytest.mark.parametrize(
-    ("steps", "sigma", "epochs", "delta", "epsilon"),
-    [
-        (100, 1.0, 1, 1e-5, 4.377),
-        (1000, 0.5, 1, 1e-6, 10.997),
-        (1000, 0.35, 1, 1e-6, 17.08),
-        (117, 1.068, 40, 1e-5, 42.04),
-        (30, 1.82, 40, 1e-5, 20.21),
-        (234, 0.7, 20, 1e-5, 46.89),
-    ],
-)
-def test_golden_numbers_of_a_fixed_order(steps: int, sigma: float, epochs: int, delta: float, epsilon: float) -> None:
-    curve = SAMPLERS["fixed_order"].curve(1 / steps, sigma, epochs * steps, delta)
-    assert curve.epsilon[0] == pytest.approx(epsilon, rel=5e-4)
-    mu = np.sqrt(epochs) / sigma
-    at = float(curve.epsilon[0])
-    assert ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu) == pytest.approx(delta, rel=1e-4)
+def test_golden_numbers_of_a_fixed_order() -> None:
+    for steps, sigma, epochs, delta, epsilon in [
+        (100, 1.0, 1, 1e-5, 4.377), (1000, 0.5, 1, 1e-6, 10.997), (1000, 0.35, 1, 1e-6, 17.08),
+        (117, 1.068, 40, 1e-5, 42.04), (30, 1.82, 40, 1e-5, 20.21), (234, 0.7, 20, 1e-5, 46.89),
+    ]:  # fmt: skip
+        curve = SAMPLERS["fixed_order"].curve(1 / steps, sigma, epochs * steps, delta)
+        assert curve.epsilon[0] == pytest.approx(epsilon, rel=5e-4), (steps, sigma, epochs)
+        mu = np.sqrt(epochs) / sigma
+        at = float(curve.epsilon[0])
+        assert ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu) == pytest.approx(delta, rel=1e-4)
 
 
 def test_an_epoch_that_has_begun_counts_in_full_against_privacy() -> None:
@@ -178,16 +151,129 @@ def test_an_epoch_that_has_begun_counts_in_full_against_privacy() -> None:
     assert order.epsilon[2] == order.epsilon[3] > order.epsilon[1]
     for name in ("shuffle", "shuffle_once", "random_allocation"):
         curve = SAMPLERS[name].curve(0.1, 1.0, [1, 10, 11, 20], 1e-5)
-        assert curve.lower is not None
         assert curve.lower[0] == 0  # and not yet in its favour
         assert curve.epsilon[0] == pytest.approx(float(curve.epsilon[1]), rel=1e-3)
         assert curve.lower[1] == pytest.approx(float(curve.lower[2]), rel=1e-3)
         assert curve.lower[3] > curve.lower[2]
 
 
-def test_whatever_hides_the_order_costs_no_more_than_the_order() -> None:
-    for q, sigma in ((0.1, 0.7), (0.01, 2.0)):
-        steps = 3 * steps_of_epoch(q)
-        most = SAMPLERS["fixed_order"].curve(q, sigma, steps, 1e-6).epsilon[0]
-        for name in ("shuffle", "shuffle_once", "random_allocation"):
-            assert SAMPLERS[name].curve(q, sigma, steps, 1e-6).epsilon[0] <= most
+def test_whole_epochs_that_were_rounded_up_to_steps_are_whole_again_and_parts_stay_parts() -> None:
+    for epochs, q in product([1, 5, 40, 128], [1.0, 0.6, 0.3, 256 / 10_000, 512 / 60_000, 1e-4]):
+        steps = math.ceil(epochs / q - 1e-9)
+        assert epochs_meant(q, steps) == epochs, (epochs, q)
+        assert steps_counted(SAMPLERS["shuffle"], q, steps) == epochs * steps_of_epoch(q), (epochs, q)
+        assert steps_counted(SAMPLERS["fixed_size"], q, steps) == steps, (epochs, q)
+    assert epochs_meant(0.01, 250) == 2.5
+    assert steps_counted(SAMPLERS["shuffle"], 0.01, 250) == 250
+    assert steps_counted(SAMPLERS["shuffle"], 0.01, 1) == 1
+
+
+@ALL
+def test_a_curve_begins_at_nothing_and_ends_at_the_end(sampler: Sampler) -> None:
+    for q, steps in [(0.0256, 196), (0.1, 25), (1.0, 3), (0.01, 100_000), (0.01, 7), (0.6, 5)]:
+        at, epochs = points_of(sampler, q, steps)
+        assert at[0] == epochs[0] == 0, (q, steps)
+        assert at[-1] == steps_counted(sampler, q, steps), (q, steps)
+        assert np.all(np.diff(at) > 0), (q, steps)
+        assert np.all(np.diff(epochs) > 0), (q, steps)
+        assert at.size <= POINTS + 2, (q, steps)
+        if sampler.by_epoch:
+            assert np.all(at[:-1] % steps_of_epoch(q) == 0), (q, steps)
+            np.testing.assert_array_equal(epochs[:-1] * steps_of_epoch(q), at[:-1], err_msg=str((q, steps)))
+
+
+def laws_on(fineness: float, error: float = 0.0) -> RoundLaws:
+    return RoundLaws(step_laws(0.1, 2.0, 0.006 * fineness, 1e-12), error)
+
+
+def test_bounds_are_those_of_the_certified_accountant() -> None:
+    from dpcore.privacy.sampling import SAMPLERS
+
+    known = SAMPLERS["poisson"].curve(0.1, 2.0, [10, 100], 1e-5)
+    lower, upper = law_bounds.law_bounds(laws_on, np.array([10, 100]), np.full(2, 1e-5))
+    assert np.all(lower <= known.epsilon)
+    assert np.all(upper >= known.lower)
+    assert upper == pytest.approx(lower, rel=5e-3)
+
+
+def test_errors_of_a_round_are_charged_once_for_each_round_and_may_use_up_delta() -> None:
+    rounds, delta = np.array([10, 100]), np.full(2, 1e-5)
+    lower, upper = law_bounds._bounds_on(laws_on(0.5), rounds, delta)
+    low, high = law_bounds._bounds_on(laws_on(0.5, 5e-8), rounds, delta)
+    exact = law_bounds._bounds_on(laws_on(0.5), rounds, delta - 5e-8 * rounds)[1]
+    more = law_bounds._bounds_on(laws_on(0.5), rounds, delta + 5e-8 * rounds)[0]
+    assert high == pytest.approx(exact, rel=1e-9)
+    assert low == pytest.approx(more, rel=1e-6)
+    assert np.all(high > upper)
+    assert np.all(low < lower)
+    lower, upper = law_bounds._bounds_on(laws_on(0.5, 1e-7), np.array([10, 100]), np.full(2, 1e-5))
+    assert np.isfinite(upper[0])
+    assert (lower[1], upper[1]) == (0.0, inf)
+
+
+def test_bounds_that_cross_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    crossing = np.array([2.0, 1.0]), np.array([1.0, 2.0])
+    monkeypatch.setattr(law_bounds, "_bounds_on", lambda *_: crossing)
+    lower, upper = law_bounds.law_bounds(laws_on, np.array([1, 2]), np.full(2, 1e-5))
+    assert lower.tolist() == [0.0, 1.0]
+    assert upper.tolist() == [inf, 2.0]
+
+
+def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rounds_count_below() -> None:
+    def only_coarse(fineness: float) -> RoundLaws:
+        if fineness < 1:
+            raise RuntimeError("too long")
+        return laws_on(8.0)
+
+    lower, upper = law_bounds.law_bounds(only_coarse, np.array([50]), np.full(1, 1e-5))
+    assert 0 < lower[0] < upper[0] < inf
+    lower, upper = bounds_around(laws_on, np.array([0, 1, 1]), np.array([1, 1, 2]), np.full(3, 1e-5))
+    assert lower[0] == 0
+    assert lower[1] == lower[2] > 0
+    assert upper[0] == upper[1] < upper[2]
+
+
+ALPHA = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, 200)])
+Q, SIGMA = 0.1, 1.5
+
+
+@ALL
+def test_the_curves_are_in_order_and_blind_guessing_is_above_both(sampler: Sampler) -> None:
+    band = tradeoff_band(sampler, Q, SIGMA, 20)
+    lower, upper = band.lower.beta(ALPHA), band.upper.beta(ALPHA)
+    assert not band.empty
+    assert np.all(lower <= upper + 1e-12)
+    assert np.all(upper <= 1 - ALPHA + 1e-12)
+    assert np.max(1 - ALPHA - upper) > 0.05  # it excludes something
+
+
+def test_trade_off_bands_hold_the_exact_curve_that_of_the_certified_room_and_the_best_attack() -> None:
+    band, exact = tradeoff_band(SAMPLERS["fixed_order"], Q, 2.0, 40), Gaussian(1.0).beta(ALPHA)
+    assert np.all(band.lower.beta(ALPHA) <= exact + 1e-9)
+    assert np.all(band.upper.beta(ALPHA) >= exact - 1e-9)
+    assert np.max(band.upper.beta(ALPHA) - band.lower.beta(ALPHA)) < 0.03
+    band, closer = tradeoff_band(SAMPLERS["poisson"], Q, SIGMA, 20), tradeoff_bounds(Mechanism.constant(Q, SIGMA, 20))
+    assert np.all(band.lower.beta(ALPHA) <= closer.upper.beta(ALPHA) + 1e-9)
+    assert np.all(band.upper.beta(ALPHA) >= closer.lower.beta(ALPHA) - 1e-9)
+    steps, place = steps_of_epoch(Q), np.linspace(-6, 12, 400)
+    found, wrongly = (1 - ndtr((place - own) / SIGMA) * ndtr(place / SIGMA) ** (steps - 1) for own in (2.0, 1.0))
+    band = tradeoff_band(SAMPLERS["shuffle"], Q, SIGMA, steps)
+    assert np.all(Points(wrongly, found).beta(ALPHA) <= band.upper.beta(ALPHA) + 1e-6)  # the bounds know this attack
+    assert np.all(1 - found >= band.lower.beta(wrongly) - 1e-6)  # and no attack gets below this curve
+    band = tradeoff_band(SAMPLERS["fixed_size"], 0.01, 0.05, 10_000)
+    assert band.empty
+    assert band.note
+    assert np.all(band.lower.beta(ALPHA) == 0)
+
+
+def test_bands_are_poisson_batches_of_fewer_steps_at_a_larger_rate() -> None:
+    assert banded(0.01, 4.0, 1000, 1) == Mechanism.constant(0.01, 4.0, 1000)
+    assert banded(0.01, 4.0, 1000, 100) == Mechanism.constant(1.0, 4.0, 10)
+    assert banded(0.01, 4.0, 1001, 8).steps == 126  # a round that has begun counts
+    assert np.array_equal(rounds_of([1, 8, 9, 16], 8), [1, 1, 2, 2])
+    last = [banded(0.01, 2.0, 1000, bands) for bands in (1, 4, 16)]  # they cost more at the same noise
+    epsilons = [float(ACCOUNTANTS["pld"].curve(each, each.steps, 1e-5).epsilon[0]) for each in last]
+    assert epsilons == sorted(epsilons)
+    for bands, words in ((0, "bands=0"), (101, "bands=101 to be at most 1/q = 100")):
+        with pytest.raises(ValueError, match=words):
+            banded(0.01, 4.0, 1000, bands)

@@ -29,16 +29,14 @@ def exact_one_epoch(steps: int, sigma: float, delta: float, places: np.ndarray) 
     return float(best)
 
 
-@pytest.mark.parametrize(
-    ("steps", "sigma", "delta"), [(117, 1.068, 1e-5), (10, 3.0, 1e-6), (1000, 0.5, 1e-6), (100_000, 1.0, 1e-8)]
-)
-def test_one_epoch_is_the_best_threshold_of_its_formula(steps: int, sigma: float, delta: float) -> None:
-    found = float(one_epoch(steps, sigma, np.array([delta]))[0])
-    near = np.linspace(0.5, 2 + 9 * sigma, 1500)
-    exact = exact_one_epoch(steps, sigma, delta, near)
-    assert found == pytest.approx(exact, rel=2e-4)
-    finer = exact_one_epoch(steps, sigma, delta, np.linspace(0.5, 2 + 9 * sigma, 12_000))
-    assert found <= finer + 1e-6
+def test_one_epoch_is_the_best_threshold_of_its_formula() -> None:
+    for steps, sigma, delta in [(117, 1.068, 1e-5), (10, 3.0, 1e-6), (1000, 0.5, 1e-6), (100_000, 1.0, 1e-8)]:
+        found = float(one_epoch(steps, sigma, np.array([delta]))[0])
+        near = np.linspace(0.5, 2 + 9 * sigma, 1500)
+        exact = exact_one_epoch(steps, sigma, delta, near)
+        assert found == pytest.approx(exact, rel=2e-4), (steps, sigma, delta)
+        finer = exact_one_epoch(steps, sigma, delta, np.linspace(0.5, 2 + 9 * sigma, 12_000))
+        assert found <= finer + 1e-6, (steps, sigma, delta)
 
 
 def test_one_step_an_epoch_is_the_gaussian_mechanism() -> None:
@@ -76,41 +74,31 @@ def convolved(steps: int, sigma: float, epochs: int, delta: float) -> float:
     return low
 
 
-@pytest.mark.parametrize(("steps", "sigma", "epochs"), [(30, 1.82, 5), (117, 1.068, 3), (10, 4.0, 8)])
-def test_several_epochs_never_exceed_a_fine_convolution_and_come_close(steps: int, sigma: float, epochs: int) -> None:
-    plain = convolved(steps, sigma, epochs, 1e-4)
-    ceiling = gaussian.epsilon_of(np.array([1e-4]), np.sqrt(epochs) / sigma)
-    found = float(many_epochs(steps, sigma, np.array([epochs]), np.array([1e-4]), ceiling)[0])
-    assert found <= plain * (1 + 2e-4)
-    assert found == pytest.approx(plain, rel=3e-3)
+def test_several_epochs_never_exceed_a_fine_convolution_and_come_close() -> None:
+    for steps, sigma, epochs in [(30, 1.82, 5), (117, 1.068, 3), (10, 4.0, 8)]:
+        plain = convolved(steps, sigma, epochs, 1e-4)
+        ceiling = gaussian.epsilon_of(np.array([1e-4]), np.sqrt(epochs) / sigma)
+        found = float(many_epochs(steps, sigma, np.array([epochs]), np.array([1e-4]), ceiling)[0])
+        assert found <= plain * (1 + 2e-4), (steps, sigma, epochs)
+        assert found == pytest.approx(plain, rel=3e-3), (steps, sigma, epochs)
 
 
-@pytest.mark.parametrize(
-    ("steps", "sigma", "epochs", "delta", "least", "tolerance"),
-    [
-        (100, 1.0, 1, 1e-5, 4.0632, 2e-5),
-        (1000, 0.5, 1, 1e-6, 10.9969, 2e-5),
-        (1000, 0.35, 1, 1e-6, 17.0764, 2e-5),
-        (117, 1.068, 1, 1e-5, 3.5465, 2e-5),
-        (117, 1.068, 40, 1e-5, 13.55, 0.01),
-        (30, 1.82, 40, 1e-5, 4.895, 0.01),
+def test_golden_numbers_of_shuffled_batches() -> None:
+    for steps, sigma, epochs, delta, least, tolerance in [
+        (100, 1.0, 1, 1e-5, 4.0632, 2e-5), (1000, 0.5, 1, 1e-6, 10.9969, 2e-5),
+        (1000, 0.35, 1, 1e-6, 17.0764, 2e-5), (117, 1.068, 1, 1e-5, 3.5465, 2e-5),
+        (117, 1.068, 40, 1e-5, 13.55, 0.01), (30, 1.82, 40, 1e-5, 4.895, 0.01),
         (234, 0.7, 20, 1e-5, 32.17, 0.01),
-    ],
-)
-def test_golden_numbers_of_shuffled_batches(
-    steps: int, sigma: float, epochs: int, delta: float, least: float, tolerance: float
-) -> None:
-    curve = SAMPLERS["shuffle"].curve(1 / steps, sigma, epochs * steps, delta)
-    assert curve.lower is not None
-    assert float(curve.lower[0]) == pytest.approx(least, rel=tolerance)
-    poisson = SAMPLERS["poisson"].curve(1 / steps, sigma, epochs * steps, delta)
-    assert poisson.epsilon[0] < curve.lower[0]  # what most code prints is proven to be too little
-    assert "not a band" in curve.note
+    ]:  # fmt: skip
+        curve = SAMPLERS["shuffle"].curve(1 / steps, sigma, epochs * steps, delta)
+        assert float(curve.lower[0]) == pytest.approx(least, rel=tolerance), (steps, sigma, epochs)
+        poisson = SAMPLERS["poisson"].curve(1 / steps, sigma, epochs * steps, delta)
+        assert poisson.epsilon[0] < curve.lower[0], (steps, sigma)  # what most code prints is proven to be too little
+        assert "not a band" in curve.note, (steps, sigma, epochs)
 
 
 def test_one_order_for_all_epochs_is_one_epoch_of_less_noise() -> None:
     once = SAMPLERS["shuffle_once"].curve(0.01, 2.0, [100, 400, 900], 1e-5)
-    assert once.lower is not None
     for at, epochs in enumerate((1, 4, 9)):
         expected = one_epoch(100, 2.0 / np.sqrt(epochs), np.array([1e-5]))[0]
         assert once.lower[at] == pytest.approx(expected, rel=1e-12)

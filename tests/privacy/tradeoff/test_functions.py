@@ -1,4 +1,4 @@
-"""Trade-off functions: shape, limits, duality, and agreement with the closed forms of delta."""
+"""Trade-off functions: shape, limits, duality, closed forms; and the curve that lower bounds of epsilon leave."""
 
 import math
 
@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.report.attack_risk import EPSILONS
-from dpcore.privacy.tradeoff import Gaussian, Pairs, Points, Tradeoff
+from dpcore.privacy.tradeoff import Gaussian, Pairs, Points, Tradeoff, never_below
 
 ALPHA = np.linspace(0, 1, 1001)
 DENSE = np.linspace(0, 12, 3001)
@@ -36,60 +36,54 @@ FUNCTIONS: dict[str, Tradeoff] = {
 }
 
 
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_it_is_convex_falling_and_below_blind_guessing(f: Tradeoff) -> None:
-    curve = f.beta(ALPHA)
-    assert np.all(np.diff(curve) <= 1e-15)
-    assert np.all(np.diff(curve, 2) >= -1e-12)
-    assert np.all((curve >= 0) & (curve <= 1 - ALPHA + 1e-15))
-
-
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_it_is_its_own_inverse(f: Tradeoff) -> None:
-    beta = f.beta(ALPHA[1:-1])
-    live = beta > 1e-9  # where f is 0 it has no inverse
-    np.testing.assert_allclose(f.beta(beta[live]), ALPHA[1:-1][live], atol=1e-7)
-
-
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_power_is_one_less_type_two_error_but_precise_where_small(f: Tradeoff) -> None:
-    np.testing.assert_allclose(f.power(ALPHA), 1 - f.beta(ALPHA), atol=1e-12)
-    tiny = f.power([1e-12, 1e-11])
-    assert np.all(tiny >= [1e-12, 1e-11])
+def test_it_is_convex_falling_its_own_inverse_and_below_blind_guessing() -> None:
+    for f in FUNCTIONS.values():
+        curve = f.beta(ALPHA)
+        assert np.all(np.diff(curve) <= 1e-15), f
+        assert np.all(np.diff(curve, 2) >= -1e-12), f
+        assert np.all((curve >= 0) & (curve <= 1 - ALPHA + 1e-15)), f
+    for f in FUNCTIONS.values():
+        beta = f.beta(ALPHA[1:-1])
+        live = beta > 1e-9  # where f is 0 it has no inverse
+        np.testing.assert_allclose(f.beta(beta[live]), ALPHA[1:-1][live], atol=1e-7, err_msg=str(f))
+    for f in FUNCTIONS.values():
+        np.testing.assert_allclose(f.power(ALPHA), 1 - f.beta(ALPHA), atol=1e-12, err_msg=str(f))
+        tiny = f.power([1e-12, 1e-11])
+        assert np.all(tiny >= [1e-12, 1e-11]), f
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_delta_is_the_conjugate_of_the_curve(f: Tradeoff) -> None:
-    alpha = np.concatenate([np.geomspace(1e-9, 1e-3, 2000), np.linspace(1e-3, 1, 4001), f.corners(1e-9)[0]])
-    for epsilon in (0.0, 0.3, 1.0, 2.5):
-        conjugate = np.max(f.power(alpha) - np.exp(epsilon) * alpha)
-        assert float(f.delta(epsilon)) == pytest.approx(max(conjugate, 0.0), abs=3e-6)
+def test_delta_is_the_conjugate_of_the_curve() -> None:
+    for f in FUNCTIONS.values():
+        alpha = np.concatenate([np.geomspace(1e-9, 1e-3, 2000), np.linspace(1e-3, 1, 4001), f.corners(1e-9)[0]])
+        for epsilon in (0.0, 0.3, 1.0, 2.5):
+            conjugate = np.max(f.power(alpha) - np.exp(epsilon) * alpha)
+            assert float(f.delta(epsilon)) == pytest.approx(max(conjugate, 0.0), abs=3e-6), f
 
 
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_the_curve_is_the_largest_region_of_its_own_pairs(f: Tradeoff) -> None:
-    again = Pairs(EPSILONS, f.delta(EPSILONS)).beta(ALPHA)
-    assert np.all(again <= f.beta(ALPHA) + 1e-9)
-    np.testing.assert_allclose(again, f.beta(ALPHA), atol=4e-3)
+def test_the_curve_is_the_largest_region_of_its_own_pairs() -> None:
+    for f in FUNCTIONS.values():
+        again = Pairs(EPSILONS, f.delta(EPSILONS)).beta(ALPHA)
+        assert np.all(again <= f.beta(ALPHA) + 1e-9), f
+        np.testing.assert_allclose(again, f.beta(ALPHA), atol=4e-3, err_msg=str(f))
 
 
-@pytest.mark.parametrize("mu", [0.01, 0.5, 1.0, 4.0])
-def test_pairs_stay_below_the_gaussian_curve_and_points_above(mu: float) -> None:
-    exact = Gaussian(mu).beta(ALPHA)
-    below, above = Pairs(DENSE * 4, gaussian.delta_of(DENSE * 4, mu)).beta(ALPHA), points_of(Gaussian(mu)).beta(ALPHA)
-    assert np.all(below <= exact + 1e-12)
-    assert np.all(above >= exact - 1e-12)
-    assert np.max(above - below) < 1e-3
+def test_pairs_stay_below_the_gaussian_curve_and_points_above() -> None:
+    for mu in [0.01, 0.5, 1.0, 4.0]:
+        exact = Gaussian(mu).beta(ALPHA)
+        below, above = (
+            Pairs(DENSE * 4, gaussian.delta_of(DENSE * 4, mu)).beta(ALPHA),
+            points_of(Gaussian(mu)).beta(ALPHA),
+        )
+        assert np.all(below <= exact + 1e-12), mu
+        assert np.all(above >= exact - 1e-12), mu
+        assert np.max(above - below) < 1e-3, mu
 
 
-def test_a_pair_agrees_with_its_closed_form() -> None:
+def test_a_pair_agrees_with_its_closed_form_and_order_and_worse_pairs_change_nothing() -> None:
     closed = np.maximum.reduce([np.zeros(1001), 0.95 - np.e * ALPHA, (0.95 - ALPHA) / np.e])
     np.testing.assert_allclose(Pairs([1.0], [0.05]).beta(ALPHA), closed, atol=1e-15)
     assert float(Pairs([1.0], [0.05]).delta(0.0)) == pytest.approx((np.e - 1 + 2 * 0.05) / (np.e + 1))
-
-
-def test_the_order_of_pairs_and_a_worse_pair_change_nothing() -> None:
     plain = Pairs([0.5, 2.0], [0.1, 1e-3])
     for other in (Pairs([2.0, 0.5], [1e-3, 0.1]), Pairs([0.5, 2.0, 3.0, math.inf], [0.1, 1e-3, 0.01, 0.0])):
         np.testing.assert_array_equal(plain.beta(ALPHA), other.beta(ALPHA))
@@ -118,37 +112,69 @@ def test_delta_between_two_pairs_is_never_below_that_of_the_curve_they_touch(mu:
     assert float(Pairs(coarse, gaussian.delta_of(coarse, mu)).delta(epsilon)) >= gaussian.delta_of(epsilon, mu) - 1e-15
 
 
-def test_a_test_that_hardly_errs_is_never_turned_into_one_that_never_does() -> None:
-    # Its mirror image has type II error 1e-20, which 1 - 1e-20 = 1.0 would round to none at all.
+def test_nothing_is_lost_where_errors_are_next_to_nothing() -> None:
     almost = Points([1e-20], [1 - 1e-10])
     assert almost.power(0.5) < 1
     assert np.all(almost.beta([1e-10, 1e-3, 0.5]) > 0)
-
-
-def test_the_delta_of_tests_stays_below_the_true_one_where_e_to_the_epsilon_is_no_float() -> None:
-    # A test of type I error 1e-306 is worth nothing at epsilon = 705, where e^705 * 1e-306 > 1.
     rare = Points([1e-306], [0.9])
     assert float(rare.delta(699.0)) == pytest.approx(0.9 - math.exp(699 - 306 * math.log(10)), rel=1e-9)
     assert rare.delta([705.0, 800.0, math.inf]).tolist() == [0.0, 0.0, 0.0]
-
-
-def test_corners_of_pairs_too_close_to_tell_their_slopes_apart_are_finite() -> None:
     alpha, power = Pairs([0.0, 1e-17], [1e-17, 1e-19]).corners(1e-5)
     assert np.all(np.isfinite(alpha) & np.isfinite(power))
     np.testing.assert_allclose(power, alpha, rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
+def test_bad_values_are_named() -> None:
+    for make, name in [
         (lambda: Gaussian(-1.0), "mu=-1"),
         (lambda: Gaussian(math.nan), "mu=nan"),
         (lambda: Pairs([-0.1], [0.1]), "epsilon=-0.1"),
         (lambda: Pairs([1.0, math.nan], [0.1, 0.1]), "epsilon=nan"),
         (lambda: Pairs([1.0], [1.1]), "delta=1.1"),
         (lambda: Points([0.1], [1.2]), "power=1.2"),
-    ],
-)
-def test_bad_values_are_named(make, name: str) -> None:
-    with pytest.raises(ValueError, match=name):
-        make()
+    ]:
+        with pytest.raises(ValueError, match=name):
+            make()
+
+
+NEAR_ZERO = np.concatenate([[0.0], np.geomspace(1e-8, 1.0, 400)])
+DELTAS = np.linspace(0.002, 0.98, 200)
+
+
+def lower_ends(mu: float, deltas: np.ndarray = DELTAS) -> np.ndarray:
+    """Epsilon of G_mu at each delta: the closest lower bound there is."""
+    return gaussian.epsilon_of(deltas, np.full(deltas.shape, mu))
+
+
+def test_the_curve_of_lower_bounds_is_nowhere_below_the_exact_one_as_unmoved_pairs_would_be() -> None:
+    for mu in [0.2, 1.0, 3.0]:
+        above, exact = never_below(lower_ends(mu), DELTAS).beta(NEAR_ZERO), Gaussian(mu).beta(NEAR_ZERO)
+        assert np.all(above >= exact - 1e-12), mu
+        assert np.max(above - exact) < 0.01, mu
+    for mu in [0.2, 1.0, 3.0]:
+        unmoved = Pairs(lower_ends(mu), DELTAS).beta(NEAR_ZERO)
+        assert np.max(Gaussian(mu).beta(NEAR_ZERO) - unmoved) > 1e-4, mu
+
+
+def test_it_holds_for_every_curve_that_has_these_epsilons_at_least() -> None:
+    epsilon, delta = np.array([0.3, 1.2, 2.5]), np.array([0.2, 0.05, 0.001])
+    above = never_below(epsilon, delta).beta(NEAR_ZERO)
+    others: list[Tradeoff] = [Gaussian(mu) for mu in np.linspace(0.1, 6, 60)]
+    others += [Pairs([a, b], [0.3, 0.0]) for a in (0.2, 1.0, 3.0) for b in (3.0, 4.0)]
+    held = [f for f in others if np.all(f.delta(epsilon) >= delta)]
+    assert 10 < len(held) < len(others)
+    for f in held:
+        assert np.all(f.beta(NEAR_ZERO) <= above + 1e-12)
+
+
+def test_lower_bounds_may_come_in_any_order_be_none_or_past_every_float() -> None:
+    epsilon, delta = np.array([2.0, 0.5, 1.0]), np.array([0.001, 0.1, 0.01])
+    first = never_below(epsilon, delta).beta(NEAR_ZERO)
+    order = np.array([1, 2, 0])
+    np.testing.assert_array_equal(first, never_below(epsilon[order], delta[order]).beta(NEAR_ZERO))
+    weaker = never_below(np.append(epsilon, 0.9), np.append(delta, 0.01)).beta(NEAR_ZERO)  # implied by the one at 1.0
+    np.testing.assert_allclose(first, weaker, atol=1e-12)
+    np.testing.assert_allclose(never_below([0.0], [1e-9]).beta(NEAR_ZERO), 1 - NEAR_ZERO, atol=1e-8)
+    above = never_below([800.0], [0.1])
+    assert float(above.beta(0.0)) == 1.0
+    assert float(above.beta(0.5)) == pytest.approx(0.4)

@@ -1,20 +1,20 @@
-"""What holds for every form of export: it is listed, takes hostile words for words, and gives no secret away."""
+"""What holds for every form of export, and what TensorBoard and MLflow find in an exported folder."""
 
 import ast
+import builtins
 import csv
 import io
 import math
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dpcore.runs import export
-from dpcore.runs import store as store_module
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
+from dpcore.runs.export.figures import figures_of
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -41,24 +41,20 @@ def written(form: Form, records: Iterable[RunRecord], folder: Path) -> dict[str,
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
-def test_no_form_has_the_secret_seed_of_a_run(store: Store, record: RunRecord, form: Form, tmp_path: Path) -> None:
+def test_no_form_has_the_secret_seed_of_a_run_and_a_hostile_name_is_no_code(
+    store: Store, record: RunRecord, tmp_path: Path
+) -> None:
     secret = store.secret(record.run.id)
     assert secret
-    contents = written(form, [record], tmp_path / "out").values()
-    assert any(contents)
-    for content in contents:
-        for shape in (f"{secret}", f"{secret:x}", f"{secret:032x}"):
-            assert shape.encode() not in content
-
-
-@pytest.mark.parametrize("name", [name for name, form in FORMS.items() if getattr(form, "ending", "") == ".py"])
-def test_a_hostile_name_is_no_code(record: RunRecord, name: str) -> None:
-    form = FORMS[name]
-    assert isinstance(form, TextForm)
-    text = form.write([record])
-    ast.parse(text)
-    assert "alert" not in text
+    for name, form in FORMS.items():
+        contents = written(form, [record], tmp_path / name)
+        assert any(contents.values()), name
+        for file, content in contents.items():
+            for shape in (f"{secret}", f"{secret:x}", f"{secret:032x}"):
+                assert shape.encode() not in content, name
+            if file.endswith(".py"):
+                ast.parse(content)
+                assert b"alert" not in content, name
 
 
 def test_a_hostile_name_is_no_formula_in_a_table(store: Store) -> None:
@@ -90,18 +86,16 @@ def test_an_origin_takes_no_rows_place_in_a_card_and_its_names_are_no_markup(sto
     assert f"| Run | {run.run.id} |" in card
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
-def test_a_run_that_was_cancelled_early_has_what_it_came_to(store: Store, form: Form, tmp_path: Path) -> None:
+def test_a_run_that_was_cancelled_early_has_what_it_came_to(store: Store, tmp_path: Path) -> None:
     run = store.new_id()
     store.submit_as(run, replace(TINY, pca=10), "", "elsewhere:1")
     store.append(run, Started(10_000, 32, 0.0064, "cpu", 1, "book-keeping"))
     store.cancel(run)
     store.end(run, Status.CANCELLED)
-    if form.name == "opacus":
-        with pytest.raises(ValueError, match="it has no DP-PCA"):
-            written(form, [record_of(store, run)], tmp_path / "out")
-        return
-    assert any(written(form, [record_of(store, run)], tmp_path / "out").values())
+    with pytest.raises(ValueError, match="it has no DP-PCA"):
+        written(FORMS["opacus"], [record_of(store, run)], tmp_path / "opacus")
+    for name, form in FORMS.items():
+        assert name == "opacus" or any(written(form, [record_of(store, run)], tmp_path / name).values()), name
 
 
 def test_a_run_that_has_not_begun_has_nothing_to_export(store: Store) -> None:
@@ -118,38 +112,99 @@ def test_an_unknown_run_and_a_job_of_another_kind_are_named(store: Store) -> Non
         record_of(store, job)
 
 
-def test_every_file_that_defines_a_form_is_listed() -> None:
-    defining = {
-        path.stem
-        for path in ROOM.glob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Name)
-        and node.value.func.id in ("TextForm", "FolderForm")
+FOLDERS = [form for form in FORMS.values() if isinstance(form, FolderForm)]
+
+
+def tensorboard_read(folder: Path, run: str) -> dict[str, list[tuple[int, float]]]:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    found = EventAccumulator(str(folder / run))
+    found.Reload()
+    return {tag: [(each.step, each.value) for each in found.Scalars(tag)] for tag in found.Tags()["scalars"]}
+
+
+def mlflow_read(folder: Path, run: str) -> dict[str, list[tuple[int, float]]]:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=folder.as_uri())
+    (experiment,) = [each for each in client.search_experiments() if each.name == "dpcore"]
+    (found,) = [each for each in client.search_runs([experiment.experiment_id]) if each.data.tags["dpcore.run"] == run]
+    assert (found.info.status, found.data.params["sigma"], found.data.params["seed"]) == ("FINISHED", "1.0", "5")
+    names = found.data.metrics
+    return {
+        name: [(each.step, each.value) for each in client.get_metric_history(found.info.run_id, name)] for name in names
     }
-    assert len(defining) == len(FORMS)
-    assert all(form.title and form.name == name for name, form in FORMS.items())
 
 
-def test_the_room_needs_neither_torch_nor_streamlit() -> None:
-    code = "import sys, dpcore.runs.export; print([x for x in ('torch', 'streamlit', 'mlflow') if x in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOM.parents[2], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def said_by(record: RunRecord) -> dict[str, list[tuple[int, float]]]:
+    said: dict[str, list[tuple[int, float]]] = {}
+    for each in figures_of(record):
+        said.setdefault(each.name, []).append((each.step, each.value))
+    return said
 
 
-def test_a_number_that_an_older_version_stored_and_is_none_is_left_out(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("form", FOLDERS, ids=lambda form: form.name)
+def test_it_has_every_figure_of_every_run_and_touches_nothing_else(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: FolderForm
 ) -> None:
-    from dpcore.runs.kinds import event_to_json
-    from dpcore.training.events import Evaluated
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    records = [trained(store).record, trained(store, TINY, "named").record]
+    folder = tmp_path / "out"
+    form.write(records, folder)
+    read = {"tensorboard": tensorboard_read, "mlflow": mlflow_read}[form.name]
+    for record in records:
+        found, said = read(folder, record.run.id), said_by(record)
+        assert said["privacy/epsilon"]
+        assert set(found) == set(said)
+        for name, values in said.items():
+            assert [step for step, _ in found[name]] == [step for step, _ in values]
+            near = pytest.approx([value for _, value in values], rel=1e-6)  # TensorBoard's have 32 bits
+            assert [value for _, value in found[name]] == near
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("out", "home")] == ["elsewhere"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
-    run = store.new_id()
-    store.submit_as(run, TINY, "", "elsewhere:1")
-    monkeypatch.setattr(store_module, "body_of", lambda event: __import__("json").dumps(event_to_json(event)))
-    store.append(run, Started(10_000, 32, 0.0064, "cpu", 1, "book-keeping"))
-    store.append(run, Evaluated(3, 0.02, 0.5, math.nan, (0.5, math.inf)))
-    form = FORMS["csv"]
-    assert isinstance(form, TextForm)
-    rows = list(csv.DictReader(io.StringIO(form.write([record_of(store, run)]))))
-    assert [row["figure"] for row in rows] == ["test/accuracy", "test/accuracy of class 0", "privacy/epsilon"]
+
+def test_a_run_without_a_finite_epsilon_is_written_without_one(store: Store, tmp_path: Path) -> None:
+    record = trained(store, replace(TINY, private=False)).record
+    assert all(math.isfinite(each.value) for each in figures_of(record))
+    for form in FOLDERS:
+        assert written(form, [record], tmp_path / form.name), form.name
+
+
+def test_mlflow_keeps_the_runs_own_words_whatever_its_origin_is_called(store: Store, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+
+    record = trained(store).record
+    forged = {"run": "forged", "note": "forged", "tags": "forged", "torch": "2.9"}
+    FORMS["mlflow"].write([replace(record, run=replace(record.run, origin=forged))], tmp_path / "out")  # type: ignore[call-arg]
+    client = MlflowClient(tracking_uri=(tmp_path / "out").as_uri())
+    (experiment,) = [each for each in client.search_experiments() if each.name == "dpcore"]
+    (found,) = client.search_runs([experiment.experiment_id])
+    tags = {name: said for name, said in found.data.tags.items() if name.startswith("dpcore.")}
+    assert tags == {"dpcore.run": record.run.id, "dpcore.note": "", "dpcore.tags": "", "dpcore.torch": "2.9"}
+
+
+def test_what_mlflow_refuses_is_a_sentence(store: Store, tmp_path: Path) -> None:
+    record = trained(store).record
+    bad = replace(record, run=replace(record.run, origin={"a:b\n*": "x"}))
+    with pytest.raises(ValueError, match=rf"^Expected run='{record.run.id}' to be one that MLflow takes, but it says"):
+        FORMS["mlflow"].write([bad], tmp_path / "out")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("form", FOLDERS, ids=lambda form: form.name)
+def test_a_missing_package_is_one_sentence_and_nothing_is_written(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: FolderForm
+) -> None:
+    imported = builtins.__import__
+
+    def without(name: str, *rest: Any, **kwargs: Any) -> Any:
+        if name.split(".")[0] == form.name:
+            raise ImportError(name)
+        return imported(name, *rest, **kwargs)
+
+    record = trained(store).record
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ValueError, match=rf"^Expected the package {form.name}\S* to be here; 'pip install -r requ"):
+        form.write([record], tmp_path / "out")
+    assert not (tmp_path / "out").exists()

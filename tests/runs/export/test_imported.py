@@ -1,6 +1,11 @@
-"""A run that was exported is read back as it was, marked; what is no exported run is refused in a sentence."""
+"""A run that was exported is read back as it was; what is no exported run is refused in a sentence, soon."""
 
+import copy
+import gzip
 import json
+import random
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +15,7 @@ import pytest
 from dpcore.runs.export import FORMS, TextForm, record_of
 from dpcore.runs.export.imported import ORIGIN, read_run, take_in
 from dpcore.runs.export.run_json import run_json
+from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early, resume
 from dpcore.runs.store import Store
@@ -85,16 +91,16 @@ def test_an_imported_run_that_is_exported_again_stays_an_imported_one(
     assert other.run(again).imported == f"run {first} of another store"
 
 
-@pytest.mark.parametrize("status", [Status.CANCELLED, Status.FAILED, Status.LOST])
-def test_an_imported_run_cannot_be_resumed(store: Store, other: Store, status: Status) -> None:
-    exported = run_json([record_of(store, said(store, status, "Traceback:\n /home/me/x.py\nKeyError: 'x'\n"))])
-    assert "/home/me" not in exported
-    run = take_in(other, read_run(exported.encode()))
-    assert (other.run(run).status, other.run(run).error) == (status, "KeyError: 'x'")
-    assert not ended_early(other.run(run))
-    with pytest.raises(ValueError, match="it was imported: its checkpoint and its secret seed stayed where"):
-        resume(other, run)
-    assert [each.id for each in other.runs()] == [run]
+def test_an_imported_run_cannot_be_resumed(store: Store, other: Store) -> None:
+    for status in (Status.CANCELLED, Status.FAILED, Status.LOST):
+        exported = run_json([record_of(store, said(store, status, "Traceback:\n /home/me/x.py\nKeyError: 'x'\n"))])
+        assert "/home/me" not in exported
+        run = take_in(other, read_run(exported.encode()))
+        assert (other.run(run).status, other.run(run).error) == (status, "KeyError: 'x'")
+        assert not ended_early(other.run(run))
+        with pytest.raises(ValueError, match="it was imported: its checkpoint and its secret seed stayed where"):
+            resume(other, run)
+    assert len(other.runs()) == 3
 
 
 def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(store: Store, other: Store, whole: Values) -> None:
@@ -139,17 +145,14 @@ def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
         assert words in form.write([found])
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_file_that_is_wrong_somewhere_is_refused_in_a_sentence(store: Store, whole: Values, wrong: str) -> None:
-    change, words = WRONG[wrong]
-    change(whole)
-    with pytest.raises(ValueError, match=words) as caught:
-        read_run(json.dumps(whole).encode())
-    message = str(caught.value)
-    assert message.startswith("Expected ")
-    assert message.endswith(".")
-    assert "\n" not in message
-    assert len(message) < 400
+def test_a_file_that_is_wrong_somewhere_is_refused_in_a_sentence(whole: Values) -> None:
+    for wrong, (change, words) in WRONG.items():
+        other = copy.deepcopy(whole)
+        change(other)
+        with pytest.raises(ValueError, match=words) as caught:
+            read_run(json.dumps(other).encode())
+        message = str(caught.value)
+        assert re.fullmatch("Expected [^\n]{1,390}[.]", message), wrong
 
 
 def test_all_that_a_run_notes_of_where_it_was_trained_is_taken_in_and_no_other_name(store: Store) -> None:
@@ -208,3 +211,75 @@ def test_a_run_of_every_kind_of_settings_comes_back(store: Store, other: Store) 
         before = trained(store, replace(CONFIG, **changes)).record  # type: ignore[arg-type]
         after = record_of(other, take_in(other, read_run(run_json([before]).encode())))
         assert (after.config, after.plan, after.events) == (before.config, before.plan, before.events)
+
+
+HOSTILE = {
+    "empty": b"",
+    "no text": b"\xff\xfe\x00",
+    "cut off": b'{"format": "dpcore run", "ver',
+    "a list": b"[]",
+    "a number": b"1e999",
+    "a number of a million digits": b'{"version": ' + b"9" * 1_000_000 + b"}",
+    "not a number": b'{"version": NaN}',
+    "infinity": b'{"version": -Infinity}',
+    "nested a million deep": b"[" * 1_000_000,
+    "objects nested a million deep": b'{"a":' * 1_000_000,
+    "a key twice": b'{"format": 1, "format": "dpcore run"}',
+    "a pickle": b"\x80\x04\x95.",
+    "compressed": gzip.compress(b"x" * 10_000_000),
+    "too large": b" " * (MOST_BYTES + 1),
+}
+
+
+def test_what_is_no_exported_run_is_refused_in_a_sentence() -> None:
+    for name, content in HOSTILE.items():
+        with pytest.raises(ValueError, match=r"^Expected the file to .*\.$") as caught:
+            read_run(content)
+        assert len(str(caught.value)) < 400, name
+
+
+VALUES = (
+    None,
+    True,
+    0,
+    -1,
+    10**400,
+    1e308,
+    1e-320,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [[0.0064, 1.0, 10**30]],
+    "full",
+    0.5,
+)
+
+
+@pytest.mark.long
+def test_whatever_stands_in_one_place_of_a_file_the_answer_is_a_run_or_a_sentence(store: Store) -> None:
+    whole = json.loads(run_json([trained(store).record]))
+    chance, refused = random.Random(0), []
+    places = [(holder, key) for holder, key in _places(whole)]
+    assert len(places) > 100
+    for holder, key in places:
+        kept = holder[key]
+        for value in chance.sample(VALUES, 4):
+            holder[key] = value
+            try:
+                read_run(json.dumps(whole).encode())
+            except ValueError as error:
+                refused.append(str(error))
+        holder[key] = kept
+    assert len(refused) > 200
+    assert [words for words in refused if not re.fullmatch("(Expected|No) [^\n]{1,500}", words)] == []
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Everything in a JSON value that can be replaced: (what holds it, its key)."""
+    for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from _places(inner)

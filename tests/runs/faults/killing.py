@@ -55,14 +55,14 @@ class Server:
 class App(Server):
     """The app itself, served as users do, with a double for its training."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, train: str = "train") -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._log = home.parent / "server.log"
         words = [sys.executable, "-m", "streamlit", "run", "tests/runs/faults/doubled_app.py"]
         words += ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
         with open(self._log, "ab") as log:
-            environment = {**os.environ, "DPCORE_HOME": str(home)}
+            environment = {**os.environ, "DPCORE_HOME": str(home), "DOUBLE": f"tests.runs.faults.stepping:{train}"}
             self.process = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=log, stderr=log)
 
     def answers(self, path: str = "/_stcore/health") -> bool:

@@ -12,7 +12,7 @@ from dpcore.runs import pool, store_file
 from dpcore.runs.record import Status, StoreError
 from dpcore.runs.store import Store
 from tests.pages.train_page import CONFIG, opened_at, press, recorded
-from tests.runs.faults.test_locked import held
+from tests.runs.live_workers import held
 
 PAGES = Path(__file__).parents[3] / "pages"
 Fault = Callable[[Store], None]

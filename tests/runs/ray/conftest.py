@@ -1,4 +1,4 @@
-"""One cluster for all tests of a process, started where the first of them asks for it; short waits for a crew."""
+"""One real cluster for all tests of a process, started where the first of them asks for it; a gate for its doubles."""
 
 import tempfile
 from collections.abc import Iterator
@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.runs.ray_pool import crew, roster, staffing
 from tests.runs.ray.nodes import Nodes
 
 
 @pytest.fixture(scope="session")
-def nodes() -> Iterator[Nodes]:
+def cluster() -> Iterator[Nodes]:
     """Two nodes that work, with one CPU each, and one that does not."""
     nodes = Nodes()
     try:
@@ -23,12 +22,17 @@ def nodes() -> Iterator[Nodes]:
 
 
 @pytest.fixture
-def short_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A crew that waits for little, and workers in this process that leave it as it was."""
-    for name, seconds in {"WITHIN": 0.01, "LOOK": 0.02, "STAFF": 0.02, "GRACE": 0.3}.items():
-        monkeypatch.setattr(crew, name, seconds)
-    monkeypatch.setattr(roster, "EVERY", 0.01)
-    monkeypatch.setattr(staffing, "NEW", 0.0)
+def nodes(cluster: Nodes) -> Nodes:
+    """The cluster, with its gate shut."""
+    cluster.gate.unlink(missing_ok=True)
+    return cluster
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The file that lets doubles in this process go on; their workers leave the process as it was."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"):  # a worker sets them in its process
         monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("DOUBLES_GATE", str(tmp_path / "gate"))
+    return tmp_path / "gate"

@@ -6,6 +6,7 @@ from typing import Any
 
 from dpcore.runs.ray_pool.cluster import Gone, NoAnswer, Shape
 from dpcore.runs.ray_pool.node import NodeWorker
+from tests.runs.by_hand import Clock
 
 
 @dataclass(eq=False)
@@ -17,10 +18,10 @@ class Question:
 
 
 class FakeCluster:
-    """So many places for workers of one CPU each."""
+    """So many places for workers of one CPU each, all on one clock."""
 
     def __init__(self, places: int = 1, gpus: int = 0) -> None:
-        self.places, self.gpus = places, gpus
+        self.places, self.gpus, self.clock = places, gpus, Clock()
         self.living: dict[str, NodeWorker] = {}
         self.cut: set[NodeWorker] = set()  # they do what they are asked, but nobody hears of it
         self.asked: list[tuple[str, Any]] = []
@@ -28,7 +29,8 @@ class FakeCluster:
 
     def start(self, name: str, shape: Shape, train: str) -> Any:
         self.shapes.append(shape)
-        self.living[name] = NodeWorker(train, shape.cpus, shape.gpus, leave=lambda _: self.living.pop(name, None))
+        leave = lambda _: self.living.pop(name, None)  # noqa: E731
+        self.living[name] = NodeWorker(train, shape.cpus, shape.gpus, leave, self.clock)
         return self.living[name]
 
     def find(self, name: str) -> Any | None:
@@ -51,6 +53,8 @@ class FakeCluster:
     def end(self, worker: Any) -> None:
         for name in [name for name, each in self.living.items() if each is worker]:
             del self.living[name]
+            worker._ended.set()
+            worker._alive.close()
             if worker._run:
                 worker.cancel(worker._run)  # its thread must not go on for the rest of the tests
 

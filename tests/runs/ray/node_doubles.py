@@ -1,5 +1,9 @@
-"""Training functions for nodes: they go on where a run was, as `train` does, but nothing is trained."""
+"""Training functions for nodes: they go on where a run was, as `train` does, but nothing is trained.
 
+Those that are held stop in the middle until there is a file at the path that DOUBLES_GATE names.
+"""
+
+import os
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -9,22 +13,24 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
 
 STEPS = 20
+MIDDLE = 7
 
 
-def steps(config: RunConfig, begun: Any = None, pause: float = 0.02, **_: Any) -> Generator[Event, None, None]:
+def steps(config: RunConfig, begun: Any = None, **_: Any) -> Generator[Event, None, None]:
     """Twenty steps, those that were said before left out."""
     if not begun:
         yield Started(config.examples, STEPS, config.q, "cpu", 0, "test double")
-    for step in range(1, STEPS + 1):
-        time.sleep(pause)
-        if not begun or step > begun.reported:
-            yield Stepped(step, step / 10, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
+    for step in range(begun.reported + 1 if begun else 1, STEPS + 1):
+        yield stepped(step)
     yield Finished(STEPS, 1.0, 0.5)
 
 
-def long_steps(config: RunConfig, **values: Any) -> Generator[Event, None, None]:
-    """The same in three seconds, for tests in which processes are ended meanwhile."""
-    return steps(config, pause=0.15, **values)
+def held(config: RunConfig, **values: Any) -> Generator[Event, None, None]:
+    """The same, held after the seventh step."""
+    for event in steps(config, **values):
+        yield event
+        if isinstance(event, Stepped) and event.step == MIDDLE:
+            wait()
 
 
 def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
@@ -34,15 +40,30 @@ def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
 
 
 def saving(config: RunConfig, file: Path, begun: Any = None, **_: Any) -> Generator[Event, None, None]:
-    """Six steps, saved after the third; the accuracy at the end says whether it began there."""
+    """Six steps, saved and held after the third; the accuracy at the end says whether it began there."""
     saved = file.exists()
     if not begun:
         yield Started(config.examples, 6, config.q, "cpu", 0, "test double")
     for step in range(4 if saved else 1, 7):
-        yield Stepped(step, step / 10, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
+        yield stepped(step)
         if step == 3:
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(b'{"step": 3, "settings": {}, "where": {}, "secret": ""}\nthe state')
             yield Checkpointed(3)
-            time.sleep(0.3)
+            wait()
     yield Finished(6, 1.0, float(saved))
+
+
+def silent(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
+    """Nothing is said before the gate is open."""
+    wait()
+    yield from steps(config)
+
+
+def stepped(step: int) -> Stepped:
+    return Stepped(step, step / 10, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
+
+
+def wait() -> None:
+    while not Path(os.environ["DOUBLES_GATE"]).exists():
+        time.sleep(0.005)

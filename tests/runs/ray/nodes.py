@@ -19,10 +19,14 @@ HEALTH = '{"health_check_initial_delay_ms": 500, "health_check_period_ms": 500, 
 
 
 class Nodes:
-    """A cluster whose first node, which does no work, is there once it is made."""
+    """A cluster whose first node, which has so many CPUs for work, is there once it is made.
 
-    def __init__(self) -> None:
+    Doubles that are held go on where the file `gate` is there.
+    """
+
+    def __init__(self, cpus: int = 0) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ry"))  # short: a socket's path has at most 107 characters
+        self.gate = self.folder / "gate"
         self._started: list[int] = []
         self.working: list[int] = []
         port, client = free_ports(2)
@@ -30,7 +34,7 @@ class Nodes:
             "--head",
             f"--port={port}",
             f"--ray-client-server-port={client}",
-            "--num-cpus=0",
+            f"--num-cpus={cpus}",
             "--include-dashboard=false",
             f"--temp-dir={self.folder}",
             f"--system-config={HEALTH}",
@@ -52,7 +56,7 @@ class Nodes:
         """End everything, and wait until it has ended."""
         for node in reversed(self._started):
             self.kill(node)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while any(processes_of(node) for node in self._started):
             assert time.monotonic() < deadline, "a process of Ray would not end"
             time.sleep(0.05)
@@ -67,6 +71,7 @@ class Nodes:
         ]
         path = os.pathsep.join(map(str, (ROOT, *DOUBLES)))
         environment = {**os.environ, "PYTHONPATH": path, "RAY_TMPDIR": str(self.folder), "TMPDIR": str(self.folder)}
+        environment["DOUBLES_GATE"] = str(self.gate)
         environment["RAY_raylet_start_wait_time_s"] = "120"  # the machine may be busy with other tests
         with open(self.folder / "start.log", "ab") as log:
             process = subprocess.Popen(

@@ -1,7 +1,7 @@
-"""What the head does for the runs of a store, with workers in this process."""
+"""What the head does for the runs of a store, with workers in this process, on a clock that the tests hold."""
 
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,59 +9,70 @@ import dpcore
 from dpcore.runs.editing import delete
 from dpcore.runs.out_of_memory import shortage
 from dpcore.runs.ray_pool import crew as crew_module
+from dpcore.runs.ray_pool import staffing
 from dpcore.runs.ray_pool.cluster import Shape
-from dpcore.runs.ray_pool.crew import Crew
-from dpcore.runs.record import Status, checkpoint_path, device_here, worker_name
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.ray_pool.crew import CALL, Crew
+from dpcore.runs.ray_pool.job import record
+from dpcore.runs.ray_pool.node import ABANDONED, UNHEARD, NodeWorker
+from dpcore.runs.record import Run, Status, checkpoint_path, device_here, worker_name
+from dpcore.runs.silence import STALE
+from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Unsaved
-from tests.runs.ray.fake_cluster import FakeCluster, Unreliable
-from tests.runs.ray.leading import crew_of, lead, over, steps_of
+from tests.runs.by_hand import Clock
+from tests.runs.ray.fake_cluster import FakeCluster, OneByOne, Unreliable
+from tests.runs.ray.leading import crew_of, eager, lead, over, rounds, steps_of  # noqa: F401
+from tests.runs.ray.node_doubles import MIDDLE
 
-FINISHED = [Status.FINISHED]
+ALL = [*range(1, 21), 20]  # steps that a whole run says
+pytestmark = pytest.mark.usefixtures("gate", "eager")
 
 
-pytestmark = pytest.mark.usefixtures("short_waits")
+def held(store: Store, cluster: FakeCluster, count: int = 1, stale: float | None = None) -> tuple[Crew, list[str]]:
+    """A crew, and runs that it has led into their middle, as many as there are places."""
+    crew = crew_of(store, cluster, "held") if stale is None else crew_of(store, cluster, "held", stale)
+    runs = [store.submit(RunConfig()) for _ in range(count)]
+    lead(crew, lambda: [store.run(run).sequence for run in runs[: cluster.places]] == [MIDDLE + 1] * cluster.places)
+    return crew, runs
 
 
-def test_every_run_is_finished_once_with_all_that_it_said(store: Store) -> None:
-    crew = crew_of(store, FakeCluster(3), "steps")
-    runs = [store.submit(RunConfig()) for _ in range(5)]
+def check_whole(store: Store, *runs: str) -> list[Run]:
+    """The runs, each of which has finished and said all of its steps once."""
+    for run in runs:
+        assert (store.run(run).status, store.run(run).error) == (Status.FINISHED, None)
+        assert steps_of(store, run) == ALL
+    return [store.run(run) for run in runs]
+
+
+def test_runs_wait_for_a_place_and_each_is_finished_once_with_all_that_it_said(store: Store, gate: Path) -> None:
+    crew, runs = held(store, FakeCluster(2), 4)
+    assert [store.run(run).position for run in runs] == [None, None, 1, 2]
+    gate.touch()
     lead(crew, lambda: over(store))
-    assert [store.run(run).status for run in runs] == FINISHED * 5
-    assert all(steps_of(store, run) == [*range(1, 21), 20] for run in runs)
+    check_whole(store, *runs)
     assert crew.trouble is None
 
 
-def test_a_run_stays_in_the_queue_until_the_cluster_has_a_place_for_it(store: Store) -> None:
-    crew = crew_of(store, FakeCluster(2), "steps")
-    for _ in range(4):
-        store.submit(RunConfig())
-    lead(crew, lambda: store.runs(Status.RUNNING))
-    assert sorted(run.position or 0 for run in store.runs(Status.QUEUED))[-2:] == [1, 2]
-    assert len(store.runs(Status.RUNNING)) == 2
-
-
-def test_a_run_whose_worker_is_gone_is_done_again_by_another_and_says_nothing_twice(store: Store) -> None:
+def test_a_run_whose_worker_is_gone_is_done_again_by_another_and_says_nothing_twice(store: Store, gate: Path) -> None:
     cluster = FakeCluster()
-    crew, run = crew_of(store, cluster, "steps"), store.submit(RunConfig())
-    lead(crew, lambda: store.run(run).sequence > 5)
+    crew, (run,) = held(store, cluster)
     first = store.run(run).worker
     cluster.end(cluster.living[first or ""])
+    gate.touch()
     lead(crew, lambda: over(store))
-    ended = store.run(run)
-    assert (ended.status, ended.attempts) == (Status.FINISHED, 1)
+    (ended,) = check_whole(store, run)
+    assert ended.attempts == 1
     assert ended.worker != first
-    assert steps_of(store, run) == [*range(1, 21), 20]
 
 
-def test_a_checkpoint_reaches_the_head_and_the_next_worker(store: Store) -> None:
+def test_a_checkpoint_reaches_the_head_and_the_next_worker(store: Store, gate: Path) -> None:
     cluster = FakeCluster()
     crew, run = crew_of(store, cluster, "saving"), store.submit(RunConfig())
     file = checkpoint_path(store.home, run)
-    lead(crew, file.exists)
+    lead(crew, lambda: store.run(run).sequence == 5)
     assert file.stat().st_mode & 0o077 == 0
     cluster.end(cluster.living[store.run(run).worker or ""])
+    gate.touch()
     lead(crew, lambda: over(store))
     last = store.run(run).last
     assert isinstance(last, Finished)
@@ -71,134 +82,117 @@ def test_a_checkpoint_reaches_the_head_and_the_next_worker(store: Store) -> None
 
 
 def test_a_checkpoint_that_is_too_large_to_travel_is_not_said_to_be_there(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dpcore.runs.ray_pool.job.MOST", 10)
     run = store.submit(RunConfig())
+    gate.touch()
     lead(crew_of(store, FakeCluster(), "saving"), lambda: over(store))
     assert [event.step for _, event in store.tail(run) if isinstance(event, Unsaved)] == [3]
 
 
-@pytest.mark.long
 def test_answers_that_are_lost_on_their_way_lose_and_double_nothing(store: Store) -> None:
+    cluster = Unreliable(3)
     runs = [store.submit(RunConfig()) for _ in range(3)]
-    lead(crew_of(store, Unreliable(3), "steps"), lambda: over(store), within=60)
-    assert all(steps_of(store, run) == [*range(1, 21), 20] for run in runs)
+    crew = crew_of(store, cluster, "steps")
+    lead(crew, lambda: cluster.clock.go_on(1.0) or over(store))  # a second after a lost answer it is asked again
+    check_whole(store, *runs)
 
 
-def test_the_next_head_finds_what_the_one_before_has_begun(store: Store) -> None:
+def test_the_next_head_finds_what_the_one_before_has_begun(store: Store, gate: Path) -> None:
     cluster = FakeCluster(2)
-    runs = [store.submit(RunConfig()) for _ in range(3)]
-    lead(crew_of(store, cluster, "steps"), lambda: store.run(runs[1]).sequence > 5)
+    _, runs = held(store, cluster, 3)
     workers = [store.run(run).worker for run in runs[:2]]
-    time.sleep(0.5)  # nobody asks them meanwhile
-    lead(crew_of(store, cluster, "steps"), lambda: over(store))
-    assert [store.run(run).worker for run in runs[:2]] == workers
-    assert [store.run(run).status for run in runs] == FINISHED * 3
-    assert all(steps_of(store, run) == [*range(1, 21), 20] for run in runs)
+    gate.touch()
+    lead(crew_of(store, cluster, "held"), lambda: over(store))
+    assert [run.worker for run in check_whole(store, *runs)][:2] == workers
     assert sum(method == "work" for method, _ in cluster.asked) == 3
 
 
-def test_a_run_that_was_claimed_but_never_handed_over_is_handed_over_by_the_next_head(store: Store) -> None:
+@pytest.mark.parametrize("alive", [True, False], ids=["not handed over", "gone"])
+def test_a_run_that_an_earlier_head_has_claimed_is_handed_over_or_queued_again(store: Store, alive: bool) -> None:
     cluster = FakeCluster()
-    crew, run = crew_of(store, cluster, "steps"), store.submit(RunConfig())
-    cluster.start("ray/worker", Shape(1, 0.0, ()), "node_doubles:steps")
-    claimed = store.claim("ray/worker")
-    assert claimed is not None
+    if alive:
+        cluster.start("ray/worker", Shape(1, 0.0, ()), "node_doubles:steps")
+    run = store.submit(RunConfig())
+    assert store.claim("ray/worker")
+    lead(crew_of(store, cluster, "steps"), lambda: over(store))
+    (ended,) = check_whole(store, run)
+    assert (ended.worker == "ray/worker") is alive
+
+
+def test_what_a_dead_process_of_this_machine_or_a_silent_one_of_another_began_is_queued_again(store: Store) -> None:
+    cluster = FakeCluster()
+    crew = crew_of(store, cluster, "steps", STALE)
+    dead, silent = store.submit(RunConfig()), store.submit(RunConfig())
+    assert store.claim(worker_name(2**30))
+    assert store.claim("elsewhere:17", 2)
+    lead(crew, lambda: store.run(dead).status is Status.FINISHED)
+    assert store.run(silent).worker == "elsewhere:17"
+    cluster.clock.go_on(STALE)
     lead(crew, lambda: over(store))
-    assert steps_of(store, run) == [*range(1, 21), 20]
-    assert store.run(run).worker == "ray/worker"
-
-
-def test_what_an_earlier_head_began_on_a_node_that_is_gone_is_queued_again(store: Store) -> None:
-    run = store.submit(RunConfig())
-    store.claim("ray/worker")
-    lead(crew_of(store, FakeCluster(), "steps"), lambda: over(store))
-    assert store.run(run).status is Status.FINISHED
-
-
-def test_what_a_dead_process_of_this_machine_began_is_queued_again(store: Store) -> None:
-    run = store.submit(RunConfig())
-    store.claim(worker_name(2**30))
-    lead(crew_of(store, FakeCluster(), "steps"), lambda: over(store))
-    assert store.run(run).status is Status.FINISHED
+    check_whole(store, dead, silent)
 
 
 def test_a_run_that_takes_longer_than_the_limit_is_ended_and_names_it(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew_module, "longest_here", lambda home: 0.2)
+    monkeypatch.setattr(crew_module, "longest_here", lambda home: 20)
     cluster = FakeCluster()
-    run = store.submit(RunConfig())
-    lead(crew_of(store, cluster, "steps"), lambda: over(store))
+    crew, (run,) = held(store, cluster)
+    cluster.clock.go_on(20.0)
+    lead(crew, lambda: over(store))
     ended = store.run(run)
-    assert ended.status is Status.FAILED
-    assert "the limit seconds=0.2 of limits.toml" in (ended.error or "")
-    assert 0 < ended.sequence < 20
+    assert (ended.status, ended.sequence) == (Status.FAILED, MIDDLE + 1)
+    assert "the limit seconds=20 of limits.toml" in (ended.error or "")
     assert not cluster.living
 
 
-def test_a_cancelled_run_stops_at_its_next_event_and_its_worker_takes_the_next(store: Store) -> None:
+def test_a_cancelled_run_stops_at_its_next_event_and_its_worker_takes_the_next(store: Store, gate: Path) -> None:
     cluster = FakeCluster()
-    crew, run = crew_of(store, cluster, "steps"), store.submit(RunConfig())
-    lead(crew, lambda: store.run(run).sequence > 2)
-    worker = store.run(run).worker
+    crew, (run,) = held(store, cluster)
+    worker, other = store.run(run).worker, store.submit(RunConfig())
     store.cancel(run)
-    other = store.submit(RunConfig())
+    lead(crew, lambda: ("cancel", (run,)) in cluster.asked)
+    gate.touch()
     lead(crew, lambda: over(store))
     assert store.run(run).status is Status.CANCELLED
-    assert store.run(run).sequence < 20
+    assert store.run(run).sequence <= MIDDLE + 2
     assert store.run(other).worker == worker
 
 
-def test_a_worker_that_heeds_no_cancellation_is_ended(store: Store) -> None:
+def test_a_worker_that_heeds_no_cancellation_is_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew_module, "GRACE", 5.0)
     cluster = FakeCluster()
-    crew = Crew(store, cluster, "train_doubles:silent", 1, 1.0)
-    run = store.submit(RunConfig())
-    lead(crew, lambda: store.runs(Status.RUNNING))
+    crew, (run,) = held(store, cluster)
     store.cancel(run)
-    lead(crew, lambda: over(store), within=30)
+    rounds(crew, 5)
+    assert store.run(run).status is Status.RUNNING
+    cluster.clock.go_on(5.0)
+    rounds(crew, 2)
     assert store.run(run).status is Status.CANCELLED
     assert not cluster.living
 
 
 def test_a_deleted_run_is_ended_on_its_node(store: Store) -> None:
     cluster = FakeCluster()
-    crew, run = crew_of(store, cluster, "steps"), store.submit(RunConfig())
-    lead(crew, lambda: store.run(run).sequence > 2)
+    crew, (run,) = held(store, cluster)
     store.end(run, Status.LOST)
     delete(store, run)
     lead(crew, lambda: not crew.workers)
     assert not cluster.living
 
 
-def test_a_failure_comes_with_its_traceback(store: Store) -> None:
-    crew = Crew(store, FakeCluster(), "train_doubles:failing", 1, 1.0)
-    run = store.submit(RunConfig(seed=3))
-    lead(crew, lambda: over(store))
-    assert store.run(run).status is Status.FAILED
-    assert (store.run(run).error or "").rstrip().endswith("ArithmeticError: the loss of seed 3 is gone")
-
-
-def test_a_run_that_memory_does_not_hold_says_so_below_its_traceback(store: Store) -> None:
-    run = store.submit(RunConfig())
-    lead(crew_of(store, FakeCluster(), "too_large"), lambda: over(store))
-    assert store.run(run).status is Status.FAILED
-    lines = (store.run(run).error or "").splitlines()
-    assert lines[0] == "Traceback (most recent call last):"
-    assert lines[-1] == shortage(MemoryError())
-
-
-def test_nothing_is_begun_while_the_queue_is_paused(store: Store) -> None:
-    crew = crew_of(store, FakeCluster(), "steps")
-    store.post(PAUSED, "yes")
-    run = store.submit(RunConfig())
-    lead(crew, lambda: any(worker.ready for worker in crew.workers))
-    for _ in range(10):
-        crew.round()
-    assert store.run(run).status is Status.QUEUED
-    store.post(PAUSED, None)
-    lead(crew, lambda: over(store))
+def test_a_failure_comes_with_its_traceback_and_a_full_memory_with_what_to_do(store: Store) -> None:
+    for train, words in (
+        ("train_doubles:failing", "ArithmeticError: the loss of seed 3 is gone"),
+        ("too_large", shortage(MemoryError())),
+    ):
+        run = store.submit(RunConfig(seed=3))
+        lead(crew_of(store, FakeCluster(), train), lambda: over(store))
+        assert store.run(run).status is Status.FAILED
+        lines = (store.run(run).error or "").splitlines()
+        assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", words)
 
 
 def test_a_share_of_a_gpu_goes_to_what_asks_for_one_and_no_process_with_one_does_two_runs(store: Store) -> None:
@@ -206,13 +200,12 @@ def test_a_share_of_a_gpu_goes_to_what_asks_for_one_and_no_process_with_one_does
     crew = crew_of(store, cluster, "steps")
     runs = [store.submit(RunConfig(device=device)) for device in ("cuda", "cpu", "auto")]
     lead(crew, lambda: over(store))
-    workers = [store.run(run).worker for run in runs]
-    assert len(set(workers)) == 3
+    assert len({store.run(run).worker for run in runs}) == 3
     assert sorted(shape.gpus for shape in cluster.shapes) == [0.0, 1.0, 1.0]
 
 
 def test_a_cluster_without_a_node_that_is_large_enough_is_told_of(store: Store) -> None:
-    crew = Crew(store, FakeCluster(0), "node_doubles:steps", 64, 1.0)
+    crew = crew_of(store, FakeCluster(0), "steps", cpus=64)
     store.submit(RunConfig())
     lead(crew, lambda: crew.trouble)
     assert crew.trouble == "No node of the Ray cluster has 64 CPU, which a run takes. Runs stay queued."
@@ -229,23 +222,141 @@ def test_a_node_with_another_version_gets_no_run(store: Store, monkeypatch: pyte
     assert store.run(run).status is Status.QUEUED
 
 
-def test_the_secret_seed_of_a_run_reaches_its_worker_and_that_of_no_other(store: Store) -> None:
+def test_the_secret_seed_of_a_run_reaches_its_worker_and_that_of_no_other_and_nothing_stays_there(
+    store: Store, tmp_path: Path
+) -> None:
     cluster = FakeCluster()
     before = store.submit(RunConfig())
     store.cancel(before)
     run = store.new_id()
     store.submit_as(run, RunConfig(), parent=store.run(before))
-    lead(crew_of(store, cluster, "steps"), lambda: over(store))
+    crew = crew_of(store, cluster, "steps")
+    lead(crew, lambda: over(store))
     job = next(values[0] for method, values in cluster.asked if method == "work")
     assert (job.row["id"], int(job.row["secret"], 16)) == (run, store.secret(run))
     assert f"{store.secret(before):032x}" not in repr(job)
-
-
-def test_a_worker_leaves_nothing_on_its_node(store: Store, tmp_path: Path) -> None:
-    cluster = FakeCluster()
-    crew = crew_of(store, cluster, "steps")
-    store.submit(RunConfig())
-    lead(crew, lambda: over(store))
     lead(crew, lambda: all(worker.question is None for worker in crew.workers))
     assert list(tmp_path.glob("dpcore-node-*/*/*")) == []
     assert device_here(store.home) == ""
+
+
+def test_a_worker_that_no_longer_answers_is_ended_and_its_run_queued_again(store: Store, gate: Path) -> None:
+    cluster = FakeCluster()
+    crew, (run,) = held(store, cluster, stale=STALE)
+    silent = cluster.living[store.run(run).worker or ""]
+    cluster.cut.add(silent)
+    rounds(crew, 2)
+    cluster.clock.go_on(STALE)
+    rounds(crew, 2)
+    assert silent not in cluster.living.values()
+    assert store.run(run).attempts == 1
+    gate.touch()
+    lead(crew, lambda: over(store))
+    check_whole(store, run)
+
+
+def test_a_worker_that_has_answered_a_head_that_had_to_wait_for_its_store_is_not_lost(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = OneByOne(2)
+
+    def slowly(*values: Any) -> int:
+        cluster.clock.go_on(STALE + 0.1)
+        return record(*values)
+
+    monkeypatch.setattr(crew_module, "record", slowly)
+    runs = [store.submit(RunConfig()) for _ in range(2)]
+    lead(crew_of(store, cluster, "steps", STALE), lambda: over(store))
+    assert [run.attempts for run in check_whole(store, *runs)] == [0, 0]
+
+
+def idle(store: Store, cluster: FakeCluster, gate: Path) -> Crew:
+    """A crew whose every place has a worker without a GPU that waits, after a run of its own."""
+    crew = crew_of(store, cluster, "held")
+    for _ in range(cluster.places):
+        store.submit(RunConfig(device="cpu"))
+    lead(crew, lambda: len(store.runs(Status.RUNNING)) == cluster.places)
+    gate.touch()
+    lead(crew, lambda: over(store) and all(worker.question is None for worker in crew.workers))
+    assert len(crew.workers) == cluster.places
+    return crew
+
+
+def test_workers_that_wait_for_other_runs_keep_none_from_the_worker_behind_them(
+    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staffing, "AT_ONCE", 1)
+    cluster = FakeCluster(2, gpus=1)
+    crew = idle(store, cluster, gate)
+    cluster.places += 1
+    run = store.submit(RunConfig(device="cuda"))
+    lead(crew, lambda: over(store))
+    check_whole(store, run)
+
+
+def test_a_worker_that_nothing_waits_for_makes_room_for_what_waits(
+    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = FakeCluster(1, gpus=1)
+    crew = idle(store, cluster, gate)
+    run = store.submit(RunConfig(device="cuda"))
+    monkeypatch.setattr(staffing, "IDLE", 60.0)
+    rounds(crew, 5)
+    assert store.run(run).status is Status.QUEUED
+    cluster.clock.go_on(60.0)
+    lead(crew, lambda: over(store))
+    check_whole(store, run)
+
+
+def test_a_worker_that_waits_is_called_and_ends_by_itself_only_where_nobody_calls(store: Store, gate: Path) -> None:
+    cluster = FakeCluster()
+    crew = idle(store, cluster, gate)
+    (worker,) = cluster.living.values()
+    for _ in range(int(2 * ABANDONED / CALL)):
+        cluster.clock.go_on(CALL)
+        rounds(crew, 2)
+        assert not worker.abandoned
+    cluster.clock.go_on(ABANDONED + 1.0)
+    assert worker.abandoned
+    cluster.living.clear()
+    lead(crew, lambda: not crew.workers)
+    assert crew.trouble is None
+
+
+def test_a_worker_whose_head_is_gone_goes_on_with_its_run_and_waits_long_to_be_fetched() -> None:
+    clock = Clock()
+    worker = NodeWorker("node_doubles:steps", 1, 0.0, lambda _: None, clock)
+    worker._run = "a run"
+    clock.go_on(UNHEARD)
+    assert not worker.abandoned
+    clock.go_on(1.0)
+    assert worker.abandoned
+    worker._end()
+
+
+def test_a_run_that_only_dead_workers_were_given_is_given_to_a_living_one(store: Store, gate: Path) -> None:
+    cluster = FakeCluster(4)
+    crew = idle(store, cluster, gate)
+    dead = [worker.name for worker in crew.workers]
+    cluster.living.clear()
+    cluster.clock.go_on(crew_module.FRESH + 0.1)
+    run = store.submit(RunConfig())
+    lead(crew, lambda: over(store))
+    (ended,) = check_whole(store, run)
+    assert ended.attempts == 0
+    assert ended.worker not in dead
+
+
+def test_a_run_that_ends_every_worker_that_takes_it_is_lost_after_three(store: Store) -> None:
+    class Fatal(FakeCluster):
+        def ask(self, worker: Any, method: str, *values: Any) -> Any:
+            question = super().ask(worker, method, *values)
+            if method == "work":
+                self.end(worker)
+            return question
+
+    run = store.submit(RunConfig())
+    lead(crew_of(store, Fatal(), "held"), lambda: over(store))
+    ended = store.run(run)
+    assert (ended.status, ended.attempts) == (Status.LOST, 3)
+    assert (ended.error or "").endswith("It has got no further in 3 attempts.")

@@ -1,27 +1,32 @@
-"""Runs on a Ray cluster of two nodes on this machine."""
+"""Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
 import os
 import signal
-import time
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from dpcore.runs.ray_pool import RayPool
+from dpcore.runs import ray_pool
+from dpcore.runs.pool import ensure_pool
+from dpcore.runs.ray_pool import RayPool, pool_here
 from dpcore.runs.ray_pool.node import PREFIX
-from dpcore.runs.record import Run, Status
+from dpcore.runs.ray_pool.ray_cluster import Unreachable, probe
+from dpcore.runs.record import Run, Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.loop import train
 from dpcore.training.perturbation.request import Request
-from tests.runs.ray.nodes import Nodes, heads
+from tests.runs.live_workers import processes
+from tests.runs.ray.leading import over
+from tests.runs.ray.node_doubles import MIDDLE, STEPS
+from tests.runs.ray.nodes import Nodes, free_ports, heads
 
 Eventually = Callable[..., None]
-pytestmark = pytest.mark.long
 REAL = "dpcore.training.loop:train"
 
 
@@ -33,27 +38,36 @@ def pool_on(nodes: Nodes, store: Store, train: str) -> Iterator[RayPool]:
     assert heads(store.home) == []
 
 
-def over(store: Store) -> bool:
-    return not any(run.active for run in store.runs(kind=None))
-
-
 def check_whole(store: Store, run: str) -> Run:
     """The run, which must have said each of its steps once."""
     steps = [event.step for _, event in store.tail(run) if isinstance(event, Stepped)]
-    kinds = [type(event) for _, event in store.tail(run)]
-    assert steps == list(range(1, 21))
-    assert kinds == [Started, *[Stepped] * 20, Finished]
-    assert [number for number, _ in store.tail(run)] == list(range(1, 23))
-    ended = store.run(run)
-    assert ended.status is Status.FINISHED
-    return ended
+    assert steps == list(range(1, STEPS + 1))
+    assert [type(event) for _, event in store.tail(run)] == [Started, *[Stepped] * STEPS, Finished]
+    assert [number for number, _ in store.tail(run)] == list(range(1, STEPS + 3))
+    assert store.run(run).status is Status.FINISHED
+    return store.run(run)
 
 
+def test_a_run_is_done_on_a_cluster_and_leaves_nothing_there(store: Store, eventually: Eventually) -> None:
+    nodes = Nodes(cpus=1)
+    try:
+        with pool_on(nodes, store, "node_doubles:steps") as pool:
+            run = store.submit(RunConfig())
+            eventually(lambda: over(store))
+            assert pool.trouble is None
+            left = f"{PREFIX}*/*/runs.sqlite3"  # of what a run has said, and its secret seed
+            eventually(lambda: not list(nodes.folder.glob(left)))
+    finally:
+        nodes.close()
+    check_whole(store, run)
+
+
+@pytest.mark.long
 def test_a_run_is_trained_on_a_node_as_it_would_be_here(nodes: Nodes, store: Store, eventually: Eventually) -> None:
     config = RunConfig(seed=3, epochs=0.5)
     with pool_on(nodes, store, REAL) as pool:
         run, comparison = store.submit(config), store.submit(Request(epsilons=(1.0,), seeds=2, seed=5))
-        eventually(lambda: over(store), within=120)
+        eventually(lambda: over(store))
         assert pool.trouble is None
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # as a run has on the cluster
@@ -71,76 +85,104 @@ def test_a_run_is_trained_on_a_node_as_it_would_be_here(nodes: Nodes, store: Sto
     assert type(store.run(comparison).last).__name__ == "Finished"
 
 
-def test_a_run_is_streamed_and_stops_when_it_is_cancelled(nodes: Nodes, store: Store, eventually: Eventually) -> None:
-    with pool_on(nodes, store, "train_doubles:endless"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.run(run).sequence > 10)
-        lags = []
-        for _ in range(10):
-            seen = store.run(run).sequence
-            eventually(lambda seen=seen: store.run(run).sequence > seen)
-            last = store.run(run).last
-            assert isinstance(last, Stepped)
-            lags.append(time.time() - last.loss)
-        assert sorted(lags)[5] < 0.5
-        store.cancel(run)
-        eventually(lambda: over(store), within=20)
-    assert store.run(run).status is Status.CANCELLED
-
-
-def test_a_worker_that_heeds_no_cancellation_is_ended(nodes: Nodes, store: Store, eventually: Eventually) -> None:
-    with pool_on(nodes, store, "train_doubles:silent"):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.run(run).status is Status.RUNNING)
-        store.cancel(run)
-        eventually(lambda: over(store), within=20)
-        assert store.run(run).status is Status.CANCELLED
-        eventually(lambda: not nodes.busy())
-
-
+@pytest.mark.long
 def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
     nodes: Nodes, store: Store, eventually: Eventually
 ) -> None:
-    with pool_on(nodes, store, "node_doubles:long_steps"):
+    with pool_on(nodes, store, "node_doubles:held"):
         runs = [store.submit(RunConfig()) for _ in range(4)]
-        eventually(lambda: sum(run.sequence > 3 for run in store.runs(Status.RUNNING)) == 2, within=60)
+        eventually(lambda: sum(run.sequence == MIDDLE + 1 for run in store.runs(Status.RUNNING)) == 2)
         nodes.kill(nodes.busy()[-1])
-        eventually(lambda: over(store), within=60)
+        nodes.gate.touch()
+        eventually(lambda: over(store))
         nodes.add()
-    ended = [check_whole(store, run) for run in runs]
-    assert sum(run.attempts for run in ended) == 1
+    assert sum(check_whole(store, run).attempts for run in runs) == 1
 
 
+@pytest.mark.long
 def test_a_head_that_is_killed_and_a_pool_that_is_closed_lose_and_double_nothing(
     nodes: Nodes, store: Store, eventually: Eventually
 ) -> None:
-    with pool_on(nodes, store, "node_doubles:long_steps"):
+    with pool_on(nodes, store, "node_doubles:held"):
         runs = [store.submit(RunConfig()) for _ in range(3)]
-        eventually(lambda: store.run(runs[0]).sequence > 3, within=60)
-        first = store.run(runs[0])
+        eventually(lambda: store.run(runs[0]).sequence == MIDDLE + 1)
+        worker = store.run(runs[0]).worker
         for head in heads(store.home):
             os.kill(head, signal.SIGKILL)
-        eventually(lambda: store.run(runs[0]).sequence > first.sequence + 5)
-    with pool_on(nodes, store, "node_doubles:long_steps"):
-        eventually(lambda: over(store), within=60)
+        nodes.gate.touch()
+    with pool_on(nodes, store, "node_doubles:held"):
+        eventually(lambda: over(store))
     ended = [check_whole(store, run) for run in runs]
-    assert ended[0].worker == first.worker
+    assert ended[0].worker == worker
     assert [run.attempts for run in ended] == [0, 0, 0]
 
 
-def test_two_hundred_runs_are_each_finished_once_on_both_nodes_and_leave_nothing_there(
-    nodes: Nodes, store: Store, eventually: Eventually
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _no_head_is_left(home: Path) -> object:
+    yield
+    assert heads(home) == []
+
+
+def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
+    home: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kinds = [Started, Stepped, Evaluated, Finished]
-    with pool_on(nodes, store, "train_doubles:quick"):
-        runs = [store.submit(replace(RunConfig(), seed=seed)) for seed in range(200)]
-        eventually(lambda: over(store), within=120)
-        left = f"{PREFIX}*/*/runs.sqlite3"  # of what a run has said, and its secret seed
-        eventually(lambda: not list(nodes.folder.glob(left)))
-    ended = store.runs()
-    assert {run.id for run in ended} == set(runs)
-    assert {run.status for run in ended} == {Status.FINISHED}
-    assert all([type(event) for _, event in store.tail(run)] == kinds for run in runs)
-    workers = [run.worker for run in ended]
-    assert len(set(workers)) == 2
-    assert min(map(workers.count, workers)) > 20
+    address = f"127.0.0.1:{free_ports(1)[0]}"
+    monkeypatch.setenv("DPCORE_POOL", "ray")
+    monkeypatch.setenv("DPCORE_RAY_ADDRESS", address)
+    pool = ensure_pool(home)
+    try:
+        run = pool.store.submit(RunConfig())
+        eventually(lambda: pool.trouble)
+        assert f"Expected a Ray cluster to answer at {address}, but: [Errno 111] Connection refused." in pool.trouble
+        assert pool.store.run(run).status is Status.QUEUED
+        assert processes(home) == []
+    finally:
+        pool.close()
+        pool.store.close()
+
+
+@pytest.mark.long
+def test_an_address_that_never_answers_is_told_of(
+    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_pool, "CONNECT", 3.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        with RayPool(store, address) as pool:
+            eventually(lambda: pool.trouble)
+            assert f"Expected the Ray cluster at {address} to answer within 3 s." in (pool.trouble or "")
+
+
+def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:
+    for address in ("nonsense", "ray://elsewhere:10001", "host:port", "http://host:1", ":6379"):
+        with pytest.raises(Unreachable, match=r"Expected the Ray address .* to be host:port"):
+            probe(address)
+    for host in ("x" * 64, "two..dots", "a\0b"):
+        with pytest.raises(Unreachable, match=r"Expected a Ray cluster to answer at .*Runs stay queued until it does"):
+            probe(f"{host}:6379")
+
+
+def test_a_pool_of_no_known_kind_and_shares_that_are_none_are_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("DPCORE_RAY_CPUS", "0"), ("DPCORE_RAY_CPUS", "two"), ("DPCORE_RAY_GPUS", "-1")):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, text)
+            with pytest.raises(StoreError, match=f"Expected {name}='{text}' to be"):
+                pool_here(store)
+    monkeypatch.setenv("DPCORE_POOL", "cluster")
+    with pytest.raises(StoreError, match=r"Expected DPCORE_POOL='cluster' to be local or ray\."):
+        ensure_pool(store.home)
+
+
+def test_the_address_is_that_of_ray_where_none_is_named_here(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPCORE_RAY_ADDRESS", raising=False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert pool_here(store).address == "auto"
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert pool_here(store).address == "10.0.0.1:6379"
+    monkeypatch.setenv("DPCORE_RAY_ADDRESS", "10.0.0.2:6379")
+    assert pool_here(store).address == "10.0.0.2:6379"

@@ -1,4 +1,4 @@
-"""Random mixtures: fixed normal weights, and at each place a sum of the maps there, cut at 0."""
+"""Maps of one length, each example by itself, and random mixtures: at each place a sum of the maps there, cut at 0."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from scipy import stats
 from dpcore.data.loading import load
 from dpcore.training.features.kinds import KINDS, kind_of, scatter
 from dpcore.training.features.mixtures import mixed, normal, weights
+from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 
 SEEN = scaled(torch.tensor(load("mnist", "sample").train.images[:4]))
@@ -43,3 +44,29 @@ def test_the_kind_gives_them_for_grey_and_colour() -> None:
     colour = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1)) * 2 - 1
     assert kind.transform(colour).shape[1:] == kind.shape_of((3, 32, 32)) == (192, 8, 8)
     assert KINDS["scatter_random"].transform(SEEN[:1]).shape[1:] == kind.shape_of((1, 28, 28))
+
+
+def test_each_three_maps_have_their_mean_taken_off_and_are_divided_by_their_spread():
+    x = torch.rand(3, 6, 4, 5, generator=torch.Generator().manual_seed(2)) * 0.01
+    found = normalised(x).numpy()
+    groups = x.double().numpy().reshape(3, 2, 60)
+    centred = groups - groups.mean(2, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(2, keepdims=True) + 1e-5)
+    assert np.abs(found.reshape(3, 2, 60) - expected).max() < 1e-5
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
+def test_squared_lengths_are_of_one_size_and_never_beyond_the_bound(name):
+    x = scaled(torch.tensor(load(name, "sample").train.images[:64]))
+    squares = scatter(x).double().square().sum((1, 2, 3))
+    most = 81 * 7 * 7
+    assert squares.max() <= most * (1 + 1e-5)
+    assert squares.min() > most / 4  # before, they differ more than twentyfold
+
+
+def test_an_example_has_no_say_in_another_one_s_maps():
+    x = torch.rand(8, 81, 7, 7, generator=torch.Generator().manual_seed(3))
+    found = normalised(x)
+    changed = x.clone()
+    changed[3] *= 100
+    assert torch.equal(normalised(changed)[torch.arange(8) != 3], found[torch.arange(8) != 3])

@@ -54,26 +54,10 @@ def test_hardly_any_slant_is_left_and_the_other_way_there_would_be_twice_as_much
     assert after.mean() < 0.1 * before.mean()
 
 
-@pytest.mark.parametrize("slope", [-0.4, 0.3])
-def test_a_sheared_image_becomes_what_the_image_becomes(slope: float) -> None:
-    middles = slants(SEEN[:, 0])[1]
-    pairs = zip(SEEN[:50, 0], middles, strict=False)
-    copies = torch.stack([torch.tensor(sheared(image.double().numpy(), slope, at.item())) for image, at in pairs])
-    found, own = upright(copies[:, None].float()), upright(SEEN[:50])
-    assert (found - own).abs().mean() < 0.25 * (copies[:, None] - SEEN[:50]).abs().mean()
-
-
 def test_an_image_has_a_say_in_itself_alone_and_a_blank_one_stays_blank() -> None:
     alone = torch.cat([upright(image[None]) for image in SEEN[:20]])
     assert torch.equal(alone, upright(SEEN[:20]))
     assert torch.equal(upright(torch.zeros(2, 1, 28, 28)), torch.zeros(2, 1, 28, 28))
-
-
-def test_one_row_or_one_pixel_is_no_slant() -> None:
-    for columns in (slice(3, 20), slice(5, 6)):
-        line = torch.zeros(1, 1, 28, 28)
-        line[0, 0, 9, columns] = 1.0
-        assert torch.equal(upright(line), line)
 
 
 def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -> None:

@@ -1,10 +1,10 @@
-"""Norms and clipped sums against autograd, one example at a time."""
+"""Norms and clipped sums against autograd, one example at a time, on any number of cores."""
 
 import copy
+import itertools
 import math
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from opacus import GradSampleModule
@@ -13,68 +13,62 @@ from torch.nn import functional as F
 
 from dpcore.training.gradients import clipped_sum
 from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
+from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
-from tests.training.oracles import ENGINES, SHAPES, batch, clipped_one_at_a_time, engine_on, layer_sizes, one_at_a_time
+from tests.training.oracles import (
+    ENGINES,
+    SHAPES,
+    WAYS,
+    assert_close,
+    batch,
+    clipped_one_at_a_time,
+    engine_on,
+    layer_sizes,
+    one_at_a_time,
+    scale_of,
+)
+
+pytestmark = pytest.mark.usefixtures("small_shares")
+KINDS = pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
 
 
-@pytest.fixture(autouse=True)
-def small_shares(monkeypatch):
-    """Batches of this size are shared out too."""
-    monkeypatch.setattr(clipped_sum, "FEWEST", 2)
-
-
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 @pytest.mark.parametrize(("make", "shape"), SHAPES.values(), ids=SHAPES)
-def test_norms_and_clipped_sums_equal_a_loop_over_examples(make, shape, kind, clipping, scaled):
+def test_norms_and_clipped_sums_equal_a_loop_over_examples(make, shape, kind):
     torch.manual_seed(1)
     module = make()
     x, y = batch(shape, 11)
-    expected = one_at_a_time(module, x, y)
-    scale = torch.rand(expected.shape[1]) * 3 + 0.1 if scaled else None
-    rows = expected if scale is None else expected / scale
-    norms = rows.norm(dim=1)
-    clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
-    found = engine_on(kind, module).clipped_sum(
-        x, y, CLIPPINGS[clipping](clip_norm), scale if scale is None else scale**-2
-    )
-    torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=1e-6)
-    clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
-    total = found.total if scale is None else found.total / scale
-    torch.testing.assert_close(total, clipped.sum(0), rtol=1e-4, atol=1e-4 * clip_norm)  # sums of eleven may cancel
-    assert found.clipped.tolist() == (factors < 1).any(1).tolist()
-    torch.testing.assert_close(found.losses, F.cross_entropy(module(x), y, reduction="none").detach())
+    expected, engine = one_at_a_time(module, x, y), engine_on(kind, module)
+    for clipping, scaled in WAYS:
+        scale, inverse = scale_of(engine, scaled)
+        rows = expected / scale.float()
+        norms = rows.norm(dim=1)
+        clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
+        found = engine.clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), inverse)
+        clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
+        assert_close(found.norms, norms, case=(clipping, scaled))
+        assert_close(found.total / scale.float(), clipped.sum(0), case=(clipping, scaled))
+        assert found.clipped.tolist() == (factors < 1).any(1).tolist(), (clipping, scaled)
+        assert_close(found.losses, F.cross_entropy(module(x), y, reduction="none").detach())
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-def test_an_infinite_bound_gives_the_plain_gradient(kind):
-    module = build("cnn", "tanh", 0)
-    x, y = batch((1, 28, 28), 9)
-    F.cross_entropy(module(x), y, reduction="sum").backward()
-    plain = torch.cat([weight.grad.flatten() for weight in module.parameters()])  # type: ignore[union-attr]
-    torch.testing.assert_close(
-        engine_on(kind, module).clipped_sum(x, y, Flat(math.inf)).total, plain, rtol=1e-4, atol=1e-5
-    )
-
-
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-@pytest.mark.parametrize("clip_norm", [1e-9, 1e-3, 0.1, 5.0, 1e9])
-def test_one_example_never_contributes_more_than_the_bound(kind, clip_norm, clipping, scaled):
+@KINDS
+def test_one_example_never_contributes_more_than_the_bound(kind):
     engine = engine_on(kind, build("cnn", "relu", 2))
-    scale = torch.logspace(-3, 2, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
     x, y = batch((1, 28, 28), 6)
     x[0] = 0  # a blank image
     x[1] *= 1e3  # a far too bright one
-    bound = CLIPPINGS[clipping](clip_norm)
     assert engine.groups == 4
-    for i in range(len(x)):
-        total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None).total
-        assert (total.double() / scale.double()).norm() <= clip_norm * bound.sensitivity(4)
+    for clip_norm, (clipping, scaled) in itertools.product([1e-9, 0.1, 1e9], WAYS):
+        scale = torch.logspace(-3, 2, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
+        bound = CLIPPINGS[clipping](clip_norm)
+        for i in range(len(x)):
+            total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None).total
+            length = (total.double() / scale.double()).norm()
+            assert length <= clip_norm * bound.sensitivity(4), i
 
 
 def test_a_zero_gradient_stays_zero_and_its_factor_is_one():
@@ -86,34 +80,34 @@ def test_a_zero_gradient_stays_zero_and_its_factor_is_one():
     assert not found.total.any()
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-def test_an_empty_batch_gives_an_all_zero_sum(kind):
-    engine = engine_on(kind, build("cnn", "tanh", 0))
-    x, y = batch((1, 28, 28), 5)
-    engine.clipped_sum(x, y, Flat(1.0))
+@KINDS
+def test_an_infinite_bound_gives_the_plain_gradient_and_an_empty_batch_an_all_zero_sum(kind):
+    module = build("cnn", "tanh", 0)
+    x, y = batch((1, 28, 28), 9)
+    F.cross_entropy(module(x), y, reduction="sum").backward()
+    plain = torch.cat([weight.grad.flatten() for weight in module.parameters()])  # type: ignore[union-attr]
+    engine = engine_on(kind, module)
+    assert_close(engine.clipped_sum(x, y, Flat(math.inf)).total, plain)
     found = engine.clipped_sum(x[:0], y[:0], Flat(1.0))
     assert not found.total.any()
     assert len(found.losses) == len(found.norms) == 0
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@KINDS
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
-def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, activation, kind, clipping, scaled):
-    engine = engine_on(kind, build(model, activation, 4), chunk=8)
-    scale = torch.rand(len(engine.parameters)) + 0.2 if scaled else torch.ones(len(engine.parameters))
+def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, kind):
     x, y = batch((1, 28, 28), 17)
     x[16] *= 100
-    for clip_norm in (0.01, 1.0):
-        bound = CLIPPINGS[clipping](clip_norm)
-        given = scale**-2 if scaled else None
-        with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
-        without = engine.clipped_sum(x[:16], y[:16], bound, given).total.double() / scale
-        distance = (with_it - without).norm().item()
-        assert distance <= clip_norm * bound.sensitivity(engine.groups) * (1 + 1e-5)
-        assert distance >= clip_norm * 0.9  # the bright image is clipped, so the test does look at the bound
+    for activation, (clipping, scaled) in itertools.product(("tanh", "relu"), WAYS):
+        engine = engine_on(kind, build(model, activation, 4, width=60), chunk=8)
+        scale, given = scale_of(engine, scaled)
+        for clip_norm in (0.01, 1.0):
+            bound = CLIPPINGS[clipping](clip_norm)
+            with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
+            without = engine.clipped_sum(x[:16], y[:16], bound, given).total.double() / scale
+            distance, case = (with_it - without).norm().item(), (activation, clipping, scaled, clip_norm)
+            assert distance <= clip_norm * bound.sensitivity(engine.groups) * (1 + 1e-5), case
+            assert distance >= clip_norm * 0.9, case  # the bright image is clipped, so the test does look at the bound
 
 
 def test_the_layers_of_one_example_together_reach_the_sensitivity_that_per_layer_clipping_is_charged_for():
@@ -123,56 +117,88 @@ def test_the_layers_of_one_example_together_reach_the_sensitivity_that_per_layer
     assert total.norm().item() == pytest.approx(2e-3, rel=1e-4)
 
 
-def test_logits_equal_the_modules_own():
+@KINDS
+def test_logits_equal_the_modules_own(kind):
     module = build("cnn", "relu", 1)
     x, _ = batch((1, 28, 28), 10)
-    torch.testing.assert_close(engine_on(BookKeeping, module).logits(x), module(x).detach())
-    torch.testing.assert_close(engine_on(PerExample, module).logits(x), module(x).detach())
+    assert_close(engine_on(kind, module).logits(x), module(x).detach())
 
 
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-def test_a_transform_takes_the_place_of_every_gradient_before_clipping(clipping):
+def test_a_transform_takes_the_place_of_every_gradient_before_clipping():
     module = build("cnn", "tanh", 7)
     x, y = batch((1, 28, 28), 9)
     rows = torch.sign(one_at_a_time(module, x, y)) + 0.5
     bound = rows.norm(dim=1).median().item() / 3
-    found = engine_on(PerExample, module).clipped_sum(
-        x, y, CLIPPINGS[clipping](bound), transform=lambda gradients: gradients.sign() + 0.5
-    )
-    clipped, _ = clipped_one_at_a_time(rows, clipping, bound, layer_sizes(module))
-    torch.testing.assert_close(found.norms, rows.norm(dim=1), rtol=1e-4, atol=0)
-    assert (found.total - clipped.sum(0)).norm() <= 1e-3 * clipped.sum(0).norm()  # signs of gradients that are nearly 0
-
-
-def test_the_fast_engine_refuses_to_ignore_a_transform():
-    x, y = batch((1, 28, 28), 2)
+    for clipping in CLIPPINGS:
+        found = engine_on(PerExample, module).clipped_sum(
+            x, y, CLIPPINGS[clipping](bound), transform=lambda gradients: gradients.sign() + 0.5
+        )
+        clipped, _ = clipped_one_at_a_time(rows, clipping, bound, layer_sizes(module))
+        assert_close(found.norms, rows.norm(dim=1), case=clipping)
+        away = (found.total - clipped.sum(0)).norm()
+        assert away <= 1e-2 * clipped.sum(0).norm(), clipping  # a sign of what is nearly 0 may turn
     with pytest.raises(RuntimeError, match="forms no gradients"):
-        engine_on(BookKeeping, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(1.0), transform=torch.sign)
+        engine_on(BookKeeping, module).clipped_sum(x, y, Flat(1.0), transform=torch.sign)
 
 
 @pytest.mark.filterwarnings("ignore:Full backward hook is firing")
-@pytest.mark.parametrize(("make", "shape"), SHAPES.values(), ids=SHAPES)
-def test_norms_and_clipped_sums_equal_opacus(make, shape):
-    torch.manual_seed(5)
-    module = make()
-    x, y = batch(shape, 12)
-    peer = GradSampleModule(copy.deepcopy(module), loss_reduction="sum")
-    F.cross_entropy(peer(x), y, reduction="sum").backward()
-    rows = torch.cat([weight.grad_sample.flatten(1) for weight in peer.parameters()], 1)  # type: ignore[union-attr]
-    norms = rows.norm(dim=1)
-    clip_norm = float(np.median(norms))
-    found = engine_on(BookKeeping, module).clipped_sum(x, y, Flat(clip_norm))
-    torch.testing.assert_close(found.norms, norms, rtol=2e-5, atol=1e-6)
-    clipped = (rows * (clip_norm / norms).clamp(max=1)[:, None]).sum(0)
-    torch.testing.assert_close(found.total, clipped, rtol=1e-4, atol=1e-4 * clip_norm)
+def test_norms_and_clipped_sums_equal_opacus():
+    for name, (make, shape) in SHAPES.items():
+        torch.manual_seed(5)
+        module = make()
+        x, y = batch(shape, 12)
+        peer = GradSampleModule(copy.deepcopy(module), loss_reduction="sum")
+        F.cross_entropy(peer(x), y, reduction="sum").backward()
+        rows = torch.cat([weight.grad_sample.flatten(1) for weight in peer.parameters()], 1)  # type: ignore[union-attr]
+        norms = rows.norm(dim=1)
+        clip_norm = norms.median().item()
+        found = engine_on(BookKeeping, module).clipped_sum(x, y, Flat(clip_norm))
+        assert_close(found.norms, norms, case=name)
+        assert_close(found.total, (rows * (clip_norm / norms).clamp(max=1)[:, None]).sum(0), case=name)
 
 
-def test_the_chunk_size_does_not_matter():
-    x, y = batch((1, 28, 28), 21)
-    module = build("cnn", "tanh", 6)
-    whole = engine_on(BookKeeping, module, chunk=64).clipped_sum(x, y, Flat(0.1))
-    parts = engine_on(BookKeeping, module, chunk=5).clipped_sum(x, y, Flat(0.1))
-    torch.testing.assert_close(whole.total, parts.total, rtol=1e-4, atol=1e-6)
+@pytest.mark.parametrize("cores", [1, 2, 4])
+def test_neither_the_chunk_size_nor_the_number_of_cores_matters(cores):
+    module = build("mlp", "relu", 3, width=60)
+    x, y = batch((1, 28, 28), 11)
+    rows = one_at_a_time(module, x, y)
+    bound = float(rows.norm(dim=1).median())
+    expected = sum(row * min(1.0, bound / float(row.norm())) for row in rows)
+    for chunk in (64, 5, 1):
+        engine = BookKeeping(copy.deepcopy(module), Cores(cores))
+        engine.chunk = chunk
+        found = engine.clipped_sum(x, y, Flat(bound))
+        assert len(found.shares) == cores
+        assert_close(found.total, expected, case=chunk)  # type: ignore[arg-type]
+
+
+def test_the_total_is_the_sum_of_all_shares():
+    rows, nothing = torch.arange(15.0).reshape(3, 5), torch.zeros(0)
+    assert ClippedSum(rows, nothing, nothing, nothing).total.tolist() == [15.0, 18.0, 21.0, 24.0, 27.0]
+
+
+def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(monkeypatch):
+    monkeypatch.setattr(clipped_sum, "FEWEST", 10)
+    engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3))
+    for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 400]):
+        engine.chunk = chunk
+        busy, parts = engine._parts(size)
+        lengths = [part.stop - part.start for part in parts]
+        assert busy == (1 if size <= 10 else 2 if size <= 20 else 3), (size, chunk)
+        assert [at for part in parts for at in range(size)[part]] == list(range(size)), (size, chunk)
+        assert max(lengths) <= chunk
+        assert max(lengths) - min(lengths) <= 1, (size, chunk)
+        assert len(parts) % busy == 0 or max(lengths) == 1, (size, chunk)
+        assert min(lengths) >= 1
+        assert (len(parts) - busy) * chunk < size, (size, chunk)
+
+
+def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_none(monkeypatch):
+    monkeypatch.undo()
+    engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3))
+    assert engine._parts(0) == (0, [])
+    for size, shares in ((0, 1), (1, 1), (64, 1), (65, 2), (129, 3), (300, 3)):
+        assert len(engine.clipped_sum(*batch((1, 28, 28), size), Flat(1.0)).shares) == shares
 
 
 def short_of_memory(engine, monkeypatch, most):
@@ -190,7 +216,7 @@ def short_of_memory(engine, monkeypatch, most):
 
 
 @pytest.mark.parametrize("most", [7, 1])
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(kind, most, monkeypatch):
     x, y = batch((1, 28, 28), 60)
     whole = engine_on(kind, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(0.1))
@@ -198,18 +224,15 @@ def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)  # somebody else's recording
     found = engine.clipped_sum(x, y, Flat(0.1))
     assert 1 <= engine.chunk <= most
-    torch.testing.assert_close(found.total, whole.total, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(found.norms, whole.norms)
-    torch.testing.assert_close(engine.logits(x), engine.module(x))
+    assert_close(found.total, whole.total)
+    assert_close(found.norms, whole.norms)
+    assert_close(engine.logits(x), engine.module(x))
 
 
-def test_memory_that_does_not_hold_one_example_is_an_error(monkeypatch):
+def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording_that_cannot_begin_again(monkeypatch):
     engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0)), monkeypatch, 0)
     with pytest.raises(torch.OutOfMemoryError):
         engine.clipped_sum(*batch((1, 28, 28), 6), Flat(0.1))
-
-
-def test_a_recording_that_memory_does_not_hold_is_an_error_since_it_cannot_begin_again(monkeypatch):
     engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0), chunk=8), monkeypatch, 5)
     engine.parameters = SimpleNamespace(is_cuda=True)  # type: ignore[assignment]
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)

@@ -1,6 +1,7 @@
 """Views of an example: their gradients are averaged, and the mean is clipped, on every engine and for every layer."""
 
 import copy
+import itertools
 
 import pytest
 import torch
@@ -15,29 +16,26 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engine_choice import engine_of, unknown
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
-from tests.training.gradients.test_clipped_sum import short_of_memory
+from tests.training.gradients.test_clipped_sum import KINDS, short_of_memory
 from tests.training.oracles import (
     CORES,
-    ENGINES,
     SHAPES,
+    WAYS,
     Ids,
+    assert_close,
     batch,
     clipped_one_at_a_time,
     engine_on,
     layer_sizes,
     means_one_at_a_time,
     one_at_a_time,
+    scale_of,
 )
 
 AVERAGED = {name: (make, shape) for name, (make, shape) in SHAPES.items() if not isinstance(shape, Ids)}
 VIEWS = 3
 C = 0.1
-
-
-@pytest.fixture(autouse=True)
-def small_shares(monkeypatch):
-    """Batches of this size are shared out too."""
-    monkeypatch.setattr(clipped_sum, "FEWEST", 2)
+pytestmark = pytest.mark.usefixtures("small_shares")
 
 
 def views_of(shape: tuple[int, ...], count: int, views: int = VIEWS) -> tuple[Tensor, Tensor]:
@@ -46,30 +44,30 @@ def views_of(shape: tuple[int, ...], count: int, views: int = VIEWS) -> tuple[Te
     return x.unflatten(0, (count, views)), y[:count]
 
 
-def assert_equals_the_loop(engine: Engine, module: nn.Module, shape: tuple[int, ...], clipping: str, scaled: bool):
+def assert_equals_the_loop(engine: Engine, module: nn.Module, shape: tuple[int, ...], ways=WAYS) -> None:
     x, y = views_of(shape, 7)
     expected = means_one_at_a_time(module, x, y)
-    scale = torch.rand(expected.shape[1]) * 3 + 0.1 if scaled else torch.ones(expected.shape[1])
-    rows = expected / scale
-    norms = rows.norm(dim=1)
-    clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
-    found = engine.clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), scale**-2 if scaled else None)
-    clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
-    torch.testing.assert_close(found.norms, norms, rtol=1e-4, atol=1e-6)
-    torch.testing.assert_close(found.total / scale, clipped.sum(0), rtol=2e-4, atol=2e-4 * clip_norm)
-    assert found.clipped.tolist() == (factors < 1).any(1).tolist()
-    losses = [F.cross_entropy(module(x[i]), y[i].expand(VIEWS)) for i in range(len(x))]
-    torch.testing.assert_close(found.losses, torch.stack(losses).detach())
+    for clipping, scaled in ways:
+        scale, inverse = scale_of(engine, scaled)
+        rows = expected / scale.float()
+        norms = rows.norm(dim=1)
+        clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
+        found = engine.clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), inverse)
+        clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(module))
+        assert_close(found.norms, norms, case=(clipping, scaled))
+        assert_close(found.total / scale.float(), clipped.sum(0), case=(clipping, scaled))
+        assert found.clipped.tolist() == (factors < 1).any(1).tolist(), (clipping, scaled)
+        losses = [F.cross_entropy(module(x[i]), y[i].expand(VIEWS)) for i in range(len(x))]
+        assert_close(found.losses, torch.stack(losses).detach())
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 @pytest.mark.parametrize(("make", "shape"), AVERAGED.values(), ids=AVERAGED)
-def test_the_mean_of_an_example_s_views_is_clipped_as_in_a_loop_over_examples(make, shape, kind, clipping, scaled):
+def test_the_mean_of_an_example_s_views_is_clipped_as_in_a_loop_over_examples(make, shape, kind):
     torch.manual_seed(1)
     module = make()
-    assert_equals_the_loop(engine_on(kind, module, 8, VIEWS), module, shape, clipping, scaled)
+    assert unknown(module, VIEWS) == ""
+    assert_equals_the_loop(engine_on(kind, module, 8, VIEWS), module, shape)
 
 
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in AVERAGED and name != "imdb"])
@@ -79,14 +77,9 @@ def test_what_book_keeping_cannot_average_is_said_and_done_exactly_by_the_other_
     engine = engine_of(copy.deepcopy(module), CORES, views=VIEWS)
     assert isinstance(engine, PerExample)
     assert engine.name == "vmap: no average over views for Embedding"
-    assert_equals_the_loop(engine, module, shape, "flat", False)
+    assert_equals_the_loop(engine, module, shape, [("flat", False)])
     with pytest.raises(KeyError):
         BookKeeping(module, CORES, VIEWS)
-
-
-@pytest.mark.parametrize(("make", "shape"), AVERAGED.values(), ids=AVERAGED)
-def test_what_book_keeping_can_average_it_is_given(make, shape):
-    assert unknown(make(), VIEWS) == ""
 
 
 def test_to_clip_each_view_or_to_divide_after_clipping_would_give_another_sum():
@@ -101,98 +94,87 @@ def test_to_clip_each_view_or_to_divide_after_clipping_would_give_another_sum():
     def clipped(rows: Tensor) -> Tensor:
         return rows * (bound / rows.norm(dim=-1, keepdim=True)).clamp(max=1)
 
-    torch.testing.assert_close(found, clipped(each.mean(1)).sum(0), rtol=1e-3, atol=1e-4 * bound)
+    assert_close(found, clipped(each.mean(1)).sum(0))
     for wrong in (clipped(each).mean(1), clipped(each.sum(1)) / VIEWS):
         assert (wrong.sum(0) - found).norm() > 0.1 * found.norm()
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-@pytest.mark.parametrize("views", [2, 4, 16])
-def test_equal_views_give_what_one_view_gives(kind, views):
+@KINDS
+def test_equal_views_give_what_one_view_gives(kind):
     module = build("cnn", "tanh", 4)
     x, y = batch((1, 28, 28), 9)
     one = engine_on(kind, module).clipped_sum(x, y, Flat(C))
-    found = engine_on(kind, module, views=views).clipped_sum(x[:, None].expand(-1, views, -1, -1, -1), y, Flat(C))
-    torch.testing.assert_close(found.total, one.total, rtol=1e-3, atol=1e-5)
-    torch.testing.assert_close(found.norms, one.norms, rtol=1e-4, atol=0)
-    torch.testing.assert_close(found.losses, one.losses)
+    for views in (2, 16):
+        found = engine_on(kind, module, views=views).clipped_sum(x[:, None].expand(-1, views, -1, -1, -1), y, Flat(C))
+        assert_close(found.total, one.total, case=views)
+        assert_close(found.norms, one.norms, case=views)
+        assert_close(found.losses, one.losses, case=views)
 
 
-@pytest.mark.parametrize("transforms", [False, True], ids=["book-keeping", "vmap"])
-@pytest.mark.parametrize("model", ["mlp", "cnn"])
-def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(model, transforms, monkeypatch):
+def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(monkeypatch):
     """The layers are those of `KNOWN` themselves, so that each bit is what it was before there were views."""
     monkeypatch.setattr(book_keeping, "AVERAGED", {})
-    x, y = batch((1, 28, 28), 70)
-    module = build(model, "tanh", 4)
-    engine = engine_of(copy.deepcopy(module), CORES, transforms=transforms, views=1)
-    if isinstance(engine, BookKeeping):
-        assert [type(layer) for layer in engine._layers] == [type(KNOWN[type(child)](child)) for child in module]
-        with pytest.raises(KeyError):
-            engine_of(copy.deepcopy(module), CORES, views=2)
-    rows = one_at_a_time(module, x, y)
-    bound = rows.norm(dim=1).median().item()
-    expected = (rows * (bound / rows.norm(dim=1, keepdim=True)).clamp(max=1)).sum(0)
-    found = engine.clipped_sum(x, y, Flat(bound)).total
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-4 * bound)
+    module = build("cnn", "tanh", 4)
+    engine = engine_of(copy.deepcopy(module), CORES, views=1)
+    assert isinstance(engine, BookKeeping)
+    assert [type(layer) for layer in engine._layers] == [type(KNOWN[type(child)](child)) for child in module]
+    with pytest.raises(KeyError):
+        engine_of(copy.deepcopy(module), CORES, views=2)
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 def test_an_answer_is_the_mean_over_the_views_of_an_example(kind):
     x, _ = batch((1, 28, 28), 10 * VIEWS)
     module = build("cnn", "tanh", 4)
     each = module(x).detach().unflatten(0, (10, VIEWS))
     answers = engine_on(kind, module, chunk=6, views=VIEWS).logits(x.unflatten(0, (10, VIEWS)))
-    torch.testing.assert_close(answers, torch.stack([each[:, view] for view in range(VIEWS)]).sum(0) / VIEWS)
+    assert_close(answers, each.sum(1) / VIEWS)
     assert not torch.allclose(answers, each[:, 0], atol=1e-3)
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 @pytest.mark.parametrize("model", ["mlp", "cnn"])
-def test_sums_of_neighbouring_batches_differ_by_at_most_the_bound(model, kind, clipping, scaled):
-    module = build(model, "tanh", 4)
+def test_sums_of_neighbouring_batches_differ_by_at_most_the_bound(model, kind):
+    module = build(model, "tanh", 4, width=60)
     engine = engine_on(kind, module, chunk=8, views=VIEWS)
-    scale = (torch.rand(len(engine.parameters)) + 0.2) if scaled else torch.ones(len(engine.parameters))
-    given = scale**-2 if scaled else None
-    exact = scale.double() if given is None else given.double().rsqrt()
     x, y = views_of((1, 28, 28), 6)
     x[5] *= 100
-    bound = CLIPPINGS[clipping](C)
-    most = C * bound.sensitivity(engine.groups)
-    own = [engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, given).total.double() / exact for i in range(6)]
-    assert max(part.norm().item() for part in own) <= most  # as real numbers, rounding included
-    with_it, without = (engine.clipped_sum(x[:n], y[:n], bound, given).total.double() / exact for n in (6, 5))
-    distance = (with_it - without).norm().item()
-    assert 0.9 * C <= distance <= most * (1 + 1e-5)  # the sums themselves are rounded
-    rows = means_one_at_a_time(copy.deepcopy(module).double(), x.double(), y) / exact  # (B, d) in float64
-    clipped, _ = clipped_one_at_a_time(rows, clipping, C, layer_sizes(module))
-    torch.testing.assert_close(with_it, clipped.sum(0), rtol=1e-3, atol=1e-3 * C)
+    means = means_one_at_a_time(copy.deepcopy(module).double(), x.double(), y)  # (B, d) in float64
+    for clipping, scaled in WAYS:
+        scale, given = scale_of(engine, scaled)
+        exact = scale if given is None else given.double().rsqrt()
+        bound = CLIPPINGS[clipping](C)
+        most = C * bound.sensitivity(engine.groups)
+        own = [engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, given).total.double() / exact for i in range(6)]
+        assert max(part.norm().item() for part in own) <= most, (clipping, scaled)  # as real numbers, with rounding
+        with_it, without = (engine.clipped_sum(x[:n], y[:n], bound, given).total.double() / exact for n in (6, 5))
+        distance = (with_it - without).norm().item()
+        assert 0.9 * C <= distance <= most * (1 + 1e-5), (clipping, scaled)  # the sums themselves are rounded
+        clipped, _ = clipped_one_at_a_time(means / exact, clipping, C, layer_sizes(module))
+        assert_close(with_it, clipped.sum(0), case=(clipping, scaled))
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-def test_rows_that_fill_a_batch_up_add_nothing(kind):
+@KINDS
+def test_rows_that_fill_a_batch_up_add_nothing_and_an_empty_batch_gives_an_all_zero_sum(kind):
     engine = engine_on(kind, build("cnn", "tanh", 4), views=VIEWS)
     x, y = views_of((1, 28, 28), 5)
     padding = torch.arange(8) >= 5
     filled = engine.clipped_sum(x[[0, 1, 2, 3, 4, 0, 0, 0]], y[[0, 1, 2, 3, 4, 0, 0, 0]], Flat(C), padding=padding)
     total = filled.total.clone()
-    torch.testing.assert_close(total, engine.clipped_sum(x, y, Flat(C)).total, rtol=1e-4, atol=1e-6)
+    assert_close(total, engine.clipped_sum(x, y, Flat(C)).total)
+    assert not engine.clipped_sum(x[:0], y[:0], Flat(C)).total.any()
 
 
 def test_a_transform_takes_the_place_of_the_mean_over_the_views():
     module = build("cnn", "tanh", 7)
     x, y = views_of((1, 28, 28), 5)
     rows = means_one_at_a_time(module, x, y).square()
-    bound = rows.norm(dim=1).median().item()
     engine = engine_of(copy.deepcopy(module), CORES, transforms=True, views=VIEWS)
-    found = engine.clipped_sum(x, y, Flat(bound), transform=torch.square)
-    torch.testing.assert_close(found.norms, rows.norm(dim=1), rtol=1e-4, atol=0)
+    assert_close(engine.clipped_sum(x, y, Flat(1.0), transform=torch.square).norms, rows.norm(dim=1), 2 * 2048)
 
 
 @pytest.mark.parametrize("views", [1, VIEWS])
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
     x, y = batch((7,), 20 * views)
     x, y = (x.unflatten(0, (20, views)) if views > 1 else x).half(), y[:20]
@@ -204,25 +186,24 @@ def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
     assert {part.dtype for part in parts} == {torch.float32}
     assert max(part.numel() for part in parts) <= 6 * 7
     exact = engine_on(kind, module, chunk=6, views=views).clipped_sum(x.float(), y, Flat(C))
-    torch.testing.assert_close(found.total, exact.total, rtol=1e-5, atol=1e-6)
-    torch.testing.assert_close(found.norms, exact.norms)
-    torch.testing.assert_close(engine.logits(x), engine.logits(x.float()))
+    assert_close(found.total, exact.total)
+    assert_close(found.norms, exact.norms)
+    assert_close(engine.logits(x), engine.logits(x.float()))
 
 
-@pytest.mark.parametrize("size", [1, 10, 11, 47, 1000])
-@pytest.mark.parametrize("views", [2, 4, 16])
-@pytest.mark.parametrize("chunk", [1, 7, 40, 400])
-def test_parts_shrink_so_that_all_views_together_are_no_more_rows_than_before(size, views, chunk, monkeypatch):
+def test_parts_shrink_so_that_all_views_together_are_no_more_rows_than_before(monkeypatch):
     monkeypatch.setattr(clipped_sum, "FEWEST", 10)
-    engine = BookKeeping(build("mlp", "relu", 3), Cores(3), views)
-    engine.chunk = chunk
-    busy, parts = engine._parts(size, views)
-    lengths = [part.stop - part.start for part in parts]
-    assert [at for part in parts for at in range(size)[part]] == list(range(size))
-    assert min(lengths) >= 1
-    assert max(lengths) * views <= max(chunk, views)
-    assert busy == min(3, -(-size * views // 10), size)
-    assert (len(parts) - busy) * max(1, chunk // views) < size
+    for views in (2, 4, 16):
+        engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
+        for size, chunk in itertools.product([1, 10, 11, 47, 1000], [1, 7, 40, 400]):
+            engine.chunk = chunk
+            busy, parts = engine._parts(size, views)
+            lengths = [part.stop - part.start for part in parts]
+            assert [at for part in parts for at in range(size)[part]] == list(range(size)), (size, views, chunk)
+            assert min(lengths) >= 1
+            assert max(lengths) * views <= max(chunk, views), (size, views, chunk)
+            assert busy == min(3, -(-size * views // 10), size), (size, views, chunk)
+            assert (len(parts) - busy) * max(1, chunk // views) < size, (size, views, chunk)
 
 
 def test_an_engine_that_forms_gradients_holds_as_many_rows_as_before_and_no_more_gradients():
@@ -231,31 +212,20 @@ def test_an_engine_that_forms_gradients_holds_as_many_rows_as_before_and_no_more
         assert (one.chunk, four.chunk // 4) == (most, min(16, most))
 
 
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
+@KINDS
 def test_views_that_memory_does_not_hold_go_in_smaller_parts_to_the_same_sum(kind, monkeypatch):
     x, y = views_of((1, 28, 28), 30)
     whole = engine_on(kind, build("cnn", "tanh", 0), 64, VIEWS).clipped_sum(x, y, Flat(C))
     engine = short_of_memory(engine_on(kind, build("cnn", "tanh", 0), 64, VIEWS), monkeypatch, 2)
-    torch.testing.assert_close(engine.clipped_sum(x, y, Flat(C)).total, whole.total, rtol=1e-4, atol=1e-6)
+    assert_close(engine.clipped_sum(x, y, Flat(C)).total, whole.total)
     assert engine.chunk // VIEWS == 2
 
 
-@pytest.mark.parametrize("shape", [(5,), (5, 7), (5, 2, 7), (5, 4, 7)])
-def test_another_number_of_views_is_refused(shape):
+def test_another_number_of_views_is_refused_and_so_is_one_that_is_no_whole_number():
     engine = engine_on(BookKeeping, nn.Sequential(nn.Linear(7, 5)), views=VIEWS)
-    with pytest.raises(ValueError, match=r"to be \(B, 3, \.\.\.\)"):
-        engine.clipped_sum(torch.zeros(shape), torch.zeros(5, dtype=torch.long), Flat(C))
-
-
-@pytest.mark.parametrize("views", [0, -1, 1.5, True])
-def test_views_are_a_whole_number_of_at_least_one(views):
-    with pytest.raises(ValueError, match="Expected views="):
-        engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, views=views)
-
-
-@pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
-def test_an_empty_batch_of_views_gives_an_all_zero_sum(kind):
-    engine = engine_on(kind, build("cnn", "tanh", 0), views=VIEWS)
-    x, y = views_of((1, 28, 28), 5)
-    engine.clipped_sum(x, y, Flat(C))
-    assert not engine.clipped_sum(x[:0], y[:0], Flat(C)).total.any()
+    for shape in [(5,), (5, 7), (5, 2, 7), (5, 4, 7)]:
+        with pytest.raises(ValueError, match=r"to be \(B, 3, \.\.\.\)"):
+            engine.clipped_sum(torch.zeros(shape), torch.zeros(5, dtype=torch.long), Flat(C))
+    for views in [0, -1, 1.5, True]:
+        with pytest.raises(ValueError, match="Expected views="):
+            engine_of(nn.Sequential(nn.Linear(3, 5)), CORES, views=views)

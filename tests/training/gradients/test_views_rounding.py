@@ -1,5 +1,6 @@
 """Norms of means over views are never taken for less than they are: views that cancel, against float64."""
 
+import itertools
 import math
 
 import pytest
@@ -12,7 +13,7 @@ from dpcore.training.gradients.layers import Linear
 from dpcore.training.gradients.rounding import gram, gram_operations, raised, relative_error
 from dpcore.training.gradients.views import LinearOfViews
 from tests.training.gradients.test_rounding import hostile_rows
-from tests.training.oracles import ENGINES, engine_on
+from tests.training.oracles import ENGINES, WAYS, engine_on
 
 OUTPUTS = 5
 C = 0.7
@@ -46,11 +47,14 @@ def exact(x: Tensor, g: Tensor, inverse: list[Tensor]) -> tuple[Tensor, Tensor]:
     return gradients.sum(1).flatten(1).norm(dim=1), gradients.flatten(2).norm(dim=2).sum(1)
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("bias", [False, True], ids=["without bias", "bias"])
 @pytest.mark.parametrize("inputs", [1, 783, 3969])
-@pytest.mark.parametrize("views", [1, 2, 4, 16])
-def test_what_the_theorem_says_of_a_squared_norm_holds(views, inputs, bias, scaled):
+@pytest.mark.parametrize("views", [1, 2, 16])
+def test_what_the_theorem_says_of_a_squared_norm_holds(views, inputs):
+    for bias, scaled in itertools.product((False, True), repeat=2):
+        assert_theorem(views, inputs, bias, scaled)
+
+
+def assert_theorem(views: int, inputs: int, bias: bool, scaled: bool) -> None:
     module = nn.Linear(inputs, OUTPUTS, bias=bias)
     layer = LinearOfViews(Linear(module), views)
     x = hostile_views(views, inputs)
@@ -68,16 +72,16 @@ def test_what_the_theorem_says_of_a_squared_norm_holds(views, inputs, bias, scal
     assert (found <= root * (1 + 1e-6) + 1.01 * math.sqrt(2 * allowed) * total + 1e-9).all()
 
 
-@pytest.mark.parametrize("size", [1e-45, 1e-40, 1e-25, 1e-21])
-@pytest.mark.parametrize("views", [1, 2, 16])
-def test_what_underflows_in_one_factor_is_not_lost_where_the_other_is_large(views, size):
-    layer = LinearOfViews(Linear(nn.Linear(783, OUTPUTS, bias=False)), views)
-    x, g = torch.full((1, views, 783), size), torch.full((1, views, OUTPUTS), 1e15)
-    for one, other in ((x, g), (x[:, :, :OUTPUTS], g[:, :, :1].expand(-1, -1, 783))):  # either factor
-        inputs, outputs = (one, other) if one.shape[2] == 783 else (other, one)
-        squares, _ = layer.book(inputs.flatten(0, 1), outputs.flatten(0, 1))
-        root, total = exact(inputs, outputs, [torch.ones(OUTPUTS, 783)])
-        assert (squares.double().sqrt() >= root + relative_error(views + 1) * total).all()
+def test_what_underflows_in_one_factor_is_not_lost_where_the_other_is_large():
+    for views in [1, 2, 16]:
+        for size in [1e-45, 1e-40, 1e-25, 1e-21]:
+            layer = LinearOfViews(Linear(nn.Linear(783, OUTPUTS, bias=False)), views)
+            x, g = torch.full((1, views, 783), size), torch.full((1, views, OUTPUTS), 1e15)
+            for one, other in ((x, g), (x[:, :, :OUTPUTS], g[:, :, :1].expand(-1, -1, 783))):  # either factor
+                inputs, outputs = (one, other) if one.shape[2] == 783 else (other, one)
+                squares, _ = layer.book(inputs.flatten(0, 1), outputs.flatten(0, 1))
+                root, total = exact(inputs, outputs, [torch.ones(OUTPUTS, 783)])
+                assert (squares.double().sqrt() >= root + relative_error(views + 1) * total).all(), (views, size)
 
 
 def test_what_overflows_is_infinite_so_that_its_factor_is_zero():
@@ -88,12 +92,12 @@ def test_what_overflows_is_infinite_so_that_its_factor_is_zero():
     assert Flat(1.0).factors(squares[None]).tolist() == [[0.0]]
 
 
-@pytest.mark.parametrize("terms", [1, 783, 4096, 4097, 10_000])
-def test_products_of_rows_err_by_less_than_the_bound(terms):
-    rows = hostile_rows(terms)[:, None].repeat(1, 2, 1)
-    rows[:, 1] = rows[:, 1].flip(1) * torch.linspace(0.1, 1.0, terms)
-    products = rows.double() @ rows.double().mT
-    assert ((gram(rows).double() / products - 1).abs() <= relative_error(gram_operations(terms))).all()
+def test_products_of_rows_err_by_less_than_the_bound():
+    for terms in [1, 783, 4096, 4097, 10_000]:
+        rows = hostile_rows(terms)[:, None].repeat(1, 2, 1)
+        rows[:, 1] = rows[:, 1].flip(1) * torch.linspace(0.1, 1.0, terms)
+        products = rows.double() @ rows.double().mT
+        assert ((gram(rows).double() / products - 1).abs() <= relative_error(gram_operations(terms))).all(), terms
 
 
 def network(depth: int, inputs: int) -> nn.Sequential:
@@ -106,23 +110,19 @@ def network(depth: int, inputs: int) -> nn.Sequential:
     return nn.Sequential(module)
 
 
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("clipping", CLIPPINGS)
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
 @pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("views", [2, 4, 16])
-def test_no_mean_over_hostile_views_is_longer_than_the_bound(views, depth, kind, clipping, scaled):
-    engine = engine_on(kind, network(depth, 783), chunk=16, views=views)
-    scale = torch.logspace(-1, 1, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
-    inverse = scale**-2 if scaled else None
-    divisor = 1.0 if inverse is None else inverse.double().rsqrt()
-    x = hostile_views(views, 783)[::2]
-    bound, lengths = CLIPPINGS[clipping](C), []
-    for i in range(len(x)):
-        total = engine.clipped_sum(x[i : i + 1], torch.tensor([i % OUTPUTS]), bound, inverse).total
-        lengths.append((total.double() / divisor).norm().item() / (C * bound.sensitivity(engine.groups)))
-    assert max(lengths) <= 1.0
-    assert max(lengths) > 0.999  # or the bound was not reached, and this says nothing
+@pytest.mark.parametrize("views", [2, 16])
+def test_no_mean_over_hostile_views_is_longer_than_the_bound(views, depth, kind):
+    engine, x = engine_on(kind, network(depth, 783), chunk=16, views=views), hostile_views(views, 783)[::2]
+    for clipping, scaled in WAYS:
+        inverse = torch.logspace(-1, 1, len(engine.parameters)) ** -2 if scaled else None
+        divisor, bound = 1.0 if inverse is None else inverse.double().rsqrt(), CLIPPINGS[clipping](C)
+        lengths = []
+        for i in range(len(x)):
+            total = engine.clipped_sum(x[i : i + 1], torch.tensor([i % OUTPUTS]), bound, inverse).total
+            lengths.append((total.double() / divisor).norm().item() / (C * bound.sensitivity(engine.groups)))
+        assert 0.999 < max(lengths) <= 1.0, (clipping, scaled)  # it is reached, or this would say nothing
 
 
 def longest(engine) -> float:

@@ -85,11 +85,6 @@ def test_without_noise_it_is_adam():
         before = parameter.detach().clone()
 
 
-def test_a_variance_above_every_square_leaves_a_step_of_finite_length():
-    steps = steps_of(np.full((STEPS, 1), 1e-3), np.full(STEPS, 1.0))
-    np.testing.assert_allclose(steps, 1e-3 / math.sqrt(FLOOR), rtol=1e-9)
-
-
 def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
     """The variances that a run's steps are told of, and the gradients that they belong to."""
     run, variances, gradients = run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, **options)), [], []
@@ -122,11 +117,6 @@ def test_what_is_subtracted_is_the_variance_of_what_is_drawn_in_that_step(option
         assert abs(estimate / variance - 1) < 5 * error
         for wrong in (batch, 1 / batch, 4 / 9, 9 / 4, 1.1):
             assert abs(estimate / (variance * wrong) - 1) > 5 * error
-
-
-@pytest.mark.parametrize("options", [{"private": False}, {"sigma": 0.0}], ids=str)
-def test_a_run_without_noise_subtracts_nothing(options):
-    assert subtracted(2, **options)[0] == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("options", [{}, FALLING], ids=["constant", "falling"])

@@ -8,14 +8,14 @@ from dpcore.training.perturbation.methods import METHODS
 from tests.training.perturbation.problems import random_problem, task_for
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.25, 1.0, 8.0])
-def test_the_certified_band_of_the_steps_of_gradient_perturbation_holds_its_epsilon(epsilon: float) -> None:
-    task = task_for(random_problem())
-    sigma = METHODS["gradient"].noise(task, epsilon) * task.examples / (2 * task.lipschitz)
-    band, less = (
-        ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, noise, task.steps), task.steps, task.delta).last
-        for noise in (sigma, 0.99 * sigma)
-    )
-    assert band.lower <= epsilon <= band.value
-    assert band.value == pytest.approx(epsilon, rel=1e-3)
-    assert less.lower > epsilon
+def test_the_certified_band_of_the_steps_of_gradient_perturbation_holds_its_epsilon() -> None:
+    for epsilon in [0.01, 0.25, 1.0, 8.0]:
+        task = task_for(random_problem())
+        sigma = METHODS["gradient"].noise(task, epsilon) * task.examples / (2 * task.lipschitz)
+        band, less = (
+            ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, noise, task.steps), task.steps, task.delta).last
+            for noise in (sigma, 0.99 * sigma)
+        )
+        assert band.lower <= epsilon <= band.value, epsilon
+        assert band.value == pytest.approx(epsilon, rel=1e-3), epsilon
+        assert less.lower > epsilon, epsilon

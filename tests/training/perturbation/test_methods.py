@@ -53,12 +53,6 @@ def test_the_little_noise_of_epsilon_1e6_leaves_stochastic_descent_near_the_mini
     assert np.linalg.norm(theta[0] - exact) < 0.05 * np.linalg.norm(exact)
 
 
-def test_the_papers_formula_at_epsilon_1e6_is_plain_descent() -> None:
-    task = task_for(PROBLEM, steps=1000)
-    theta = METHODS["paper_input"].fit(task, PROBLEM, [1e6], streams(1))[0]
-    assert theta == pytest.approx(solved(PROBLEM, 0.01), abs=1e-3)
-
-
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 8.0])
 def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsilon: float) -> None:
     task, method = task_for(PROBLEM), ObjectivePerturbation()
@@ -68,17 +62,17 @@ def test_the_perturbed_objective_is_minimal_where_a_second_solver_finds_it(epsil
         assert theta == pytest.approx(solved(PROBLEM, method.curvature(task, epsilon), each), rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["output", "objective"])
-def test_methods_that_need_convexity_are_not_private_for_the_network(name: str) -> None:
-    network = task_for(PROBLEM, model_name="mlp")
-    assert "not convex" in METHODS[name].obstacles(network, 1.0)[0]
-    assert METHODS[name].obstacles(task_for(PROBLEM), 1.0) == ()
+def test_methods_that_need_convexity_are_not_private_for_the_network() -> None:
+    for name in ["output", "objective"]:
+        network = task_for(PROBLEM, model_name="mlp")
+        assert "not convex" in METHODS[name].obstacles(network, 1.0)[0], name
+        assert METHODS[name].obstacles(task_for(PROBLEM), 1.0) == (), name
 
 
-@pytest.mark.parametrize("name", ["gradient", "bassily", "input"])
-@pytest.mark.parametrize("model", ["logistic", "mlp"])
-def test_methods_that_clip_or_perturb_rows_are_private_for_both_models(name: str, model: str) -> None:
-    assert METHODS[name].obstacles(task_for(PROBLEM, model_name=model), 1.0) == ()
+def test_methods_that_clip_or_perturb_rows_are_private_for_both_models() -> None:
+    for model in ["logistic", "mlp"]:
+        for name in ["gradient", "bassily", "input"]:
+            assert METHODS[name].obstacles(task_for(PROBLEM, model_name=model), 1.0) == (), (model, name)
 
 
 def test_the_papers_formula_is_never_private() -> None:
@@ -91,11 +85,11 @@ def test_without_noise_nothing_is_private() -> None:
     assert METHODS["none"].obstacles(task_for(PROBLEM), 1.0)
 
 
-@pytest.mark.parametrize("epsilon", [7.0, 8.0, 12.0])
-def test_an_epsilon_beyond_the_theorem_of_single_rows_is_kept_where_two_other_bounds_prove_it(epsilon: float) -> None:
-    method, task = METHODS["bassily"], task_for(PROBLEM, examples=456)
-    assert method.proven(task, epsilon) < epsilon  # type: ignore[attr-defined]
-    assert method.obstacles(task, epsilon) == ()
+def test_an_epsilon_beyond_the_theorem_of_single_rows_is_kept_where_two_other_bounds_prove_it() -> None:
+    for epsilon in [7.0, 8.0, 12.0]:
+        method, task = METHODS["bassily"], task_for(PROBLEM, examples=456)
+        assert method.proven(task, epsilon) < epsilon, epsilon  # type: ignore[attr-defined]
+        assert method.obstacles(task, epsilon) == (), epsilon
 
 
 def test_an_epsilon_that_neither_the_theorem_nor_another_bound_covers_is_an_obstacle() -> None:
@@ -105,16 +99,16 @@ def test_an_epsilon_that_neither_the_theorem_nor_another_bound_covers_is_an_obst
     assert "covers epsilon up to 2 sqrt(ln(1/delta)) = 6.79. Of its noise only epsilon =" in said
 
 
-@pytest.mark.parametrize("name", ["output", "objective", "gradient", "input"])
-def test_noise_that_no_generator_returns_is_an_obstacle_where_it_is_not_paid_for(name: str) -> None:
-    assert "standard deviations" in METHODS[name].obstacles(task_for(PROBLEM, steps=1), 5000.0)[0]
+def test_noise_that_no_generator_returns_is_an_obstacle_where_it_is_not_paid_for() -> None:
+    for name in ["output", "objective", "gradient", "input"]:
+        assert "standard deviations" in METHODS[name].obstacles(task_for(PROBLEM, steps=1), 5000.0)[0], name
 
 
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 6.7])
-@pytest.mark.parametrize("examples", [10, 500, 50_000])
-def test_the_noise_of_single_rows_keeps_its_epsilon_by_a_proof_of_our_own(epsilon: float, examples: int) -> None:
-    task = task_for(PROBLEM, examples=examples)
-    assert METHODS["bassily"].proven(task, epsilon) < epsilon  # type: ignore[attr-defined]
+def test_the_noise_of_single_rows_keeps_its_epsilon_by_a_proof_of_our_own() -> None:
+    for examples in [10, 500, 50_000]:
+        for epsilon in [1e-3, 0.1, 1.0, 6.7]:
+            task = task_for(PROBLEM, examples=examples)
+            assert METHODS["bassily"].proven(task, epsilon) < epsilon, (examples, epsilon)  # type: ignore[attr-defined]
 
 
 def test_a_third_of_the_noise_of_single_rows_is_found_not_to_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,33 +118,23 @@ def test_a_third_of_the_noise_of_single_rows_is_found_not_to_be_confirmed(monkey
     assert "is confirmed" in method.obstacles(task, 0.25)[0]
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_says_what_it_is(name: str) -> None:
-    method = METHODS[name]
-    assert method.name == name
-    assert method.title
-    assert method.note.endswith(".")
-    assert method.source
-    assert method.unit.startswith("of ")
+def test_every_method_learns_every_model_to_finite_parameters() -> None:
+    for model in ["logistic", "mlp"]:
+        for name in METHODS:
+            problem = random_problem(examples=30)
+            task = task_for(problem, model_name=model, regulariser=0.1)
+            thetas = METHODS[name].fit(task, problem, [0.5, 0.5, 4.0], streams(3))
+            assert thetas.shape == (3, task.parameters), (model, name)
+            assert np.isfinite(thetas).all(), (model, name)
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("model", ["logistic", "mlp"])
-def test_every_method_learns_every_model_to_finite_parameters(name: str, model: str) -> None:
-    problem = random_problem(examples=30)
-    task = task_for(problem, model_name=model, regulariser=0.1)
-    thetas = METHODS[name].fit(task, problem, [0.5, 0.5, 4.0], streams(3))
-    assert thetas.shape == (3, task.parameters)
-    assert np.isfinite(thetas).all()
-
-
-@pytest.mark.parametrize("curvature", [1e-6, 0.01, 10.0])
-def test_the_solver_stops_only_where_its_gradient_is_short_enough(curvature: float) -> None:
-    for problem in (PROBLEM, random_problem(examples=20, features=30)):
-        theta = minimiser(problem.rows, problem.labels, curvature, 1e-9, 0.3)
-        chance = np.exp(-np.logaddexp(0, problem.labels * (problem.rows @ theta)))
-        slope = curvature * theta + 0.3 - (problem.labels * chance) @ problem.rows / problem.examples
-        assert np.linalg.norm(slope) <= 1e-9
+def test_the_solver_stops_only_where_its_gradient_is_short_enough() -> None:
+    for curvature in [1e-6, 0.01, 10.0]:
+        for problem in (PROBLEM, random_problem(examples=20, features=30)):
+            theta = minimiser(problem.rows, problem.labels, curvature, 1e-9, 0.3)
+            chance = np.exp(-np.logaddexp(0, problem.labels * (problem.rows @ theta)))
+            slope = curvature * theta + 0.3 - (problem.labels * chance) @ problem.rows / problem.examples
+            assert np.linalg.norm(slope) <= 1e-9, curvature
 
 
 def test_every_file_of_a_method_has_its_line_in_the_registry() -> None:

@@ -38,17 +38,17 @@ def without_noise(task: Task, problem: Problem) -> np.ndarray:
     )[0]
 
 
-@pytest.mark.parametrize("rate", [None, 0.5, 9.0])
-@pytest.mark.parametrize("regulariser", [0.0, 0.01, 0.3])
-def test_descent_on_neighbours_ends_within_the_sensitivity(rate: float | None, regulariser: float) -> None:
-    random = np.random.default_rng(3)
-    problem = random_problem()
-    task = task_for(problem, given_rate=rate, regulariser=regulariser)
-    for _ in range(20):
-        row = random.normal(size=4)
-        neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), random.choice([-1.0, 1.0]))
-        distance = np.linalg.norm(without_noise(task, problem) - without_noise(task, neighbour))
-        assert 0 < distance <= OutputPerturbation().sensitivity(task)
+def test_descent_on_neighbours_ends_within_the_sensitivity() -> None:
+    for regulariser in [0.0, 0.01, 0.3]:
+        for rate in [None, 0.5, 9.0]:
+            random = np.random.default_rng(3)
+            problem = random_problem()
+            task = task_for(problem, given_rate=rate, regulariser=regulariser)
+            for _ in range(20):
+                row = random.normal(size=4)
+                neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), random.choice([-1.0, 1.0]))
+                distance = np.linalg.norm(without_noise(task, problem) - without_noise(task, neighbour))
+                assert 0 < distance <= OutputPerturbation().sensitivity(task), (regulariser, rate)
 
 
 @pytest.mark.long
@@ -59,19 +59,19 @@ def test_a_hostile_pair_comes_near_the_sensitivity_of_output_perturbation() -> N
     assert 0.7 * OutputPerturbation().sensitivity(task) < distance <= OutputPerturbation().sensitivity(task)
 
 
-@pytest.mark.parametrize("name", ["logistic", "mlp"])
-def test_gradients_of_neighbours_differ_by_at_most_the_sensitivity(name: str) -> None:
-    random = np.random.default_rng(5)
-    problem = random_problem()
-    task = task_for(problem, model_name=name, clip_norm=0.3)
-    for scale in (0.1, 1.0, 100.0):
-        theta = scale * random.normal(size=(1, task.parameters))
-        row = random.normal(size=4)
-        neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), -1.0)
-        one, other = (
-            task.model.gradients(theta, each.rows, each.labels, task.clipping) for each in (problem, neighbour)
-        )
-        assert np.linalg.norm(one - other) <= task.sensitivity
+def test_gradients_of_neighbours_differ_by_at_most_the_sensitivity() -> None:
+    for name in ["logistic", "mlp"]:
+        random = np.random.default_rng(5)
+        problem = random_problem()
+        task = task_for(problem, model_name=name, clip_norm=0.3)
+        for scale in (0.1, 1.0, 100.0):
+            theta = scale * random.normal(size=(1, task.parameters))
+            row = random.normal(size=4)
+            neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), -1.0)
+            one, other = (
+                task.model.gradients(theta, each.rows, each.labels, task.clipping) for each in (problem, neighbour)
+            )
+            assert np.linalg.norm(one - other) <= task.sensitivity, name
 
 
 def test_a_hostile_pair_comes_near_the_sensitivity_of_a_gradient() -> None:
@@ -115,13 +115,11 @@ def test_the_minimiser_with_a_random_linear_term_keeps_epsilon_and_delta_in_one_
     assert delta(noise / 3) > task.delta  # one axis has half of the sensitivity that two have
 
 
-@pytest.mark.parametrize("given_rate", [1.8e-3, 7.99, 8.01])
-def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err(
-    given_rate: float,
-) -> None:
-    task = task_for(random_problem(), given_rate=given_rate, regulariser=6.4e-11, steps=9_110)
-    with mpmath.workdps(60):
-        rate, smooth, convex = (mpmath.mpf(each) for each in (task.rate, task.smoothness, task.regulariser))
-        factor = max(abs(1 - rate * convex), abs(1 - rate * smooth))
-        exact = task.sensitivity * rate * (factor**task.steps - 1) / (factor - 1)
-        assert abs(OutputPerturbation().sensitivity(task) / exact - 1) < 1e-10
+def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err() -> None:
+    for given_rate in [1.8e-3, 7.99, 8.01]:
+        task = task_for(random_problem(), given_rate=given_rate, regulariser=6.4e-11, steps=9_110)
+        with mpmath.workdps(60):
+            rate, smooth, convex = (mpmath.mpf(each) for each in (task.rate, task.smoothness, task.regulariser))
+            factor = max(abs(1 - rate * convex), abs(1 - rate * smooth))
+            exact = task.sensitivity * rate * (factor**task.steps - 1) / (factor - 1)
+            assert abs(OutputPerturbation().sensitivity(task) / exact - 1) < 1e-10, given_rate

@@ -38,18 +38,13 @@ def gaps(times):
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-@pytest.mark.parametrize("step_seconds", [0.001, 0.02, 0.2])
-def test_steps_are_reported_about_four_times_a_second(step_seconds):
-    reports, _, _ = story(step_seconds, 0.01, steps=int(10 / step_seconds))
-    times = [time for time, _ in reports]
-    assert times[0] == pytest.approx(step_seconds)
-    assert max(gaps(times)) <= REPORT + 2 * step_seconds + 0.011
-    assert min(gaps(times[1:])) >= REPORT - 1e-9
-
-
-def test_every_slow_step_is_reported():
-    reports, _, _ = story(3.0, 0.01, steps=5)
-    assert len(reports) == 5
+def test_steps_are_reported_about_four_times_a_second():
+    for step_seconds in [0.001, 0.02, 0.2]:
+        reports, _, _ = story(step_seconds, 0.01, steps=int(10 / step_seconds))
+        times = [time for time, _ in reports]
+        assert times[0] == pytest.approx(step_seconds), step_seconds
+        assert max(gaps(times)) <= REPORT + 2 * step_seconds + 0.011, step_seconds
+        assert min(gaps(times[1:])) >= REPORT - 1e-9, step_seconds
 
 
 def test_the_rate_counts_training_alone():
@@ -65,18 +60,18 @@ def test_the_first_accuracy_comes_within_a_second_or_with_the_first_step():
     assert evaluations[0] == pytest.approx(4.1)
 
 
-@pytest.mark.parametrize("evaluation_seconds", [0.001, 0.02, 0.1])
-def test_accuracy_comes_every_two_seconds_or_every_epoch(evaluation_seconds):
-    _, evaluations, _ = story(0.05, evaluation_seconds, steps=1000)
-    assert max(gaps(evaluations)) <= EVALUATE + 0.05 + evaluation_seconds + 1e-9
-    _, evaluations, _ = story(0.05, 0.001, steps=1000, epoch_steps=10)  # an epoch takes half a second
-    assert max(gaps(evaluations[2:])) <= 0.5 + 0.05 + 0.01
+def test_accuracy_comes_every_two_seconds_or_every_epoch():
+    for evaluation_seconds in [0.001, 0.02, 0.1]:
+        _, evaluations, _ = story(0.05, evaluation_seconds, steps=1000)
+        assert max(gaps(evaluations)) <= EVALUATE + 0.05 + evaluation_seconds + 1e-9, evaluation_seconds
+        _, evaluations, _ = story(0.05, 0.001, steps=1000, epoch_steps=10)  # an epoch takes half a second
+        assert max(gaps(evaluations[2:])) <= 0.5 + 0.05 + 0.01, evaluation_seconds
 
 
-@pytest.mark.parametrize("epoch_steps", [1, 10, 10**9])
-@pytest.mark.parametrize("evaluation_seconds", [0.001, 0.1, 0.5, 3.0])
-def test_evaluations_take_at_most_a_tenth_of_the_time(evaluation_seconds, epoch_steps):
-    _, evaluations, total = story(0.05, evaluation_seconds, steps=4000, epoch_steps=epoch_steps)
-    after_first = len(evaluations) - 1  # the first may come before ten times its cost has passed
-    assert after_first * evaluation_seconds <= SHARE * total + 1e-9
-    assert after_first > 0
+def test_evaluations_take_at_most_a_tenth_of_the_time():
+    for evaluation_seconds in [0.001, 0.1, 0.5, 3.0]:
+        for epoch_steps in [1, 10, 10**9]:
+            _, evaluations, total = story(0.05, evaluation_seconds, steps=4000, epoch_steps=epoch_steps)
+            after_first = len(evaluations) - 1  # the first may come before ten times its cost has passed
+            assert after_first * evaluation_seconds <= SHARE * total + 1e-9, (evaluation_seconds, epoch_steps)
+            assert after_first > 0, (evaluation_seconds, epoch_steps)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from dpcore.training.randomness.epoch_batches import OF_EPOCHS, AllocatedBatches, EpochBatches, ShuffledBatches
-from dpcore.training.randomness.random_words import RandomWords
 from dpcore.training.settings import DRAWN
+from tests.training.randomness.test_tails import Scripted
 
 N, LENGTH, EPOCHS = 30, 6, 3000
 LEVEL = 1e-4  # of each test; the secrets are fixed, so a pass stays a pass
@@ -85,37 +85,14 @@ def test_a_run_that_goes_on_draws_what_it_would_have_drawn(name: str) -> None:
     assert not all(np.array_equal(whole.drawn(step), other.drawn(step)) for step in range(1, 13))
 
 
-class Given(RandomWords):
-    """Words that a test has chosen."""
-
-    def __init__(self, *words: list[int]) -> None:
-        self.words = list(words)
-
-    def draw(self, count: int):
-        import torch
-
-        given = self.words.pop(0)
-        assert len(given) == count
-        return torch.tensor(given, dtype=torch.int64)
-
-    def fill(self, memory) -> None:
-        raise NotImplementedError
-
-    def state(self):
-        raise NotImplementedError
-
-    def restore(self, state) -> None:
-        raise NotImplementedError
-
-
 def test_words_that_would_favour_a_step_are_drawn_again() -> None:
     """2^63 is 2 modulo 3: of 0 ... 2^63 - 1 the last two words are too many."""
-    words = Given([2**63 - 1, 5, 2**63 - 2], [2**63 - 1, 4], [7])
+    words = Scripted([2**63 - 1, 5, 2**63 - 2, 2**63 - 1, 4, 7], 0, True)
     assert AllocatedBatches(3, 3, bytes(32)).allotted(words).tolist() == [1, 2, 1]
     assert words.words == []
 
 
 def test_equal_words_that_would_favour_an_order_are_drawn_again() -> None:
-    words = Given([3, 3, 1], [9, 2, 5])
+    words = Scripted([3, 3, 1, 9, 2, 5], 0, True)
     assert ShuffledBatches(3, 3, bytes(32)).allotted(words).tolist() == [2, 0, 1]
     assert words.words == []

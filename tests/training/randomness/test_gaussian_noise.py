@@ -1,5 +1,6 @@
 """The noise has the std that is charged: tests that also fail where it does not."""
 
+import itertools
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -41,18 +42,11 @@ def test_draws_are_gaussian_with_the_std_asked_for_and_with_no_other():
         assert p_value(sample, 2.5 * wrong) < 1e-3
 
 
-def test_the_tails_are_as_heavy_as_they_should_be():
-    sample = drawn(2_000_000, seed=0, count=3).ravel()
-    for threshold in (3, 4, 4.5):
-        expected = len(sample) * 2 * stats.norm.sf(threshold)
-        assert abs((np.abs(sample) > threshold).sum() - expected) < 5 * np.sqrt(expected)
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 15, 16, 17, 26_010, PIECE + 1, 795_010])
-def test_every_coordinate_of_any_size_is_drawn_afresh(size):
-    draws = drawn(size, seed=0, count=8)
-    assert (draws.std(0) > 0).all()
-    assert np.isfinite(draws).all()
+def test_every_coordinate_of_any_size_is_drawn_afresh():
+    for size in [1, 2, 7, 15, 16, 17, 26_010, PIECE + 1, 795_010]:
+        draws = drawn(size, seed=0, count=8)
+        assert (draws.std(0) > 0).all(), size
+        assert np.isfinite(draws).all(), size
 
 
 def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
@@ -77,12 +71,6 @@ def test_noise_is_drawn_in_known_places_only():
     assert {name for name, text in texts.items() if drawing.search(text) and name != WEIGHTS} == DRAWING
 
 
-def test_it_is_added_to_what_is_there():
-    vector = torch.arange(100_000.0)
-    GaussianNoise(100_000, SeedSequence(7), CPU, Cores(2)).add_to(vector, 0.5)
-    assert p_value((vector - torch.arange(100_000.0)).numpy(), 0.5) > 1e-6
-
-
 def test_seed_and_cores_decide_and_nothing_outside():
     before = drawn(PIECE + 1, seed=7)
     torch.manual_seed(0)
@@ -93,19 +81,19 @@ def test_seed_and_cores_decide_and_nothing_outside():
         assert abs(np.corrcoef(other[0], before[0])[0, 1]) < 5 / np.sqrt(PIECE + 1)
 
 
-@pytest.mark.parametrize("before", [0, 1, 3])
-def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened(before):
-    first, other = (GaussianNoise(PIECE + 1, SeedSequence(seed), CPU, Cores(2)) for seed in (5, 6))
-    for _ in range(before):
-        first.add_to(torch.zeros(PIECE + 1), 1.0)
-    other.add_to(torch.zeros(PIECE + 1), 1.0)
-    other.restore([state.clone() for state in first.states()])
-    for _ in range(3):
-        vectors = torch.zeros(2, PIECE + 1)
-        first.add_to(vectors[0], 1.5)
-        other.add_to(vectors[1], 1.5)
-        assert torch.equal(vectors[0], vectors[1])
-        assert vectors[0].std() > 1
+def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened():
+    for before in [0, 1, 3]:
+        first, other = (GaussianNoise(PIECE + 1, SeedSequence(seed), CPU, Cores(2)) for seed in (5, 6))
+        for _ in range(before):
+            first.add_to(torch.zeros(PIECE + 1), 1.0)
+        other.add_to(torch.zeros(PIECE + 1), 1.0)
+        other.restore([state.clone() for state in first.states()])
+        for _ in range(3):
+            vectors = torch.zeros(2, PIECE + 1)
+            first.add_to(vectors[0], 1.5)
+            other.add_to(vectors[1], 1.5)
+            assert torch.equal(vectors[0], vectors[1]), before
+            assert vectors[0].std() > 1, before
 
 
 def test_a_scale_multiplies_the_noise_of_each_coordinate():
@@ -113,10 +101,6 @@ def test_a_scale_multiplies_the_noise_of_each_coordinate():
     GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(plain, 0.5)
     GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(scaled, 0.5, scale)
     torch.testing.assert_close(scaled, plain * scale)
-
-
-def test_seeds_that_agree_in_their_lower_half_give_other_noise():
-    assert not np.array_equal(drawn(1000, seed=12345), drawn(1000, seed=12345 + 7 * 2**32))
 
 
 def test_noise_and_sum_are_rounded_once_to_the_nearest_number_that_the_sum_can_hold():
@@ -154,13 +138,6 @@ def test_a_sum_that_has_diverged_takes_noise_without_a_warning():
     assert not vector[:2].isfinite().any()
 
 
-def test_pieces_of_one_vector_share_nothing():
-    pieces = np.split(drawn(3 * PIECE, seed=9)[0], 3)
-    for i, left in enumerate(pieces):
-        for right in pieces[i + 1 :]:
-            assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
-
-
 def test_a_vector_on_cuda_is_one_piece_whatever_its_size(monkeypatch):
     monkeypatch.setattr(noise_module, "device_words", lambda secret, device: AesWords(secret))
     noise = GaussianNoise(3 * PIECE, SeedSequence(9), torch.device("cuda"), Cores(2))
@@ -183,3 +160,17 @@ def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_th
     of_aes = GaussianNoise(1000, SeedSequence(9), CPU, Cores(1))
     of_aes.renew()
     assert of_aes.generators == []
+
+
+def test_any_count_of_numbers_can_be_drawn():
+    for words, count in itertools.product((AesWords, lambda secret: device_words(secret, CPU)), (1, 2, 3, 7)):
+        drawn = normals(words(bytes(range(32))), count)
+        assert (drawn.shape, drawn.dtype) == ((count,), torch.float64), words
+        assert torch.isfinite(drawn).all(), (words, count)
+
+
+def test_states_of_a_vector_of_another_size_are_refused():
+    small, large = (GaussianNoise(size, SeedSequence(1), CPU, Cores(1)) for size in (PIECE, 3 * PIECE))
+    for noise, states in ((large, small.states()), (small, large.states())):
+        with pytest.raises(ValueError, match="zip"):
+            noise.restore(states)

@@ -7,7 +7,7 @@ from numpy.random import SeedSequence
 from scipy import stats
 
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.randomness import gaussian_noise, random_words
+from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.box_muller import normals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
 from dpcore.training.randomness.machine import machine_of, processor
@@ -39,15 +39,15 @@ def test_words_are_uniform_in_their_high_and_in_their_low_bits(kind):
         assert abs(ones - 100_000) < 5 * np.sqrt(50_000)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("before", [0, 1, 2, 7])
-def test_a_stream_goes_on_from_its_state_and_leaves_no_word_out(kind, before):
-    stream, other = KINDS[kind](SECRET), KINDS[kind](SECRET[::-1])
-    stream.draw(before)
-    other.draw(3)
-    other.restore(stream.state().clone())
-    assert torch.equal(other.draw(9), stream.draw(9))
-    assert not torch.equal(stream.draw(9), KINDS[kind](SECRET).draw(9))
+def test_a_stream_goes_on_from_its_state_and_leaves_no_word_out():
+    for before in [0, 1, 2, 7]:
+        for kind in KINDS:
+            stream, other = KINDS[kind](SECRET), KINDS[kind](SECRET[::-1])
+            stream.draw(before)
+            other.draw(3)
+            other.restore(stream.state().clone())
+            assert torch.equal(other.draw(9), stream.draw(9)), (before, kind)
+            assert not torch.equal(stream.draw(9), KINDS[kind](SECRET).draw(9)), (before, kind)
 
 
 def test_successive_draws_are_one_stream_without_repeats():
@@ -55,13 +55,6 @@ def test_successive_draws_are_one_stream_without_repeats():
     drawn = torch.cat([stream.draw(count) for count in (2, 4, 1000, 2)])
     assert torch.equal(drawn, AesWords(SECRET).draw(1008))
     assert len(drawn.unique()) == 1008
-
-
-def test_memory_that_would_only_be_copied_is_refused_instead_of_left_as_it_is():
-    memory = torch.zeros(8, 4, dtype=torch.int64)
-    with pytest.raises(RuntimeError, match="view size is not compatible"):
-        AesWords(SECRET).fill(memory[:, :2])
-    assert not memory.any()
 
 
 def test_a_counter_at_its_end_goes_on_from_its_start():
@@ -135,21 +128,9 @@ def test_cuda_has_words_of_its_own_unless_it_is_to_be_secure_and_no_other_device
     assert made == [cuda]
 
 
-def test_the_generator_of_a_device_starts_from_63_bits_of_its_secret():
-    words = device_words(SECRET, CPU)
-    assert words.device == CPU
-    assert words.generator.initial_seed() == int.from_bytes(SECRET[:8]) >> 1
-    assert random_words.BITS == 63
-
-
 def test_words_of_a_device_are_continued_each_time_since_nobody_looks_at_them():
     words, other = (device_words(SECRET, CPU) for _ in range(2))
     normals(words, 2)
     for count in (2, 7, 7):
         other.draw(count)
     assert torch.equal(words.draw(4), other.draw(4))
-
-
-def test_what_the_key_stream_is_added_to_cannot_be_written_over():
-    with pytest.raises(ValueError, match="read-only"):
-        random_words.ZEROS[0] = 1

@@ -5,14 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from numpy.random import SeedSequence
 
 from dpcore.training.events import Stepped
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.randomness.streams import streams_of
-from tests.training.small_runs import SMALL, run_of, ticking
+from tests.training.small_runs import SMALL, of_both_suites, run_of, ticking
 from tests.training.test_accounting import METHODS, config_of
 
 LOOKED_AT = 784  # coordinates of each draw
@@ -43,8 +41,7 @@ def closest(vectors) -> float:
     return float(np.abs(table - np.eye(len(vectors))).max())
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.long
+@pytest.mark.parametrize("method", of_both_suites(METHODS, ("flat", "sa")))
 def test_every_draw_of_a_run_is_fresh_also_after_a_rejection(method, draws):
     config = config_of(method)
     if method == "sa":
@@ -97,8 +94,3 @@ def test_weights_start_from_the_seed_alone():
     first = run_of(SMALL).engine.parameters
     assert torch.equal(run_of(dataclasses.replace(SMALL, sigma=3.0, lr=0.1)).engine.parameters, first)
     assert not torch.equal(run_of(dataclasses.replace(SMALL, seed=1)).engine.parameters, first)
-
-
-def test_the_streams_of_a_run_are_all_different():
-    sequences = [stream for stream in streams_of(SMALL) if isinstance(stream, SeedSequence)]
-    assert len({tuple(sequence.generate_state(4, np.uint32)) for sequence in sequences}) == len(sequences) == 6

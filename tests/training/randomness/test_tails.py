@@ -1,5 +1,6 @@
 """The tails of the noise: nothing is missing that a count could find, and what is missing is known."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -62,35 +63,32 @@ ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62
 
 
 @pytest.mark.parametrize("on_host", [True, False])
-@pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("angle", ANGLES)
-def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_next_to_0(first, angle, on_host):
+def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_next_to_0(on_host):
     of_radius, of_angle = [2**62 + 5, 3, 2**63 - 2**30], [7, 2**61 + 9, 2**62 + 3]
-    continued = not on_host or first < NEAR or first >= 2**63 - NEAR
-    by_axis = not on_host or angle % 2**61 < NEAR or angle % 2**61 >= 2**61 - NEAR
-    words = Scripted([first, angle, *of_radius * continued, *of_angle * by_axis], 3, on_host)
-    drawn = normals(words, 2).tolist()
-    assert words.words == []
-    uniform = (first + (fraction(of_radius) if continued else Fraction(0))) / 2**63
-    expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
-    assert drawn == pytest.approx(expected, rel=1e-8, abs=0)
+    for first, angle in itertools.product(FIRST, ANGLES):
+        continued = not on_host or first < NEAR or first >= 2**63 - NEAR
+        by_axis = not on_host or angle % 2**61 < NEAR or angle % 2**61 >= 2**61 - NEAR
+        words = Scripted([first, angle, *of_radius * continued, *of_angle * by_axis], 3, on_host)
+        drawn = normals(words, 2).tolist()
+        assert words.words == [], (first, angle)
+        uniform = (first + (fraction(of_radius) if continued else Fraction(0))) / 2**63
+        expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
+        assert drawn == pytest.approx(expected, rel=1e-8, abs=0), (first, angle)
 
 
-@pytest.mark.parametrize("place", [0, 1, 3])
-@pytest.mark.parametrize("angle", [2**60, 2**62 + 5, 2**61 - 5])
-@pytest.mark.parametrize("first", [2**62, 12345, 2**63 - 5])
-def test_of_many_pairs_those_next_to_an_end_or_an_axis_are_continued_and_no_others(first, angle, place):
-    firsts, angles, further = [2**62] * 4, [2**60 + 7] * 4, [2**61 + 3, 9, 2**62 + 5]
-    firsts[place], angles[place] = first, angle
-    near_end, near_axis = first != 2**62, angle != 2**60
-    words = Scripted([*firsts, *angles, *further * near_end, *further[::-1] * near_axis], 3, on_host=True)
-    drawn = normals(words, 8).reshape(2, 4).T.tolist()
-    assert words.words == []
-    usual = exactly(Fraction(firsts[place - 1], 2**63), Fraction(angles[place - 1], 2**63))
-    uniform = first + (fraction(further) if near_end else Fraction(0))
-    special = exactly(uniform / 2**63, (angle + (fraction(further[::-1]) if near_axis else Fraction(0))) / 2**63)
-    for at, pair in enumerate(drawn):
-        assert pair == pytest.approx(special if at == place else usual, rel=1e-8, abs=0)
+def test_of_many_pairs_those_next_to_an_end_or_an_axis_are_continued_and_no_others():
+    for first, angle, place in itertools.product([2**62, 12345, 2**63 - 5], [2**60, 2**62 + 5, 2**61 - 5], [0, 1, 3]):
+        firsts, angles, further = [2**62] * 4, [2**60 + 7] * 4, [2**61 + 3, 9, 2**62 + 5]
+        firsts[place], angles[place] = first, angle
+        near_end, near_axis = first != 2**62, angle != 2**60
+        words = Scripted([*firsts, *angles, *further * near_end, *further[::-1] * near_axis], 3, on_host=True)
+        drawn = normals(words, 8).reshape(2, 4).T.tolist()
+        assert words.words == [], (first, angle, place)
+        usual = exactly(Fraction(firsts[place - 1], 2**63), Fraction(angles[place - 1], 2**63))
+        uniform = first + (fraction(further) if near_end else Fraction(0))
+        special = exactly(uniform / 2**63, (angle + (fraction(further[::-1]) if near_axis else Fraction(0))) / 2**63)
+        for at, pair in enumerate(drawn):
+            assert pair == pytest.approx(special if at == place else usual, rel=1e-8, abs=0), (first, angle, place)
 
 
 def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():

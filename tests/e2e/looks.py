@@ -1,0 +1,178 @@
+"""A page in a browser: opened until all of it is there, and looked at: what runs out of it, and what axe finds."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.server import STILL
+
+pytest.importorskip("playwright")
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import FloatRect, Locator, Page, WebSocketRoute, expect
+
+SIZES = ((1366, 768), (1024, 768), (390, 844))
+WIDE, NARROW = SIZES[0], SIZES[-1]
+SHORTEST = 100  # pixels of a slider that a hand can still set
+# Streamlit shows grey bars where the code of a part is still loading, and a chart draws itself after its code has come.
+COMPLETE = """() => {
+    const all = path => [...document.querySelectorAll(path)].filter(each => each.checkVisibility());
+    const fits = plot => {
+        const drawn = plot.querySelector('.main-svg')?.getBoundingClientRect().width;
+        return !plot.clientWidth || Math.abs(drawn - plot.clientWidth) <= 1;
+    };
+    return document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+        && all('h1').length && !all('[data-testid=stSkeleton], [data-stale=true]').length
+        && all('[data-testid=stBidiComponentRegular]').every(e => e.children.length > 1 || e.closest('.st-key-board'))
+        && all('.live-plot').every(fits) && all('[data-testid=stPlotlyChart]').every(e => e.querySelector('.main-svg'))
+        && all('[data-testid=stDataFrame]').every(each => each.querySelector('[role=gridcell]'));
+}"""
+OUTSIDE = """() => {
+    const width = document.documentElement.clientWidth;
+    const shown = document.querySelectorAll('button, input, [data-testid=stSelectbox], table');
+    const scrolls = e => e.closest('[role=region], [data-testid=stMultiSelectTagsContainer]');  // by themselves
+    return [...shown].filter(e => e.getClientRects().length && !scrolls(e) && e.getBoundingClientRect().right > width)
+        .map(e => `${e.tagName} ${e.innerText.slice(0, 40)}`);
+}"""
+SLIDERS = "() => [...document.querySelectorAll('input[type=range]')].map(e => e.getBoundingClientRect().width)"
+IS_DARK = """() => getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor
+    .match(/[0-9]+/g).slice(0, 3).every(each => each < 128)"""
+AT_REST = "() => document.getAnimations().every(each => each.playState !== 'running')"
+NEXT_FRAME = "() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+HEIGHT = """() => Math.max(...[...document.querySelectorAll("[data-testid=stMain], [data-testid=stColumn]")]
+    .map(each => each.scrollHeight + 100))"""  # of the page, and of a column that scrolls by itself
+BARRIERS = """async options => {
+    const {violations} = await axe.run(document, {resultTypes: ["violations"], ...options});
+    return violations.flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) =>
+        `${id}: ${html.slice(0, 200)} ${failureSummary}`));
+}"""
+
+
+def complete(page: Page) -> Page:
+    """The page, once its script has ended and every part of it is drawn in the width that it has."""
+    page.wait_for_selector(STILL)
+    page.wait_for_function(COMPLETE, polling=100)
+    return page
+
+
+def opened(page: Page, url: str) -> Page:
+    """The page, complete at this address."""
+    page.goto(url)
+    return complete(page)
+
+
+def resized(page: Page, size: tuple[int, int]) -> None:
+    """Give the window another size, and wait until the page is drawn for it."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate(NEXT_FRAME)
+    complete(page)
+
+
+def in_theme(page: Page, theme: str) -> None:
+    """Let the browser prefer this theme, and wait until the page has followed."""
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    page.wait_for_function(f"() => ({IS_DARK})() === {'true' if theme == 'dark' else 'false'}")
+
+
+def too_wide(page: Page) -> list[str]:
+    """What runs out of the window, and sliders that are too short for a hand."""
+    sliders = [each for each in page.evaluate(SLIDERS) if each]  # those of shut expanders have no width
+    return page.evaluate(OUTSIDE) + [f"slider of {each} pixels" for each in sliders if each < SHORTEST]
+
+
+def barriers(page: Page, options: dict | None = None) -> list[str]:
+    """What axe finds on the page as it stands."""
+    page.mouse.move(0, 0)  # what the pointer rests on has other colours
+    page.evaluate(NEXT_FRAME)
+    page.wait_for_function(AT_REST)  # what is only half faded in has no contrast yet
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    return page.evaluate(BARRIERS, options or {})
+
+
+def looked_at(page: Page) -> None:
+    """Axe finds nothing on the page, and nothing runs out of it, now and on a phone."""
+    found = {"axe": barriers(complete(page)), "wide": too_wide(page)}
+    resized(page, NARROW)
+    found["narrow"] = too_wide(page)
+    assert not any(found.values()), found
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def box(what: Locator) -> FloatRect:
+    """Where something stands, once it is to be seen: a label is a new element each time its chart is drawn."""
+    while not (found := what.bounding_box()):
+        expect(what).to_be_visible()
+    return found
+
+
+def inside(page: Page, what: Locator) -> bool:
+    """Whether all of it is on the screen."""
+    place, size = box(what), page.viewport_size
+    assert size
+    return place["y"] >= 0 and place["x"] >= 0 and place["y"] + place["height"] <= size["height"]
+
+
+def drag(page: Page, slider: Locator, share: float) -> None:
+    """Take the slider at a fifth of its width, and let go at another share."""
+    place = box(slider)
+    page.mouse.move(place["x"] + 0.2 * place["width"], place["y"] + place["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(place["x"] + share * place["width"], place["y"] + place["height"] / 2, steps=20)
+    page.mouse.up()
+
+
+def moves_of(page: Page) -> list[list[object]]:
+    """What sliders send to the server from now on, each with the number of its message."""
+    values: list[list[object]] = []
+
+    def note(frame: str | bytes) -> None:
+        text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
+        values.extend(json.loads(each)["value"] for each in re.findall(r'\{"event":"moved","value":\[.*?\]\}', text))
+
+    page.on("websocket", lambda socket: socket.on("framesent", note))
+    return values
+
+
+class Wire:
+    """What a tab and its server say to each other from when it is opened: a test may hold it up or let it get lost."""
+
+    def __init__(self, page: Page, lost: Callable[[bytes], bool] = lambda said: False) -> None:
+        self.sent: list[bytes] = []  # to the server, lost or not
+        self.held: list[bytes | str] = []  # from the server
+        self.holding = False
+        self.page, self.lost = page, lost
+        page.route_web_socket(re.compile("stream"), self._between)
+
+    def _between(self, socket: WebSocketRoute) -> None:
+        self.socket, server = socket, socket.connect_to_server()
+
+        def up(message: bytes | str) -> None:
+            self.sent.append(message if isinstance(message, bytes) else message.encode())
+            if not self.lost(self.sent[-1]):
+                server.send(message)
+
+        socket.on_message(up)
+        server.on_message(lambda message: self.held.append(message) if self.holding else socket.send(message))
+
+    def let_one_through(self) -> None:
+        """Let the browser have the next message of the server, once it is there."""
+        while not self.held:
+            self.page.evaluate("() => 0")  # and meanwhile the server may answer
+        self.socket.send(self.held.pop(0))
+        self.page.evaluate("() => new Promise(heard => setTimeout(heard))")
+
+    def release(self) -> None:
+        """Hold up nothing any more."""
+        while self.held:
+            self.socket.send(self.held.pop(0))
+        self.holding = False
+
+
+def saved(page: Page, button: str, within: str = "body") -> Path:
+    """The file that a button brings."""
+    with page.expect_download() as waiting:
+        page.locator(within).get_by_role("button", name=button).click()
+    return waiting.value.path()

@@ -1,0 +1,107 @@
+"""A start button queues nothing that this session began and that is still under way, however often it is clicked."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+
+from dpcore.runs.record import Status
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.controls.faults import UNDER_WAY
+from pages.parts.perturbation import comparison
+from pages.parts.runs import actions, sweep_form
+from pages.parts.train import run_picker
+from tests.pages.perturbation_page import REQUEST
+from tests.pages.train_page import CONFIG, recorded
+
+CONFIGS = [RunConfig(epochs=1), RunConfig(epochs=1, sigma=2.0)]
+Click = Callable[[Store], None]
+BUTTONS: dict[str, Click] = {
+    "runs": lambda store: run_picker.start(store, CONFIGS),
+    "sweep": lambda store: sweep_form._start(store, CONFIGS, ["sigma"], "Sweep"),
+}
+
+
+@pytest.fixture(params=BUTTONS)
+def click(request: pytest.FixtureRequest) -> Click:
+    return BUTTONS[request.param]
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a browser tab keeps and has in its address, without a browser."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+
+
+def test_what_is_queued_or_running_is_not_started_again_and_that_is_said(store: Store, click: Click):
+    click(store)
+    assert run_picker.PROBLEM not in st.session_state
+    click(store)
+    assert st.session_state[run_picker.PROBLEM] == UNDER_WAY
+    store.claim("test:1")
+    click(store)
+    assert len(store.runs()) == len(CONFIGS)
+
+
+def test_what_has_ended_or_is_being_cancelled_is_started_again(store: Store, click: Click):
+    click(store)
+    first, second = (run.id for run in store.runs())
+    store.claim("test:1")
+    store.cancel(first)
+    store.cancel(second)
+    click(store)
+    assert len(store.runs()) == 2 * len(CONFIGS)
+
+
+def test_where_nothing_came_of_a_click_the_next_one_tries_again(
+    store: Store, click: Click, monkeypatch: pytest.MonkeyPatch
+):
+    def full(*values: object) -> list[str]:
+        raise ValueError("the queue is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpcore.runs.within_limits.submit", full)
+        click(store)
+    assert st.session_state[run_picker.PROBLEM] == "the queue is full"
+    click(store)
+    assert len(store.runs()) == len(CONFIGS)
+
+
+def test_other_settings_and_another_seed_are_started_at_once_and_alone(store: Store):
+    run_picker.start(store, CONFIGS[:1])
+    run_picker.start(store, CONFIGS)
+    assert [run.config for run in reversed(store.runs())] == CONFIGS
+    run_picker.start(store, [replace(CONFIGS[0], seed=1)])
+    assert len(store.runs()) == 3
+
+
+def test_of_more_runs_with_secret_seeds_those_that_are_missing_are_started(store: Store):
+    for count in (1, 3, 2):
+        run_picker.start(store, CONFIGS[:1] * count)
+    assert len(store.runs()) == 3
+
+
+def test_runs_of_others_count_for_nothing(store: Store, click: Click):
+    for config in CONFIGS:
+        store.submit(config)
+    click(store)
+    assert len(store.runs()) == 2 * len(CONFIGS)
+
+
+@pytest.mark.parametrize("resume", [run_picker.go_on, lambda store, run: actions._resume(store, [run])])
+def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None]):
+    lost = recorded(store, CONFIG, 40, Status.LOST)
+    for said in (None, UNDER_WAY):
+        resume(store, lost)
+        assert st.session_state.get(run_picker.PROBLEM) == said
+    assert len(store.runs(Status.QUEUED)) == 1
+
+
+def test_a_comparison_that_is_shown_and_under_way_is_not_begun_again(store: Store):
+    for said in (None, UNDER_WAY):
+        comparison.begin(store, REQUEST)
+        assert st.session_state.get(comparison.PROBLEM) == said
+    assert len(store.runs(kind=None)) == 1

@@ -1,0 +1,99 @@
+"""A clock that tests move, and a pool whose rounds they lead: its workers are no processes and do as they are told."""
+
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Any
+
+from dpcore.runs import pool as pool_module
+from dpcore.runs.pool import Pool
+from dpcore.runs.record import Run, Status
+from dpcore.runs.slots import Slots
+from dpcore.runs.store import Store
+
+
+class Clock:
+    """Seconds that pass only where a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def go_on(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Hired:
+    """A worker that notes which signals it gets; it ends where a test ends it, or by SIGKILL."""
+
+    def __init__(self, name: str, slots: Slots, born: float) -> None:
+        self.name, self.slots, self.born = name, slots, born
+        self.busy_since: float | None = None
+        self.dismissed = False
+        self.signals: list[signal.Signals] = []
+        self.process = SimpleNamespace(returncode=None, poll=lambda: self.process.returncode, wait=lambda: None)
+
+    def ends(self, status: int) -> None:
+        self.process.returncode = status
+
+    def kill(self, number: signal.Signals) -> None:
+        self.signals.append(number)
+        if number == signal.SIGKILL:
+            self.ends(-number)
+
+    def dismiss(self) -> None:
+        self.dismissed = True
+        self.kill(signal.SIGTERM)
+
+
+class PoolByHand(Pool):
+    """A pool on a `Clock`; `hired` are all workers that it has ever had."""
+
+    def __init__(self, store: Store, slots: int | None = None, **options: Any) -> None:
+        self.clock, self.hired = Clock(), []
+        super().__init__(store, slots, clock=self.clock, hire=self._hires, **options)
+
+    def _hires(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> Any:
+        self.hired.append(Hired(f"node:{len(self.hired)}", slots, born))
+        return self.hired[-1]
+
+    def is_dead(self, name: str) -> bool:
+        return any(worker.name == name and worker.process.returncode is not None for worker in self.hired)
+
+    @property
+    def waiting(self) -> list[Slots]:
+        """The slots of the workers that wait for a run."""
+        return [worker.slots for worker in self.workers if worker.busy_since is None and not worker.dismissed]
+
+    def after(self, seconds: float, *, silent: bool = False) -> None:
+        """Let time pass, at the end of which all that runs gives a sign of life, then lead a round."""
+        self.clock.go_on(seconds)
+        for run in [] if silent else self.store.runs(Status.RUNNING, kind=None):
+            self.store.beat(run.id)
+        self.round()
+
+    def claims(self, run: str | None = None) -> tuple[Hired, Run]:
+        """Have a waiting worker claim the next run, which the pool then sees."""
+        self.after(60.0)
+        worker = next(each for each in self.workers if each.busy_since is None and not each.dismissed)
+        claimed = self.store.claim(worker.name, worker.slots.count, worker.slots.devices)
+        assert claimed is not None
+        assert run in (None, claimed.id)
+        self.round()
+        return worker, claimed  # type: ignore[return-value]
+
+    def close(self) -> None:
+        """As `Pool.close`, where no thread serves."""
+        self._thread.run = lambda: None  # type: ignore[method-assign]
+        self._thread.start()
+        super().close()
+
+
+def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options: Any) -> PoolByHand:
+    """Such a pool, which has led its first round; whether one of its workers is dead is known by that worker."""
+    pool = PoolByHand(store, slots, **options)
+    monkeypatch.setattr(pool_module, "is_dead", pool.is_dead)
+    pool.round()
+    return pool

@@ -1,0 +1,185 @@
+"""Real worker and server processes: they come, go and are killed, and what they did ends up in the store once."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dpcore.runs import pool as pool_module
+from dpcore.runs.pool import Pool
+from dpcore.runs.record import Status, worker_name
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Evaluated, Finished, Started, Stepped
+from tests.runs.faults.afterwards import note_endings, wrongs
+from tests.runs.live_workers import pid_of, pool_of, processes
+
+Eventually = Callable[..., None]
+ROOT = Path(__file__).parents[2]
+HELD = "tests.runs.faults.stepping:held"  # in the middle, until its home has a file named go
+
+
+@pytest.fixture(autouse=True)
+def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "SPARE", 0.0)
+
+
+def standbys(pool: Pool) -> list[int]:
+    return [worker.process.pid for worker in pool.workers if worker.busy_since is None]
+
+
+def test_runs_are_done_to_their_end_and_a_failure_keeps_its_traceback_and_what_came_before(
+    store: Store, eventually: Eventually
+) -> None:
+    with pool_of(store, "by_seed") as pool:
+        bad, good = store.submit(RunConfig(seed=1)), store.submit(RunConfig(seed=2))
+        eventually(lambda: not store.run(good).active)
+        assert pool.trouble is None
+    failed, done = store.run(bad), store.run(good)
+    assert (failed.status, failed.sequence) == (Status.FAILED, 2)
+    assert (failed.error or "").startswith("Traceback (most recent call last)")
+    assert (failed.error or "").rstrip().endswith("ArithmeticError: the loss of seed 1 is gone")
+    assert [type(event) for _, event in store.tail(good)] == [Started, Stepped, Evaluated, Finished]
+    assert done.status is Status.FINISHED
+    assert done.created <= (done.started or 0) <= (done.ended or 0)
+
+
+def test_a_run_whose_worker_is_killed_ends_bit_for_bit_as_an_undisturbed_one(
+    store: Store, eventually: Eventually
+) -> None:
+    note_endings(store)
+    run = store.submit(RunConfig())
+    with pool_of(store, HELD):
+        eventually(lambda: store.run(run).sequence > 3)
+        os.kill(pid_of(store.run(run)), signal.SIGKILL)
+        (store.home / "go").touch()
+        eventually(lambda: not store.run(run).active)
+    assert wrongs(store, [run]) == []
+
+
+def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Eventually) -> None:
+    with pool_of(store, "long_step"):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active)
+    assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
+
+
+@pytest.mark.long
+def test_a_worker_that_heeds_no_cancellation_is_killed_and_another_waits(store: Store, eventually: Eventually) -> None:
+    with pool_of(store, "stubborn", grace=0.3) as pool:
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        pid = pid_of(store.run(run))
+        store.cancel(run)
+        eventually(lambda: not store.run(run).active)
+        assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
+        eventually(lambda: pid not in processes(store.home))
+        eventually(lambda: standbys(pool))
+
+
+@pytest.mark.long
+def test_a_stopped_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
+    with pool_of(store, "endless", stale=4):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run))
+        pid = pid_of(store.run(run))
+        os.kill(pid, signal.SIGSTOP)
+        eventually(lambda: store.run(run).worker not in (None, worker_name(pid)))
+        eventually(lambda: pid not in processes(store.home))
+        said = store.run(run).sequence
+        eventually(lambda: store.run(run).sequence > said)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("train", ["long_step", "silent"])
+def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(
+    store: Store, eventually: Eventually, train: str
+) -> None:
+    with pool_of(store, train):
+        run = store.submit(RunConfig())
+        eventually(lambda: store.tail(run) if train == "long_step" else store.run(run).status is Status.RUNNING)
+        first = store.run(run).worker
+        os.kill(pid_of(store.run(run)), signal.SIGTERM)
+        eventually(lambda: store.run(run).worker not in (first, None))
+        assert store.run(run).attempts == (train == "long_step")  # one that has said nothing is given back
+
+
+SERVER = """
+import sys, threading
+from dpcore.runs.pool import Pool
+from dpcore.runs.store import Store
+with Store(sys.argv[1]) as store, Pool(store, train=sys.argv[2]):
+    print("serving", flush=True)
+    threading.Event().wait()
+"""
+
+
+@contextmanager
+def server(home: Path, train: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that serves the home, as a server of pages does."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])}
+    command = [sys.executable, "-c", SERVER, str(home), train]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"serving\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
+    store: Store, eventually: Eventually
+) -> None:
+    with server(store.home, "train_doubles:quick") as first:
+        eventually(lambda: processes(store.home))
+        with server(store.home, "train_doubles:quick"):
+            standby = processes(store.home)
+            assert len(standby) == 1
+            first.kill()
+            eventually(lambda: processes(store.home) not in ([], standby))  # a standby ends with its server
+            run = store.submit(RunConfig())
+            eventually(lambda: store.run(run).status is Status.FINISHED)
+
+
+@pytest.mark.long
+def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
+    note_endings(store)
+    with server(store.home, HELD) as serving:
+        run = store.submit(RunConfig())
+        eventually(lambda: len(store.tail(run)) > 2)
+        serving.kill()
+        serving.wait()
+        worker = store.run(run).worker
+        (store.home / "go").touch()
+        eventually(lambda: not store.run(run).active)
+    assert store.run(run).worker == worker
+    assert wrongs(store, [run]) == []
+    eventually(lambda: not processes(store.home))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("local", "Pool"), ("ray", "RayPool")])
+def test_the_process_that_asks_imports_neither_torch_nor_ray(home: Path, name: str, kind: str) -> None:
+    code = """
+import sys
+from dpcore.runs.pool import ensure_pool
+from dpcore.training.config import RunConfig
+pool = ensure_pool()
+run = pool.store.submit(RunConfig())
+pool.store.cancel(run)
+assert pool.store.tail(run) == [] and pool.store.runs()
+pool.close()
+print(type(pool).__name__, [module for module in ("torch", "streamlit", "ray") if module in sys.modules])
+"""
+    environment = {**os.environ, "DPCORE_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    environment |= {"DPCORE_POOL": name, "DPCORE_RAY_ADDRESS": "127.0.0.1:1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
+    assert done.stdout.strip() == f"{kind} []"

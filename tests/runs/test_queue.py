@@ -1,0 +1,350 @@
+"""The queue is fair, agrees with a few lines of Python, and says when a queued run may be expected to begin."""
+
+import itertools
+import math
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from dpcore.runs import expected, queue_order
+from dpcore.runs.expected import (
+    HELD,
+    REPORTS,
+    UNKNOWN,
+    Job,
+    paces_of,
+    said,
+    seconds_for,
+    seconds_left,
+    start_of,
+    starts,
+)
+from dpcore.runs.limits import FILE, Limits, write
+from dpcore.runs.record import Run, Status, checkpoint_path, device_path, worker_name
+from dpcore.runs.resume import resume
+from dpcore.runs.rows import Database, insert, row_of
+from dpcore.runs.slots import Slots
+from dpcore.runs.store import Store
+from dpcore.training.checkpoint_header import Label, write_label
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
+from dpcore.training.perturbation.request import Request
+from dpcore.training.plan import plan
+from tests.runs.test_worker import Counting, counting  # noqa: F401
+
+SHORT, LONG = RunConfig(epochs=1.0), RunConfig(epochs=8.0)
+
+
+def _long_one_cut_off(store: Store, saved: int) -> Run:
+    """A long run that is running and has saved a checkpoint so late."""
+    store.submit(LONG)
+    run = store.claim("here:1")
+    assert run is not None
+    for event in (
+        Started(10_000, plan(LONG).steps, LONG.q, "cpu", 9, ""),
+        Stepped(saved, 1.0, 1.0, 0.5, (0.1,) * 5, 9),
+    ):
+        store.append(run.id, event)
+    store.append(run.id, Checkpointed(saved))
+    path = checkpoint_path(store.home, run.id)
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "wb") as file:
+        write_label(file, Label(saved, LONG.chosen(), {}, "", ""))
+    return store.run(run.id)
+
+
+@pytest.mark.parametrize("saved", [plan(LONG).steps - 1, 1], ids=["little is left", "much is left"])
+def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store, saved: int) -> None:
+    run = _long_one_cut_off(store, saved)
+    store.end(run.id, Status.LOST)
+    rest = resume(store, run.id)
+    short = store.submit(SHORT)
+    assert store.queue() == ([rest, short] if saved > 1 else [short, rest])
+    for each in (rest, short):
+        store.cancel(each)
+    run = _long_one_cut_off(store, saved)
+    store.append(run.id, Stepped(plan(LONG).steps - 1, 1.0, 1.0, 0.5, (0.1,) * 5, 9))  # these steps are taken again
+    store.recover(store.run(run.id), "gone")
+    short = store.submit(SHORT)
+    assert store.queue() == ([run.id, short] if saved > 1 else [short, run.id])
+
+
+def test_a_comparison_of_many_fits_goes_behind_short_runs_and_one_of_few_before(store: Store) -> None:
+    many = store.submit(Request(seeds=100, steps=10_000))
+    short = store.submit(SHORT)
+    few = store.submit(Request(methods=("output",), epsilons=(1.0,), seeds=1))
+    assert store.queue() == [few, short, many]
+
+
+def test_nothing_is_claimed_while_the_queue_is_paused(store: Store) -> None:
+    run = store.submit(SHORT)
+    store.post("paused", "1")
+    assert store.claim("here:1") is None
+    assert store.run(run).position == 1
+    store.post("paused", None)
+    assert store.claim("here:1") is not None
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_worker_claims_only_what_asks_for_its_devices_and_counts_only_that(store: Store) -> None:
+    on_cpu, anywhere, third = (store.submit(RunConfig(device=device)) for device in ("cpu", "auto", "cuda"))
+    job = store.submit(Counting(3))  # one that names no device needs no other than the processor
+    for worker, limit, devices, run in (
+        ("gpu:1", 1, ("auto", "cuda"), anywhere),
+        ("gpu:2", 1, ("auto", "cuda"), None),
+        ("cpu:1", 1, ("cpu",), job),
+        ("gpu:2", 2, ("auto", "cuda"), third),
+        ("gpu:3", 9, ("auto", "cuda"), None),
+        ("cpu:2", 1, ("cpu",), None),
+        ("cpu:2", 9, ("cpu",), on_cpu),
+    ):
+        claimed = store.claim(worker, limit, devices)
+        assert (claimed and claimed.id) == run, (worker, limit)
+
+
+def test_what_sqlite_does_for_a_waiting_run_does_not_grow_with_the_queue(store: Store) -> None:
+    rows = [row_of("", config, "", None, None, None) for config in (SHORT, LONG)]
+    with store.writing() as db:
+        for number in range(20_000):  # half of them have ended
+            ended = {"status": Status.FINISHED, "started": float(number)} if number % 2 else {}
+            insert(db, rows[number % 3 % 2] | {"id": str(number), "owner": f"owner {number % 101}", **ended})
+    for look in (queue_order.in_order, queue_order.first, lambda db: queue_order.first(db, ("auto", "cuda"))):
+        assert _instructions(store, look) < 10_000 * 100  # asked run by run, an owner costs hundreds
+
+
+def _instructions(store: Store, look: Callable[[Database], object]) -> int:
+    """How many instructions SQLite's virtual machine runs to answer, to the next thousand."""
+    thousands = []
+    with store.reading() as db:
+        db.set_progress_handler(lambda: thousands.append(1), 1000)
+        assert look(db)
+        db.set_progress_handler(None, 0)
+    return 1000 * len(thousands)
+
+
+def _expected(queued: list[dict], running: list[str], last: dict[str, float]) -> list[str]:
+    """The order of the queue, worked out run by run."""
+    keys = {}
+    for owner, runs in itertools.groupby(sorted(queued, key=lambda run: run["owner"]), key=lambda run: run["owner"]):
+        for turn, run in enumerate(sorted(runs, key=lambda run: (run["cost"], run["number"]))):
+            waiting_since = max(run["created"], last.get(owner, 0.0))
+            keys[run["id"]] = (turn + running.count(owner), waiting_since, run["number"])
+    return sorted(keys, key=keys.__getitem__)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_is_that_of_a_few_lines_of_python(store: Store, seed: int) -> None:
+    choose, queued, running, last = random.Random(seed), [], [], {}
+    for number in range(60):
+        if choose.random() < 0.6 or not queued:
+            owner, config = choose.choice("abcde"), choose.choice([SHORT, LONG, RunConfig(epochs=3.0)])
+            run = store.submit(config, owner=owner)
+            cost = plan(config).steps * config.batch
+            queued.append(
+                {"id": run, "owner": owner, "cost": cost, "number": number, "created": store.run(run).created}
+            )
+        elif choose.random() < 0.5 or not running:
+            claimed = store.claim("here:1", 99)
+            assert claimed
+            assert claimed.id == _expected(queued, [run.owner for run in running], last)[0]
+            queued = [run for run in queued if run["id"] != claimed.id]
+            running.append(claimed)
+            last[claimed.owner] = claimed.started or 0.0
+        else:
+            store.end(running.pop(choose.randrange(len(running))).id, Status.FINISHED)
+        expected = _expected(queued, [run.owner for run in running], last)
+        assert store.queue() == expected
+        assert {run.id: run.position for run in store.runs(Status.QUEUED)} == {
+            run: position for position, run in enumerate(expected, 1)
+        }
+
+
+STEPS = plan(RunConfig()).steps
+LIKE, MODEL = ("narrow",), ("wide",)
+
+
+@pytest.fixture(autouse=True)
+def _asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "KEPT", -1.0)
+
+
+def _jobs(*amounts: float, device: str = "cpu") -> list[Job]:
+    return [Job(f"{device} {place}", device, (LIKE, MODEL), amount) for place, amount in enumerate(amounts)]
+
+
+def _simulated(queued: Sequence[float], running: Sequence[float], slots: int) -> list[float]:
+    """When each begins, second by second."""
+    left, found, now = list(running), [], 0
+    for amount in queued:
+        while len(left) >= slots:
+            now += 1
+            left = [each - 1 for each in left if each > 1]
+        found.append(float(now))
+        left.append(amount)
+    return found
+
+
+def test_starts_are_those_of_a_simulation_second_by_second() -> None:
+    queued = [3.0, 1.0, 7.0, 2.0, 2.0, 5.0]
+    for slots in (1, 2, 3):
+        for running in ([], [4.0], [4.0, 9.0, 2.0]):
+            now = [Job(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)]
+            found = starts(_jobs(*queued), now, {LIKE: 1.0}, (Slots(slots),))
+            assert list(found.values()) == _simulated(queued, running, slots), (slots, running)
+
+
+def test_runs_for_the_gpu_do_not_wait_for_those_on_the_processor() -> None:
+    slots = Slots(1, ("auto", "cuda")), Slots(1, ("cpu", "mps"))
+    queued = [*_jobs(10, 10), *_jobs(3, 3, device="auto")]
+    found = starts(queued, _jobs(100, device="cuda"), {LIKE: 1.0}, slots)
+    assert found == {"cpu 0": 0.0, "cpu 1": 10.0, "auto 0": 100.0, "auto 1": 103.0}
+
+
+def test_behind_a_run_like_which_none_was_here_no_start_is_known_unless_another_slot_is() -> None:
+    unknown, known = Job("u", "cpu", ((1,), (2,)), 5.0), _jobs(4.0, 4.0)
+    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(1),)).values()) == [0.0, math.inf, math.inf]
+    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(2),)).values()) == [0.0, 0.0, 4.0]
+
+
+def test_the_pace_is_that_of_the_latest_runs_alike_else_of_the_same_model() -> None:
+    past = [Job("", "", (LIKE, MODEL), 0.0, pace) for pace in (2.0, 4.0, 3.0, 3.0, 2.0, 900.0)]
+    paces = paces_of([*past, Job("", "", (("other",), MODEL), 0.0, 1.0)])
+    assert paces == {LIKE: 3.0, MODEL: 3.0, ("other",): 1.0}
+    assert seconds_left(Job("", "", (("new",), MODEL), 6.0), paces) == 2.0
+    assert seconds_left(Job("", "", (LIKE,), 6.0, pace=6.0), paces) == 1.0  # its own says more
+    assert seconds_left(Job("", "", (("new",),), 6.0), paces) == math.inf
+
+
+def test_a_start_is_said_in_words_that_change_now_and_then_only() -> None:
+    assert [said(seconds) for seconds in (0, 12, 59, 61, 3599, 3700, 200_000)] == [
+        "starts in a moment",
+        "starts in about 20 s",
+        "starts in about 60 s",
+        "starts in about 1 min",
+        "starts in about 60 min",
+        "starts in about 1 h",
+        "starts in about 2 days",
+    ]
+
+
+def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008
+    run = store.submit(config, worker=worker_name(os.getpid()))
+    store.append(run, Started(config.examples, plan(config).steps, config.q, "cpu", 1, ""))
+    store.append(run, Finished(plan(config).steps, seconds, 0.5))
+    store.end(run, Status.FINISHED)
+
+
+def test_a_first_run_starts_in_a_moment_and_of_the_next_it_is_said_that_nothing_is_known(store: Store) -> None:
+    first, second = store.submit(RunConfig()), store.submit(RunConfig())
+    assert start_of(store, first) == "starts in a moment"
+    assert start_of(store, second) == UNKNOWN
+    assert start_of(store, "none") == ""
+
+
+def test_a_start_follows_from_runs_that_have_finished_here_and_from_how_far_the_one_is_that_runs(store: Store) -> None:
+    _recorded(store, 120.0)
+    running, first, second = (store.submit(RunConfig()) for _ in range(3))
+    assert start_of(store, second) == "starts in about 4 min"
+    assert store.claim("here:1")
+    assert start_of(store, running) == ""
+    assert start_of(store, first) == "starts in about 2 min"
+    store.append(running, Started(1, STEPS, 0.5, "cpu", 1, ""))
+    store.append(running, Stepped(STEPS // 2, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), STEPS / 600))
+    assert start_of(store, first) == "starts in about 5 min"
+    assert start_of(store, second) == "starts in about 8 min"  # by the mean pace of the run now and the one before
+
+
+def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_before_one(store: Store) -> None:
+    config = RunConfig(batch=250, epochs=1.0)
+    assert seconds_for(store, config) is None
+    _recorded(store, 10.0, config)
+    assert seconds_for(store, replace(config, epochs=3.0)) == pytest.approx(30.0)
+    for other in ({"model": "mlp"}, {"private": False}, {"device": "cpu"}, {"optimizer": "adam"}):
+        assert seconds_for(store, RunConfig(**other)) is None
+    other = replace(config, dataset="fashion_mnist")
+    assert seconds_for(store, other) == pytest.approx(10.0)  # as long as with other data, before one of these
+    _recorded(store, 70.0, other)
+    assert seconds_for(store, other) == pytest.approx(70.0)
+    assert seconds_for(store, config) == pytest.approx(10.0)
+
+
+def test_the_pace_of_a_run_that_runs_is_the_median_of_its_latest_reports(store: Store) -> None:
+    running, waiting = store.submit(RunConfig()), store.submit(RunConfig())
+    assert store.claim("here:1")
+    rate = STEPS / 600
+    for step in range(1, 2 * REPORTS + 1):
+        pace = 1e-6 if step <= REPORTS else 1e6 if step == 2 * REPORTS else rate  # the first are no longer looked at
+        store.append(running, Stepped(step, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), pace))
+    store.append(running, Evaluated(STEPS // 2, 1.0, 0.5, 1.0, (0.5,) * 10))
+    assert start_of(store, waiting) == "starts in about 5 min"
+    assert seconds_for(store, RunConfig()) == pytest.approx(600.0)
+
+
+def test_a_run_that_waits_again_counts_with_what_is_left_behind_its_checkpoint(store: Store) -> None:
+    _recorded(store, 1200.0)
+    ahead = store.submit(RunConfig(), owner="a")
+    behind = store.submit(RunConfig(), owner="b")
+    assert start_of(store, behind) == "starts in about 20 min"
+    assert store.claim("gone:1")
+    for event in (
+        Started(1, STEPS, 0.5, "cpu", 1, ""),
+        Checkpointed(STEPS // 2),
+        Stepped(STEPS - 1, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 1.0),  # which is taken again
+    ):
+        store.append(ahead, event)
+    store.recover(store.run(ahead), "gone")
+    assert start_of(store, store.submit(RunConfig(), owner="c")) == "starts in about 30 min"
+
+
+def test_comparisons_ahead_count_with_the_time_that_such_took(store: Store) -> None:
+    done = store.submit(Request(), worker=worker_name(os.getpid()))
+    with store.writing() as db:
+        db.execute("UPDATE runs SET started = 1000, ended = 1600, status = 'finished' WHERE id = ?", (done,))
+    store.submit(Request(), owner="a")
+    assert start_of(store, store.submit(RunConfig(), owner="b")) == "starts in about 10 min"
+
+
+def test_more_slots_bring_a_start_forward_and_a_bad_file_of_limits_hides_none(store: Store) -> None:
+    _recorded(store, 600.0)
+    _first, second = store.submit(RunConfig()), store.submit(RunConfig())
+    assert start_of(store, second) == "starts in about 10 min"
+    write(store.home, Limits(cpu_slots=2))
+    assert start_of(store, second) == "starts in a moment"
+    (store.home / FILE).write_text("cpu_slots = 0")
+    assert start_of(store, second) == "starts in about 10 min"
+    device_path(store.home).write_text("cuda")
+    (store.home / FILE).unlink()
+    on_cpu = store.submit(RunConfig(device="cpu"))
+    assert start_of(store, on_cpu) == "starts in a moment"
+
+
+def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_keeps_nobody_from_knowing(
+    store: Store,
+) -> None:
+    _recorded(store, 120.0)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET cost = 0")
+    assert seconds_for(store, RunConfig()) == pytest.approx(120.0)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET origin = ?", ('{"imported": "2026-11-22"}',))
+    run = store.submit(RunConfig())
+    assert start_of(store, store.submit(RunConfig())) == UNKNOWN
+    assert seconds_for(store, RunConfig()) is None
+    with store.writing() as db:
+        db.execute("UPDATE runs SET plan = NULL, settings = '{}', status = 'finished'")
+    run = store.submit(RunConfig())
+    assert start_of(store, run) == "starts in a moment"
+    store.post("paused", "1")
+    assert start_of(store, run) == HELD
+
+
+def test_everybody_who_asks_within_a_second_gets_one_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "KEPT", math.inf)
+    runs = [store.submit(RunConfig()) for _ in range(3)]
+    looked = []
+    monkeypatch.setattr(store, "queue", lambda: looked.append(1) or runs)
+    assert [start_of(store, run) for run in runs * 10][:3] == ["starts in a moment", UNKNOWN, UNKNOWN]
+    assert looked == [1]
