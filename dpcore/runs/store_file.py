@@ -106,8 +106,8 @@ def opened(path: Path) -> sqlite3.Connection:
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
     """The schema's version, or 0 for an empty database; StoreError for what this program cannot have made."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    tables = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
+    both = "SELECT user_version, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_user_version"
+    version, tables = db.execute(both).fetchone()  # one statement: between two another process may make the store
     if 1 <= version <= VERSION or (version == 0 and tables == 0):
         return version
     raise StoreError(

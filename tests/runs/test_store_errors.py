@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,25 @@ def test_what_is_no_store_of_this_version_is_named_and_left_as_it_is(tmp_path: P
             store.submit(RunConfig())
         assert path.read_bytes() == left, words
         assert [file.name for file in path.parent.iterdir()] == [FILE], words
+
+
+def test_a_store_that_another_process_makes_between_two_statements_is_opened(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = []
+
+    class Overtaken(sqlite3.Connection):
+        def execute(self, *words: str) -> sqlite3.Cursor:
+            if len(statements) == 1:
+                monkeypatch.undo()
+                Store(home).close()
+            statements.append(words)
+            return super().execute(*words)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Overtaken))
+    with Store(home) as store:
+        assert store.runs() == []
+    assert len(statements) > 1
 
 
 def test_a_missing_directory_is_made_and_a_place_where_there_can_be_none_is_named(tmp_path: Path) -> None:
