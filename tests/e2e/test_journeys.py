@@ -73,7 +73,10 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     looked_at(tab)
 
 
-DRAWN = "document.querySelector('.st-key-accuracy_chart .live-plot')?.data?.[0].x"  # epochs of the first curve
+DRAWN = """() => {  // epochs of the first curve, once it is whole
+    const epochs = document.querySelector('.st-key-accuracy_chart .live-plot')?.data?.[0]?.x;
+    return Math.abs(epochs?.at(-1) - 3) < 0.1 ? [...epochs] : null;
+}"""
 
 
 def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab: Page, app: Server):
@@ -84,8 +87,7 @@ def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab
         tab.wait_for_url(re.compile("run="))
         progress = tab.get_by_test_id("stProgress")
         expect(progress).to_contain_text("finished at step")
-        tab.wait_for_function(f"() => Math.abs({DRAWN}?.at(-1) - 3) < 0.1")
-        drawn = tab.evaluate(f"() => {DRAWN}")
+        drawn = tab.wait_for_function(DRAWN).json_value()
         assert drawn == sorted(drawn)
         (run,) = {run.id for run in store.runs()} - before
         assert in_address(tab, "run") == [run]
