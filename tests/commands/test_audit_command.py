@@ -1,4 +1,4 @@
-"""`python -m dpcore audit`: a line for each audit, or one JSON object; recorded, and shown again by its id."""
+"""`python -m dpcore audit`: one JSON object; recorded, and shown again by its id."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Downloads: the order of the places, what is checked, what is said; no network."""
+"""Downloads: what is checked, what is said; no network."""
 
 import os
 import re

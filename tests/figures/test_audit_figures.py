@@ -9,7 +9,7 @@ from scipy.stats import norm
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
-from dpcore.figures.audit_line import BROKEN, Claimed, Shown, audit_line_figure
+from dpcore.figures.audit_line import BROKEN, Claimed, Shown, audit_line_alt, audit_line_figure
 from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -50,6 +50,12 @@ def test_what_is_wrong_is_red_and_what_is_infinite_stands_at_the_right_end() -> 
     assert named(figure, SHOWN[0].words).x[0] == max(each.x[0] for each in figure.data[1:])
     kept = audit_line_figure(SHOWN[1:], CERTIFIED, CLAIMED[1:], "Certified")
     assert BROKEN not in [each.marker.color for each in kept.data]
+
+
+def test_the_line_in_words_names_every_number() -> None:
+    told = audit_line_alt(SHOWN, "Certified: 2.5 to 2.6", CLAIMED)
+    assert all(each.words in told for each in (*SHOWN, *CLAIMED))
+    assert "nothing" in audit_line_alt([], "", [])
 
 
 def test_the_roc_lies_in_its_band_and_the_certified_curve_is_that_of_theory() -> None:

@@ -1,4 +1,4 @@
-"""Paper 002 against oracles that share no code with the package, and what its entries, figures and findings say."""
+"""Paper 002 against oracles that share no code with the package, and what its entries and figures say."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The ladders of the best accuracies: what each rung costs, and that they differ in what they say they do."""
+"""The ladders of the best accuracies: what each rung costs, that no two runs are alike, and the records they keep."""
 
 import pytest
 

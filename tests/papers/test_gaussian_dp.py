@@ -1,4 +1,4 @@
-"""Paper 004 against oracles that share no code with the package, and what its entries, figures and findings say."""
+"""Paper 004 against oracles that share no code with the package, and what its entries and notes say."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Paper 003's comparisons: powers of n and Delta, and what its formula's noise promises for one row."""
+"""Paper 003's table of noises: each formula as it is printed, and the noise that keeps what is promised."""
 
 import math
 from dataclasses import replace

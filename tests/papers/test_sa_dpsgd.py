@@ -1,4 +1,4 @@
-"""Paper 001's accounting: Theorem 1, the saving of Table 3, and the exact cost of rejected proposals."""
+"""Paper 001's accounting: Theorem 1, what it affords, and the exact cost of rejected proposals."""
 
 import itertools
 import math

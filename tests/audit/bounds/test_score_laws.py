@@ -10,7 +10,8 @@ from scipy import stats
 from dpcore.audit.bounds import score_laws as score_laws_module
 from dpcore.audit.bounds.families import NoiseFamily
 from dpcore.audit.bounds.guesses import ranked
-from dpcore.audit.bounds.limits import expected_guesses, most_of_one_run
+from dpcore.audit.bounds.limits import expected_guesses, expected_of_one_run, most_of_one_run
+from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.audit.bounds.one_run import audit_one_run, one_run_p_value
 from dpcore.audit.bounds.one_run_tradeoff import audit_tradeoff
 from dpcore.audit.bounds.score_laws import ScoreLaws, score_laws, step_score
@@ -113,6 +114,13 @@ def test_nobody_shows_more_than_the_limit() -> None:
     assert audit_one_run(included * 1.0, included, DELTA).epsilon <= perfect.epsilon
     for less in (100, 200, 299):
         assert one_run_p_value(300, less, less, perfect.epsilon, DELTA) >= 0.05 * (1 - 1e-3)
+
+
+def test_more_canaries_are_expected_to_show_more_but_less_than_it_costs() -> None:
+    laws = score_laws(WHOLE)
+    found = [expected_of_one_run(laws, each, DELTA) for each in (200, 1000, 5000)]
+    assert [each.epsilon for each in found] == sorted(each.epsilon for each in found)
+    assert found[-1].epsilon < lower_epsilon(WHOLE, DELTA)
 
 
 # Simulated elsewhere with other numbers of guesses: one run .92, its f-DP form 1.57, Clopper and Pearson .87 at 5,000
