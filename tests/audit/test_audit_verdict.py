@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.audit.bounds.binomial import two_sided
-from dpcore.audit.bounds.influence import audit_influence
 from dpcore.audit.bounds.noise import audit_noise
-from dpcore.audit.events import Judged
 from dpcore.audit.exact_findings import ALLOWED, audit_gradients, audit_history, audit_releases
 from dpcore.audit.verdict import claimed_band, holm, judged, measured
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -107,9 +105,3 @@ def test_a_release_that_is_not_charged_is_certain_and_costs_its_epsilon() -> Non
     assert fewer.epsilon is None
     assert fewer.shows == "50 noisy sums were released and 60 are charged."
     assert audit_releases(WHOLE, None, DELTA).rejected
-
-
-def test_a_verdict_is_plain() -> None:
-    verdict = judged([measured("clipping", audit_influence([2.0], WHOLE, DELTA))], WHOLE, DELTA, 0.95)
-    assert Judged(**{**asdict(verdict)}) == verdict
-    assert json.dumps(asdict(verdict), allow_nan=False)

@@ -4,7 +4,6 @@ import itertools
 import json
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -54,18 +53,6 @@ def test_every_broken_trainer_has_settings_for_whatever_is_asked_for() -> None:
         trained = AuditRequest(config, name, canaries=0).trained
         assert trained.seed == config.seed, (name, config)
         assert (trained.dataset, trained.model) == (config.dataset, config.model), (name, config)
-
-
-def test_it_is_called_by_what_is_trained_and_by_whom() -> None:
-    assert AuditRequest().title == "Audit of MNIST cnn, SGD, sigma 1.23"
-    assert replace(AuditRequest(), trainer="no_noise").title.endswith(": No noise")
-
-
-def test_every_name_is_there_and_no_other() -> None:
-    assert sorted(audit.__all__) == sorted(audit.HOME_OF)
-    assert all(getattr(audit, name) is not None for name in audit.__all__)
-    with pytest.raises(AttributeError, match="audits"):
-        _ = audit.audits
 
 
 def test_requests_statistics_and_trainers_are_there_without_torch() -> None:

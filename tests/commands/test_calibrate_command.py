@@ -66,15 +66,6 @@ def test_a_schedule_is_solved_for_its_first_sigma(capsys: Output) -> None:
     assert float(ACCOUNTANTS["rdp"].curve(mechanism, 1000, 1e-5).epsilon[0]) == found["epsilon"] <= 3
 
 
-def test_the_text_says_the_answer_its_kind_and_its_verdict(capsys: Output) -> None:
-    assert main([*SIGMA, "--accountant", "gdp", "--examples", "60000"]) == 0
-    first, second, verdict = capsys.readouterr().out.splitlines()
-    assert first.startswith("sigma = 1.54")
-    assert second.startswith("epsilon=3 ")
-    assert "of 3 at delta=1e-05 (gdp, approximate); sigma=1.5" in second
-    assert verdict.startswith("Claims more privacy than there is: ")
-
-
 def test_what_the_text_spends_is_never_rounded_below_the_bound_nor_past_the_target(capsys: Output) -> None:
     for target in (".0301", ".73", "2.99999"):
         given = [*SIGMA, "--steps", "1000", "--target-epsilon", target]
@@ -82,12 +73,6 @@ def test_what_the_text_spends_is_never_rounded_below_the_bound_nor_past_the_targ
         assert main(given) == 0
         text = capsys.readouterr().out.splitlines()[1].partition("=")[2].split()[0]
         assert exact <= float(text) <= float(target)
-
-
-def test_warnings_are_told_and_do_not_fail(capsys: Output) -> None:
-    found = printed(capsys, [*SIGMA, "--steps", "10050", "--examples", "100000"])
-    assert "delta = 1e-5 is not below 1/n = 1e-5" in found["note"]
-    assert "10050 steps are 100.5 epochs" in found["note"]
 
 
 BAD = {  # questions that have no answer, or an option that would change nothing; test_bad_input.py has the others
@@ -109,14 +94,3 @@ def test_a_question_without_an_answer_says_why_and_an_incomplete_one_what_is_mis
         at = SIGMA.index(missing)
         assert main(SIGMA[:at] + SIGMA[at + 2 :]) == 2
         assert missing in capsys.readouterr().err
-
-
-def test_what_lies_past_the_last_number_is_not_said_to_overshoot(capsys: Output) -> None:
-    question = "calibrate --solve steps --target-advantage .5 --q .001 --sigma .1 --schedule exponential --rate .1"
-    words = [*question.split(), "--level-steps", "1"]
-    found = printed(capsys, words)
-    assert (found["answer"], found["beyond"]) == (7, None)
-    assert main(words) == 0
-    out = capsys.readouterr().out
-    assert "overshoots" not in out
-    assert "Past steps=7 there is no number" in out

@@ -4,13 +4,10 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from dpcore.__main__ import main
-from dpcore.figures.epsilon import POINTS, epochs_at, epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
@@ -38,26 +35,6 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: Output) -> None:
     assert all(len(curve["epsilon"]) == 100 for curve in curves.values())
 
 
-def test_its_steps_are_those_of_a_chart(capsys: Output) -> None:
-    for steps in (7, 100, 101, 12_345):
-        given = ["--q", ".01", "--sigma", "4", "--steps", str(steps), "--delta", "1e-5", "--accountant", "gdp"]
-        found = printed(capsys, ["epsilon", *given, "--points", str(POINTS - 1)])
-        mechanism = Mechanism.constant(0.01, 4.0, steps)
-        figure = epsilon_figure(mechanism, 1e-5, accountants=["gdp"])
-        drawn: Any = next(figure.select_traces({"name": ACCOUNTANTS["gdp"].title}))
-        grid = np.array(sorted({1, *found["steps"]}))  # a chart begins at the first step
-        assert np.array_equal(drawn.x, epochs_at(mechanism, grid))
-        assert drawn.y[-len(found["steps"]) :].tolist() == found["accountants"]["gdp"]["epsilon"]
-
-
-def test_accountants_and_points_can_be_chosen_but_no_more_points_than_steps(capsys: Output) -> None:
-    chosen = ["--accountant", "zcdp", "--accountant", "rdp", "--accountant", "zcdp", "--points", "4"]
-    found = printed(capsys, HEADLINE + chosen)
-    assert list(found["accountants"]) == ["zcdp", "rdp"]
-    assert found["steps"] == [2500, 5000, 7500, 10_000]
-    assert printed(capsys, [*HEADLINE, "--steps", "3", "--accountant", "naive"])["steps"] == [1, 2, 3]
-
-
 def test_infinity_is_null_and_explained(capsys: Output) -> None:
     arguments = ["epsilon", "--q", ".9", "--sigma", "5", "--steps", "10", "--delta", "1e-5"]
     zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"]["zcdp"]
@@ -72,28 +49,6 @@ def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: Output) -> None:
     found = printed(capsys, HEADLINE + schedule)
     assert (found["schedule"], found["rate"], found["level_steps"]) == ("exponential", 0.02, 100)
     assert found["accountants"]["rdp"]["epsilon"][-1] > 2 * golden.ABADI_RDP.epsilon
-
-
-def test_the_table_ends_with_a_verdict_on_each_line(capsys: Output) -> None:
-    assert main(HEADLINE) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("epsilon after 10000 steps\n")
-    lines = {line.split()[0]: line for line in out.splitlines()[1:]}
-    assert set(lines) == set(ACCOUNTANTS)
-    assert " 1.26 " in lines["moments"]
-    assert "loose" in lines["moments"]
-    assert "Certified" in lines["pld"]
-
-
-@pytest.mark.parametrize("alone", [["--accountant", "gdp"], pytest.param([], marks=pytest.mark.long)])
-def test_huge_and_infinite_numbers_are_short_and_explained_once(capsys: Output, alone: list[str]) -> None:
-    for sigma in (".05", ".01", "1e-3"):
-        assert main(["epsilon", "--q", ".01", "--sigma", sigma, "--steps", "1000", "--delta", "1e-5", *alone]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert max(map(len, lines)) < 240
-        assert max(line.lower().count("because") for line in lines) <= 1
-        for line in lines[1:]:
-            assert ("infinite" in line) == ("n/a, because" in line)
 
 
 def test_the_table_does_not_round_a_bound_down(capsys: Output) -> None:
@@ -132,12 +87,6 @@ def test_every_sampler_gives_both_ends_at_every_horizon(capsys: Output) -> None:
         assert (drawn["epsilon"], drawn["lower"]) == (expected.epsilon.tolist(), expected.lower.tolist()), name
 
 
-def test_poisson_batches_may_have_a_schedule(capsys: Output) -> None:
-    schedule = ["--schedule", "exponential", "--rate", ".1", "--accountant", "pld"]
-    found = printed(capsys, [*SETTING, *schedule, "--sampler", "poisson"])
-    assert found["sampler"]["epsilon"] == found["accountants"]["pld"]["epsilon"]
-
-
 def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: Output) -> None:
     found = printed(capsys, [*SETTING, "--bands", "4", "--points", "4"])
     plain = ["epsilon", "--q", ".4", "--sigma", "1", "--steps", "5", "--delta", "1e-5", "--accountant", "rdp"]
@@ -145,10 +94,3 @@ def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: Output)
     assert (found["bands"], found["q"], found["steps"]) == (4, 0.1, [5, 10, 15, 20])
     curve = expected["accountants"]["rdp"]["epsilon"]
     assert found["accountants"]["rdp"]["epsilon"] == [curve[rounds - 1] for rounds in (2, 3, 4, 5)]
-
-
-def test_the_table_names_sampler_and_adjacency(capsys: Output) -> None:
-    assert main([*SETTING, "--sampler", "shuffle"]) == 0
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert "Shuffled every epoch, zero-out: epsilon 6.3" in last
-    assert "do not hold" in last

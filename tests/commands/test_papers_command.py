@@ -59,27 +59,6 @@ def test_each_number_is_one_object_with_ours_the_proven_bound_and_the_verdict(ca
     assert (untrained["verdict"], untrained["ours"], untrained["theirs"]) == ("untrained", None, 95.0)
 
 
-@pytest.mark.usefixtures("dummy")
-def test_the_table_shows_numbers_as_printed_bounds_on_the_safe_side_and_why_below(capsys) -> None:
-    lines = text_of(capsys, "--paper", "900").splitlines()
-    assert lines[0] == "900  A dummy. nowhere"
-    assert lines[1].split() == ["place", "quantity", "theirs", "ours", "at", "least", "verdict"]
-    first = next(line.split() for line in lines if line.startswith("Table 1"))
-    assert first == ["Table", "1", "epsilon", "4.38", "4.378", "4.377", "reproduced"]
-    assert lines[3].strip() == "Neumann's."
-    assert "95.0 %" in lines[-1]
-    assert lines[-1].endswith("untrained")
-    assert max(map(len, lines)) <= 120
-
-
-@pytest.mark.usefixtures("dummy")
-def test_several_papers_are_printed_in_the_order_asked_for_each_once(capsys) -> None:
-    found = listed(capsys, "--paper", "004", "--paper", "900", "--paper=004")
-    assert list(dict.fromkeys(each["paper"] for each in found)) == ["004", "900"]
-    assert sum(each["paper"] == "900" for each in found) == 4
-    assert main(["papers", "--paper", "900", "--paper", "404"]) == 2
-
-
 def test_without_a_choice_every_number_of_every_paper_is_printed(capsys) -> None:
     found = listed(capsys)
     assert [(each["paper"], each["place"], each["quantity"]) for each in found] == [

@@ -48,18 +48,3 @@ def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_se
     assert line.endswith(f" {mean:.3g} +- {spread:.3g}")
     assert line.count(" +- ") == 2
     assert "spends its epsilon anew" in last
-
-
-def test_a_delta_that_protects_nobody_is_said(capsys) -> None:
-    notes = printed(capsys, [*SMALL, "--method", "output", "--delta", ".1"])["data"]["notes"]
-    assert any("not below 1/n" in note for note in notes)
-
-
-def test_learning_that_leaves_the_numbers_is_a_sentence_and_the_other_methods_are_shown(capsys) -> None:
-    more = ["--method", "output", "--method", "input", "--rate", "1e6", "--steps", "2000", "--regulariser", ".5"]
-    output, rows = printed(capsys, [*SMALL, *more])["results"]
-    assert "lower the step size" in output["reason"]
-    assert rows["epsilon"] == 1.0
-    assert main([*SMALL, *more, "--epsilon", "4"]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("output")]
-    assert [line.split(":")[0].split() for line in lines] == [["output", "n/a", "at", "epsilon", each] for each in "14"]

@@ -81,23 +81,6 @@ def test_json_is_json_where_an_older_version_stored_what_is_not(home: Path, caps
         assert (last["loss"], last["per_class"][8:], last["accuracy"]) == (None, [0.5, None], 0.625)
 
 
-def test_cancel_says_what_became_of_the_run(home: Path, capsys: Output) -> None:
-    with Store(home) as store:
-        running, queued = _claimed(store), store.submit(RunConfig())
-        assert main(["runs", "cancel", running]) == 0
-        assert main(["runs", "cancel", queued]) == 0
-        assert main(["runs", "cancel", queued]) == 0
-        assert main(["runs", "cancel", running, "--json"]) == 0
-        *lines, last = capsys.readouterr().out.splitlines()
-        assert lines == [
-            f"Run {running} is cancelling.",
-            f"Run {queued} is cancelled.",
-            f"Run {queued} had ended before: cancelled.",
-        ]
-        assert json.loads(last)["cancelling"] is True
-        assert store.stopping(running)
-
-
 def test_a_run_whose_process_is_gone_is_lost_and_one_of_a_worker_waits_again(home: Path, capsys: Output) -> None:
     process = multiprocessing.get_context("spawn").Process(target=time.time)
     process.start()

@@ -102,14 +102,6 @@ def test_every_folder_is_a_new_one(store: Store, capsys: Output, form: str) -> N
     assert "it is a folder" in refused(capsys, "export", *runs, "--format", form)
 
 
-def test_two_runs_are_one_table(store: Store, capsys: Output) -> None:
-    runs = [finished(store), finished(store)]
-    assert main(["runs", "export", *runs, runs[0], "--format", "csv"]) == 0
-    ids = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]]
-    assert list(dict.fromkeys(ids)) == runs
-    assert len(ids) == len({*ids}) * ids.count(runs[0])
-
-
 def test_nothing_is_overwritten(store: Store, capsys: Output) -> None:
     run = finished(store)
     Path("kept").write_text("precious")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.commands.runs.watching import curve, watch_all, watch_one
+from dpcore.commands.runs.watching import watch_one
 from dpcore.runs.expected import duration
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -60,10 +60,6 @@ def meanwhile(*happens: Callable[[], object]) -> Callable[[float], object]:
     return lambda _: next(rest)()
 
 
-def interrupt() -> None:
-    raise KeyboardInterrupt
-
-
 def plain(text: str) -> str:
     """A terminal's text without what moves and colours."""
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
@@ -88,23 +84,6 @@ def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store, capsys: Out
     assert last.split("test accuracy")[-1].count("•") == 2
     assert watch_one(store, store.run(run), wait=meanwhile()) == 0  # a run that has ended is shown once
     assert "finished" in capsys.readouterr().out
-
-
-def test_the_list_shows_who_waits_and_who_is_gone_until_ctrl_c(
-    store: Store, capsys: Output, monkeypatch: Patch
-) -> None:
-    in_a_terminal(monkeypatch)
-    run, waiting = began(store), store.submit(CONFIG, "next")
-    shown: list[str] = []
-
-    def both_end() -> None:
-        shown.append(capsys.readouterr().out)
-        finish(store, run)
-        store.cancel(waiting)
-
-    assert watch_all(store, wait=meanwhile(both_end, interrupt)) == 0
-    assert all(words in shown[0] for words in (run, waiting, "queued, number 1", "accuracy 25.0%"))
-    assert "Nothing runs or waits." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("as_json", [True, False])
@@ -146,8 +125,3 @@ def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(store: Stor
     assert process.returncode == 0
     assert "Traceback" not in text
     assert (store.run(run).status, store.run(run).cancelling) == (Status.RUNNING, False)
-
-
-def test_a_curve_of_one_point_or_of_a_run_that_learns_nothing_is_a_line() -> None:
-    assert curve([(1, 0.5)], 1)[0].startswith(" 50.0% |")
-    assert curve([(1, 0.1), (9, 0.1)], 9)[0].count("•") == 2

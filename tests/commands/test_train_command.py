@@ -41,12 +41,6 @@ def config_of(*words: str) -> RunConfig:
     return command.config_of(command.parser().parse_args(words))
 
 
-def test_a_note_on_what_could_not_be_kept_ends_the_line_that_says_it():
-    note = "The features could not be kept in there; [Errno 28] No space left on device."
-    said = command._line(Started(100, 5, 0.1, "cpu", 10, f"book-keeping; {note}"))
-    assert said == f"100 examples, 5 steps of q = 0.1, 10 parameters on cpu, book-keeping; {note}"
-
-
 def test_json_prints_the_events_and_nothing_else_and_the_store_has_them_too(capsys):
     assert main([*QUICK, "--json", "--sigma", "0.5", "--clip-norm", "2", "--lr", "0.25", "--seed", "7"]) == 0
     out, err = capsys.readouterr()
@@ -113,15 +107,6 @@ def test_several_seeds_end_with_mean_and_spread_and_each_is_a_run(capsys):
     assert summary["averaged_accuracy"]["runs"] == 3
     with Store() as store:
         assert {run.config.seed for run in store.runs()} == {5, 6, 7}
-
-
-def test_several_seeds_in_words_end_with_what_they_cost(capsys):
-    assert main([*QUICK, "--seeds", "2"]) == 0
-    *_, mean, each, last = capsys.readouterr().out.splitlines()
-    assert mean.startswith("2 seeds: test accuracy ")
-    assert each.startswith("each run alone: epsilon <= ")
-    assert last == NOT_COVERED
-    assert "epsilon does not cover" in last
 
 
 def test_annealing_shows_the_papers_claim_labelled_invalid_and_the_raw_reading_no_epsilon_but_why(capsys):
@@ -205,14 +190,6 @@ def test_the_epsilon_of_several_runs_is_that_of_each_alone_and_together_they_cos
     assert each.startswith(f"each run alone: {alone}; to release several of the 3, or the best, costs more: ")
     assert each.endswith("each has used the data")
     assert note == same == NOT_COVERED
-
-
-def test_what_the_paper_would_claim_is_said_of_each_seed():
-    configs = with_seeds(SA, 3)
-    _, first, third, _ = closing(configs, [final(2), final(0), final(5)])  # where nothing was accepted it claims none
-    assert first.startswith("Run 1: The paper would charge only the 2 of 10 steps")
-    assert third.startswith("Run 3: The paper would charge only the 5 of 10 steps")
-    assert closing(configs[:1], [final(2)])[1].startswith("The paper would charge only the 2 of 10")
 
 
 def test_fixed_seeds_are_said_to_take_epsilon_from_those_who_know_them():

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpcore.data.catalogue import DATASETS, IMPORT, absent_of, available, data_root, dataset_of, remedy, sample_path
+from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
 from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, Split, load
 
@@ -71,13 +71,6 @@ def test_without_the_full_set_only_the_sample_is_available(root):
     assert available("mnist") == ("sample",)
     with pytest.raises(ValueError, match=r"full MNIST under .*train-images-idx3-ubyte is missing.*data import DIR"):
         load("mnist", "full")
-
-
-def test_data_sets_that_are_not_here_are_found_by_their_number_of_examples_with_the_way_to_get_them(root):
-    assert {"mnist", "fashion_mnist"} <= {each.name for each in absent_of(60_000)}
-    assert "data download --dataset mnist' fetches it" in remedy(DATASETS["mnist"])
-    assert remedy(DATASETS["imdb"]) == f"{IMPORT} makes it of aclImdb_v1.tar.gz or aclImdb"
-    assert absent_of(60_001) == []
 
 
 def test_asking_and_loading_import_neither_torch_nor_pages_and_tables_no_scikit_learn():

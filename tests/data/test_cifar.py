@@ -6,7 +6,6 @@ import pickle
 import shutil
 import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,21 +18,15 @@ from dpcore.data.catalogue import CIFAR10, CifarFile, available, missing, raw_fo
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
 from dpcore.papers import PAPERS
-from dpcore.runs import pool
-from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
-from dpcore.training.events import Finished
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.scattering import scattering
 from dpcore.training.features.views import views_of
 from dpcore.training.inputs import inputs_of
-from dpcore.training.loop import train
 from dpcore.training.models import models_for
-from dpcore.training.training_run import TrainingRun
 from tests.data.cifar_files import EACH, archived
 from tests.data.idx_folders import write
-from tests.pages.train_page import opened, press
 
 assert PAPERS  # loaded here, while CIFAR-10 has its own size: their runs are of that
 
@@ -100,20 +93,6 @@ def test_without_a_network_the_download_ends_with_a_plain_sentence(root, cifar10
     assert last == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from files."
 
 
-def test_the_page_offers_it_once_it_is_here_and_starts_what_a_worker_trains(root, cifar10, tmp_path, monkeypatch):
-    monkeypatch.setitem(BATCH, "full", 20)
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    import_folder(archived(tmp_path / "cifar-10-python.tar.gz", cifar10.contents))
-    with Store() as store:
-        monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        press(opened(dataset="cifar10", features="scatter", batch="20", epochs="1"), "Start private run")
-        config = store.runs()[0].config
-    assert (config.dataset, config.source, config.features, config.model) == ("cifar10", "full", "scatter", "linear")
-    *_, last = train(config)
-    assert isinstance(last, Finished)
-    assert last.step == 5
-
-
 def test_the_catalog_names_the_files_that_torchvision_checks():
     from torchvision.datasets import CIFAR10 as peer
 
@@ -160,32 +139,6 @@ def test_a_missing_batch_is_named_and_the_way_out(root, cifar10, tmp_path, capsy
     assert missing(cifar10.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
 
 
-def test_the_network_of_the_papers_trains_on_it_by_itself(root, cifar10, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setitem(BATCH, "full", 20)
-    import_folder(write(tmp_path / "given", cifar10.contents))
-    run = TrainingRun(RunConfig(dataset="cifar10", source="full", model="cnn9", batch=20, device="cpu"), lambda: 0.0)
-    x, y = run.train
-    assert x.shape == (5 * EACH, 3, 32, 32)
-    assert np.allclose(x.flatten(1).numpy(), cifar10.pixels[: 5 * EACH] / 127.5 - 1, atol=1e-6)
-    assert np.array_equal(y.numpy(), cifar10.labels[: 5 * EACH])
-    assert main(["train", "--dataset", "cifar10", "--epochs", "1", "--device", "cpu"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("100 examples, 5 steps of q = 0.2, 550570 parameters on cpu, book-keeping")
-    assert lines[-2].endswith("certified (pld)")
-
-
-def test_what_does_not_suit_it_is_named():
-    for options, words in (
-        ({"model": "cnn"}, "cifar10's model='cnn' to be one of: abadi, linear, mlp, cnn9"),
-        ({"model": "cnn9", "source": "sample"}, "source='sample' to be one of: full"),
-        ({"model": "cnn9", "features": "scatter"}, "cifar10 scatter's model='cnn9' to be one of: abadi, mlp, map_cnn"),
-        ({"model": "linear", "pixel_scale": "centred"}, "no pixel_scale='centred' without the pixels of a grey data"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            RunConfig(**{"dataset": "cifar10", "source": "full"} | options)
-
-
 CPU = torch.device("cpu")
 COMMAND = ["train", "--dataset", "cifar10", "--source", "full", "--features", "scatter", "--device", "cpu"]
 
@@ -221,12 +174,6 @@ def test_torchvision_reads_the_same_from_these_files(here, root, monkeypatch):
         assert peer.targets == ours.labels.tolist()
 
 
-def test_its_pixels_are_on_one_scale_whatever_they_are(here):
-    found, split = inputs_of(config_of(), CPU), load("cifar10", "full")
-    assert torch.allclose(torch.cat([found.train[0][:], found.test[0]]), pixels(here), atol=1e-6)
-    assert found.train[1].tolist() == split.train.labels.tolist()
-
-
 def test_its_scattering_transform_is_that_of_each_channel_normalised(here):
     found = inputs_of(config_of(features="scatter"), CPU)
     expected = normalised(scattering(pixels(here)))
@@ -255,10 +202,3 @@ def test_one_command_trains_on_its_features_with_views_and_a_private_mean(here, 
         assert any(line.startswith("done: 5 steps in ") and "test accuracy" in line for line in lines)
         assert lines[-2].startswith("epsilon <= ")
         assert lines[-2].endswith(" at delta = 1e-05, certified (pld)")
-
-
-@pytest.mark.parametrize(("model", "lr"), [("linear", 2.0), pytest.param("map_cnn", 1.0, marks=pytest.mark.long)])
-def test_what_can_be_seen_in_the_images_is_learned_from_their_features(here, model, lr):
-    features = {"features": "scatter", "model": model, "batch": 50, "epochs": 20.0, "sigma": 0.3, "lr": lr}
-    *_, last = train(RunConfig(dataset="cifar10", source="full", seed=0, device="cpu", **features))
-    assert last.accuracy >= 0.5  # chance: 0.1

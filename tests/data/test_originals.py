@@ -18,9 +18,7 @@ from dpcore.data.loading import load
 from dpcore.data.originals import READERS, imdb, movielens
 from dpcore.data.originals.imdb import ids_of
 from dpcore.data.originals.reader import by_place
-from dpcore.training.defaults import BATCH
 from tests.data.original_files import COUNTS, WRITERS, imdb_archive, movielens_archive, ratings, reviews, small
-from tests.data.table_files import write_adult
 
 
 @pytest.fixture(autouse=True)
@@ -62,25 +60,6 @@ def test_adult_has_libsvms_123_features_one_for_each_of_its_14_fields(given):
     student = next(row for row in by_features.values() if row[:5].tolist() == [0, 0, 1, 0, 0] and row.sum() == 14)
     assert student[5:13].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]  # state-gov, behind five ranges of age 39
     assert student[13:18].tolist() == [1, 0, 0, 0, 0]  # 77516
-
-
-def test_an_adult_file_of_another_length_is_a_table_only(given, capsys):
-    write_adult(given)
-    assert main(["data", "import", str(given)]) == 0
-    assert available("adult") == ()
-    assert main(["data", "status"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    how = "'python -m dpcore data import DIR' makes it of adult.data and adult.test"
-    assert f"Adult: no sample is bundled; full set missing: {how}" in lines
-    assert "Adult (table): here" in lines
-
-
-def test_a_packed_adult_file_is_read_too(given):
-    WRITERS["adult"](given)
-    for path in list(given.iterdir()):
-        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-    assert [each.name for each in import_folder(given)] == ["adult"]
 
 
 def test_reviews_are_taken_from_their_folder_or_the_published_archive(given, root):
@@ -226,21 +205,3 @@ def test_without_its_files_a_sentence_says_which_to_bring_and_what_was_damaged_i
         path.write_bytes(change(path.read_bytes()))
         with pytest.raises(ValueError, match=words):
             load(name, "full")
-
-
-@pytest.mark.parametrize(("name", "parameters"), [("adult", 2_018), ("imdb", 160_306), ("movielens", 150_010)])
-def test_the_command_line_trains_on_it_with_the_papers_network_by_itself(
-    name, parameters, given, tmp_path, capsys, monkeypatch
-):
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setitem(BATCH, "full", 12)
-    WRITERS[name](given)
-    import_folder(given)
-    for options in ([], ["--non-private"]):
-        assert main(["train", "--dataset", name, "--epochs", "1", "--device", "cpu", *options]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert f"{COUNTS[name][0]} examples" in lines[0]
-        assert f"{parameters} parameters on cpu, book-keeping" in lines[0]
-        done = next(line for line in lines if line.startswith("done"))
-        assert "test accuracy" in done
-        assert ("RMSE" in done) == (name == "movielens")

@@ -27,11 +27,6 @@ def test_every_table_makes_a_problem(name: str) -> None:
     assert 0.1 < (problem.labels > 0).mean() < 0.9
 
 
-def test_every_feature_that_has_a_name_has_one_of_its_own() -> None:
-    for table in TABLES.values():
-        assert not table.names or len(table.names) == table.features == len(set(table.names)), table.name
-
-
 def test_a_row_is_scaled_alike_whatever_the_others_are() -> None:
     random = np.random.default_rng(0)
     columns = (Number("x", -1, 1), Number("y", 0, 100, log=True), Category("z", ("p", "q")))
@@ -81,11 +76,6 @@ def test_one_class_only_and_features_that_are_not_finite_are_a_sentence() -> Non
         features[3, 1] = value
         with pytest.raises(ValueError, match=r"1 of (16|4) rows have a missing or infinite one"):
             table_of(features, [0, 1] * 10).problem(("a", "b"))
-
-
-def test_columns_of_one_value_are_counted() -> None:
-    problem = table_of(np.hstack([np.zeros((20, 1)), np.arange(20.0)[:, None] / 40]), [0, 1] * 10).problem()
-    assert problem.constant_columns >= 1
 
 
 def test_rows_beyond_the_unit_ball_are_refused() -> None:

@@ -1,7 +1,6 @@
 """Tables that come as files: read in their exact formats, refused with a sentence, brought from a folder or fetched."""
 
 import gzip
-import json
 import shutil
 from pathlib import Path
 
@@ -95,31 +94,6 @@ def test_a_file_that_is_wrong_is_named_and_nothing_is_imported(given, root, caps
     (given / "adult.test").unlink()
     assert "adult.test" in refused(["data", "import", str(given)], capsys)[0]
     assert not root.exists()
-
-
-def test_a_number_that_is_none_is_a_sentence_and_no_figure(given, root) -> None:
-    WRITERS["bank"](given)
-    path = given / "bank-additional-full.csv"
-    path.write_text(path.read_text().replace("93.994", "many"))
-    main(["data", "import", str(given)])
-    with pytest.raises(ValueError, match=r"finite features; .* rows have a missing or infinite one"):
-        TABLES["bank"].problem()
-
-
-def test_status_lists_the_tables(given, capsys) -> None:
-    WRITERS["bank"](given)
-    main(["data", "import", str(given)])
-    capsys.readouterr()
-    assert main(["data", "status"]) == 0
-    out = capsys.readouterr().out
-    assert "Bank (table): here" in out
-    assert "Breast Cancer (table): here" in out
-    assert "Adult (table): Expected adult.data" in out
-    assert main(["data", "status", "--json"]) == 0
-    tables = json.loads(capsys.readouterr().out)["tables"]
-    assert tables["bank"] == ""
-    assert "adult.data" in tables["adult"]
-    assert set(tables) == set(TABLES)
 
 
 @pytest.mark.parametrize("name", ["adult", "kddcup99", "credit_card"])

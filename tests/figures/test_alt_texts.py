@@ -6,20 +6,16 @@ import numpy as np
 
 from dpcore.figures import Line, gaussian_line
 from dpcore.figures.alt_texts import (
-    accuracy_alt,
-    classes_alt,
     curves_alt,
     growth_alt,
     heatmap_alt,
-    profile_alt,
-    track_alt,
     tradeoff_alt,
 )
 from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import style_of
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
+from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
@@ -45,15 +41,6 @@ def test_every_curve_of_epsilon_is_named_with_its_end_and_the_band_with_both_bou
     assert high - low < 0.05
 
 
-def test_a_profile_is_told_at_one_delta():
-    profiles = {name: ACCOUNTANTS[name].profile(HEADLINE, np.logspace(-12, -1, 67)) for name in ("rdp", "gdp")}
-    said = profile_alt(profiles)
-    at = {name: ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0] for name in profiles}
-    assert "At delta = 1e-5, epsilon is: " in said
-    assert f"Rényi DP {marked(at['rdp'], Kind.UPPER)}" in said
-    assert f"Gaussian DP (CLT) {marked(at['gdp'], Kind.APPROXIMATE)}" in said
-
-
 def test_a_trade_off_curve_is_told_at_one_rate_and_bounds_on_the_safe_side():
     pair = Line(style_of("rdp")._replace(label="One pair"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
     for log, exact in ((False, 100 * Gaussian(1.0).beta(0.1)), (True, 100 * Gaussian(1.0).power(0.001))):
@@ -73,35 +60,7 @@ def test_what_is_not_certified_is_not_told():
     assert "T = 1 " not in growth_alt({1: NOTHING, 4: EXACT}, 1.0)
 
 
-def test_growing_lengths_are_told_beside_their_limit():
-    said = growth_alt({4: EXACT}, 1.0)
-    assert "T = 4 from " in said
-    assert "their limit, G_mu with mu = 1.00, ≈ " in said
-
-
 SGD = Track("SGD", [1.0, 2.0], [0.5, 0.905], averaged=[0.4, 0.8])
-ADAM = Track("Adam", [1.0], [0.6])
-
-
-def test_a_run_that_goes_on_has_no_number_that_would_be_out_of_date():
-    for said in (
-        accuracy_alt([SGD, ADAM], "epoch", [1]),
-        track_alt([SGD, ADAM], "training loss", [1]),
-        track_alt([SGD, ADAM], "share of gradients clipped", [1], rate=True),
-    ):
-        assert said.endswith("; 2: Adam goes on.")
-    assert re.search(r"\d", classes_alt(["cat"], [0.6], going_on=True)) is None
-
-
-def test_runs_are_told_by_their_last_test_the_averaged_weights_beside_it():
-    said = accuracy_alt([SGD, ADAM], "epsilon, PLD")
-    assert "against epsilon, PLD. At the end: 1: SGD 90.5 %, averaged weights 80.0 %; 2: Adam 60.0 %." in said
-    assert "SGD has no test" in accuracy_alt([Track("SGD", [], [])], "epoch")
-
-
-def test_a_share_is_told_in_percent_and_a_line_without_values_says_so():
-    said = track_alt([SGD, Track("no privacy", [], [])], "share of gradients clipped", rate=True)
-    assert "1: SGD began at 50.0 %, ended at 90.5 %, between 50.0 % and 90.5 %; 2: no privacy has no values" in said
 
 
 def test_a_map_is_told_by_its_corners_the_target_and_the_marks():
@@ -113,10 +72,3 @@ def test_a_map_is_told_by_its_corners_the_target_and_the_marks():
     assert 1 < low < 2
     assert 4 < high < 8
     assert said.endswith("“now” is at sigma 4 and 100 epochs. “answer” is at sigma 4.2 and 100 epochs.")
-
-
-def test_a_map_whose_corner_promises_nothing_says_so_and_a_target_beyond_it_is_not_told():
-    grid = Grid(np.array([1.0, 2.0]), np.array([1, 2]), np.full((2, 2), np.inf), None, (Kind.UPPER,) * 2, ("", ""))
-    said = heatmap_alt(grid, np.array([1.0, 2.0]), 3.0, [])
-    assert "Epsilon is n/a at sigma 2 after 1 epoch and n/a at sigma 1 after 2 epochs." in said
-    assert "contour" not in said

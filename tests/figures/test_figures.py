@@ -12,8 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.figures import (
-    Track,
-    accuracy_figure,
     charted,
     classes_figure,
     curves_figure,
@@ -21,8 +19,6 @@ from dpcore.figures import (
     epsilon_figure,
     norms_figure,
     profile_figure,
-    schedule_figure,
-    track_figure,
 )
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.labels import moved_apart
@@ -72,15 +68,6 @@ assert figure.to_plotly_json()["data"]
 assert "torch" not in sys.modules and "streamlit" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", lines], check=True, cwd=ROOT)
-
-
-def test_epochs_cut_the_axis_short_and_bad_arguments_are_named():
-    assert max(epsilon_figure(HEADLINE, epochs=50).data[0].x) <= 50
-    with pytest.raises(ValueError, match=r"Expected epochs=1e-09 to hold at least one step"):
-        epsilon_figure(HEADLINE, epochs=1e-9)
-    for bad in ({"accountants": ["tarot"]}, {"epochs": 0}, {"epochs": math.nan}, {"delta": 2}):
-        with pytest.raises(ValueError, match="Expected "):
-            epsilon_figure(HEADLINE, **bad)
 
 
 def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():
@@ -173,13 +160,6 @@ def test_where_the_band_is_low_nothing_is_written_below_it():
     assert LIE not in [trace.name for trace in curves_figure(uncertified, np.array([0.1, 0.2])).data]
 
 
-def test_a_logarithmic_axis_has_its_labels_in_its_own_units():
-    figure = epsilon_figure(HEADLINE, accountants=["naive"], log=True)
-    low, high = figure.layout.yaxis.range
-    assert figure.layout.yaxis.type == "log"
-    assert all(low <= each.y <= high for each in figure.layout.annotations)
-
-
 @given(st.lists(st.floats(0, 100), max_size=5))
 def test_labels_never_touch_and_stay_inside(positions: list[float]):
     moved = moved_apart(positions, 10.0, 0.0, 100.0)
@@ -190,52 +170,12 @@ def test_labels_never_touch_and_stay_inside(positions: list[float]):
     assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]  # those that have room stay
 
 
-def test_a_schedule_is_drawn_at_its_levels():
-    figure = schedule_figure(scheduled("step", 0.5, 4.0, 60, rate=0.5))
-    assert list(figure.data[0].y) == [4.0, 2.0, 1.0, 1.0]
-    assert figure.data[0].x[-1] == 30.0
-
-
-def test_accuracies_are_labelled_and_a_level_run_crosses_the_chart():
-    tracks = [Track("sigma 1", [0.5, 1.0], [0.5, 0.9]), Track("no privacy", [], [0.8, 0.97], level=True)]
-    figure = accuracy_figure(tracks, "epsilon", end=2.0)
-    assert list(figure.data[0].y) == [50.0, 90.0]
-    assert list(figure.data[1].x) == [0.0, 2.0]
-    assert list(figure.data[1].y) == [97.0, 97.0]
-    assert "90.0 %" in figure.layout.annotations[0].text
-
-
-def test_a_run_without_an_evaluation_has_an_empty_line_that_can_grow_and_no_label():
-    figure = accuracy_figure([Track("sigma 1", [], []), Track("none", [], [], level=True, averaged=[])], "epoch")
-    assert [list(each.y) for each in figure.data] == [[], [], []]
-    assert not figure.layout.annotations
-    assert len(track_figure([Track("sigma 1", [], [])], "epoch", "loss").data) == 1
-
-
 def test_classes_are_bars_and_long_series_are_thinned_to_what_a_screen_shows_and_keep_their_last_point():
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
     x, y = thinned(list(range(100_000)), [2.0 * i for i in range(100_000)])
     assert len(x) == MOST
     assert (x[0], x[-1], y[-1]) == (0, 99_999, 199_998)
-
-
-def test_accuracies_of_several_runs_end_with_the_runs_number():
-    tracks = [Track("flat", [1.0], [0.9]), Track("per layer", [1.0], [0.5], averaged=[0.75])]
-    ends = [each.text.split("</span> ")[1] for each in accuracy_figure(tracks, "epoch").layout.annotations]
-    assert ends == ["1: 90.0 %", "2: 50.0 %", "2: 75.0 %"]
-    alone = accuracy_figure(tracks[:1], "epoch")
-    assert alone.layout.annotations[0].text.endswith("</span> 90.0 %")
-
-
-def test_every_proposal_is_a_bar_up_or_down_in_its_order():
-    figure = decisions_figure("aarar", 0.5, 10)
-    accepted, rejected = figure.data
-    assert list(accepted.y) == [1, 1, 0, 1, 0]
-    assert list(rejected.y) == [0, 0, -1, 0, -1]
-    assert list(accepted.x) == [0.25, 0.75, 1.25, 1.75, 2.25]
-    assert figure.layout.xaxis.range[1] >= 5.0
-    assert accepted.marker.color != rejected.marker.color
 
 
 def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
@@ -251,27 +191,6 @@ def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
 
 EPOCHS = [0.5, 1.0, 1.5]
 NORMS = [[0.1, 0.2, 0.4, 0.8, 1.6], [0.2, 0.3, 0.5, 0.9, 1.7], [0.3, 0.4, 0.6, 1.0, 1.8]]
-
-
-def test_each_quantile_is_a_line_and_the_fan_is_filled_between_them():
-    *fan, clipped = norms_figure(EPOCHS, NORMS, 0.25).data
-    assert [list(each.y) for each in fan] == np.array(NORMS).T.tolist()
-    assert [list(each.x) for each in fan] == [EPOCHS] * 5
-    assert [each.fill for each in fan] == [None, *["tonexty"] * 4]
-    outer, inner = fan[1].fillcolor, fan[2].fillcolor
-    assert [each.fillcolor for each in fan[1:]] == [outer, inner, inner, outer]
-    assert outer != inner
-    assert (clipped.name, list(clipped.y)) == ("C", [0.25, 0.25])
-
-
-def test_the_line_of_c_crosses_the_whole_chart_and_is_named():
-    figure = norms_figure(EPOCHS, NORMS, 0.25, end=5.0)
-    assert list(figure.data[-1].x) == [0.0, 5.0]
-    assert figure.layout.xaxis.range[1] >= 5.0
-    (note,) = figure.layout.annotations
-    assert note.text.endswith("C = 0.25")
-    assert figure.layout.yaxis.type == "log"
-    assert note.y == pytest.approx(math.log10(0.25))
 
 
 def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_a_c_that_is_none_is_named():

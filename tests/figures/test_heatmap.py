@@ -41,20 +41,6 @@ def test_a_contour_lies_between_the_neighbours_and_nowhere_where_none_is_crossed
     assert np.isnan(contour(made([[1.0, 2.0]]), 1.5)).all()  # one sigma has none
 
 
-def test_the_target_has_a_thick_line_with_a_dark_edge_and_its_own_label():
-    figure = heatmap_figure(GRID, STEPS * Q, target=3.0)
-    names = [each.name for each in figure.data]
-    assert names.count("target") == names.count("edge") == 1
-    widths = {each.name: each.line.width for each in figure.data if each.type == "scatter" and each.mode == "lines"}
-    assert widths["edge"] > widths["target"] > widths["contour"]
-    texts = [each.text for each in figure.layout.annotations]
-    assert "<b>epsilon 3</b>" in texts
-    assert {"1", "2", "5"} <= set(texts)
-    texts = [each.text for each in heatmap_figure(GRID, STEPS * Q, target=2.1).layout.annotations]
-    assert "2" not in texts  # it gives way to the target beside it
-    assert "<b>epsilon 2.1</b>" in texts
-
-
 def test_every_cell_has_a_point_to_click_that_tells_its_numbers():
     figure = heatmap_figure(GRID, STEPS * Q)
     points = next(each for each in figure.data if each.name == POINTS)
@@ -77,11 +63,3 @@ def test_colours_mean_the_same_on_every_map_and_white_is_legible_on_all_of_them(
     few, many = (heatmap_figure(made([[low, 2 * low]]), np.array([1.0, 2.0])).data[0] for low in (0.3, 30.0))
     assert (few.zmin, few.zmax) == (many.zmin, many.zmax)
     assert all(contrast("#ffffff", color) >= 4.5 for _, color in few.colorscale)
-
-
-def test_the_words_of_marks_keep_clear_of_the_targets_contour():
-    sigma = float(np.interp(10.0, GRID.steps * Q, contour(GRID, 1.0)))
-    marks = [Mark(10.0, sigma, "answer"), Mark(10.0, 2 * sigma, "now")]
-    for target, places in ((1.0, ["bottom right", "top right"]), (None, ["bottom right"] * 2)):
-        figure = heatmap_figure(GRID, GRID.steps * Q, target=target, marks=marks)
-        assert [each.textposition for each in figure.data[-2:]] == places

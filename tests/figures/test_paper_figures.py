@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure, styles_of
-from dpcore.figures.style import LOOKS, style_of
+from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure
+from dpcore.figures.style import style_of
 from dpcore.papers import PAPERS
 from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
 
@@ -38,33 +38,11 @@ def test_a_curve_has_its_accountants_colour_and_dash_and_its_own_name():
     assert looks[PRINTED.name][0] not in {style_of(name).color for name in ("rdp", "gdp", "pld")}
 
 
-def test_two_curves_of_one_accountant_share_its_colour_and_differ_in_their_dash():
-    for twice in (CLT, UPPER):
-        first, second, third = styles_of([twice, twice, RDP])
-        assert first.color == second.color != third.color
-        assert first.dash != second.dash
-        assert second.dash in [dash for _, dash, _ in LOOKS]
-
-
 def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
     ends = written(drawing_figure(FIGURE, FIGURE.lines()))
     assert ends == {
         RDP.name: "≤ 1.04", CLT.name: "≈ 0.900", LOWER.name: "≥ 0.999", UPPER.name: "≤ 1.01", PRINTED.name: "4.00"
     }  # fmt: skip
-
-
-def test_what_lies_between_a_curve_and_its_lower_bound_is_filled():
-    figure: Any = drawing_figure(FIGURE, FIGURE.lines())
-    filled = [place for place, trace in enumerate(figure.data) if trace.fill]
-    assert [figure.data[place].name for place in filled] == [UPPER.name]
-    assert figure.data[filled[0] - 1].name == LOWER.name
-
-
-def test_the_alternative_text_has_the_end_of_every_curve():
-    told = drawing_alt(FIGURE, FIGURE.lines())
-    assert "Rényi DP ends at ≤ 1.04, at epoch 100" in told
-    assert "Proven, at least ends at ≥ 0.999" in told
-    assert "As printed ends at 4.00" in told
 
 
 def test_curves_that_end_in_one_point_are_named_from_the_highest_to_the_lowest_and_told_before_it():

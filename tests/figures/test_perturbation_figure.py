@@ -4,11 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
-import pytest
 
-from dpcore.figures import PRESENT
 from dpcore.figures.perturbation import (
-    FAINT,
     LOOKS,
     NOT_KEPT,
     Level,
@@ -65,36 +62,12 @@ def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():
     assert figure.layout.annotations == ()
 
 
-def test_methods_that_are_picked_out_are_drawn_last_and_the_others_faint():
-    other = OUTPUT._replace(method="none")
-    figure: Any = perturbation_figure([OUTPUT, other], "accuracy", picked=["output"])
-    assert [each.name for each in figure.data] == ["", "Without noise", "", "Output"]
-    assert [each.opacity for each in figure.data if each.name] == [FAINT, 1.0]
-
-
 def test_an_epsilon_that_is_not_kept_is_called_so():
     figure: Any = perturbation_figure([OUTPUT], "accuracy", kept=False)
     assert figure.layout.xaxis.title.text == NOT_KEPT
     assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
     kept: Any = perturbation_figure([OUTPUT], "accuracy")
     assert kept.layout.xaxis.title.text == "epsilon, proven"
-
-
-def test_the_axis_reaches_over_all_epsilons_before_there_is_a_line():
-    figure: Any = perturbation_figure([], "gap", epsilons=[0.01, 8.0])
-    low, high = figure.layout.xaxis.range
-    assert low < -2
-    assert high > math.log10(8)
-    assert list(figure.layout.xaxis.ticktext) == ["0.01", "0.1", "1"]
-    assert perturbation_alt([], "gap") == "Line chart of the optimality gap against epsilon. Nothing yet."
-
-
-def test_lines_in_front_of_a_class_are_thick_and_a_measure_that_is_none_is_named():
-    figures = perturbation_figure([OUTPUT], "accuracy"), perturbation_figure([OUTPUT], "accuracy", size=PRESENT)
-    usual, thick = (named(each, "Output").line.width for each in figures)
-    assert usual < thick
-    with pytest.raises(ValueError, match=r"Expected measure='loss'"):
-        perturbation_figure([OUTPUT], "loss")
 
 
 def test_every_method_has_a_look_of_its_own():

@@ -3,21 +3,15 @@
 import itertools
 import random
 
-import numpy as np
-
 from dpcore.figures.runs import (
     FRONT,
     MOST,
     OTHERS,
     Outcome,
-    classes_compared_figure,
-    confusion_alt,
-    confusion_figure,
     front,
     front_alt,
     front_figure,
 )
-from dpcore.figures.training import Track
 from dpcore.privacy.types import Kind
 
 
@@ -68,17 +62,3 @@ def test_nothing_in_a_name_is_markup_beside_a_point_and_an_approximation_says_so
     assert text.startswith("&lt;b&gt;x&lt;/b&gt;&lt;a href=")
     assert len(text) < 150
     assert text.endswith("epsilon ≈ 2.00")
-
-
-def test_each_run_has_a_mark_for_every_class():
-    figure = classes_compared_figure(["cat", "dog"], [Track("a", [], [0.5, 0.9]), Track("b", [], [0.6, 0.8])])
-    drawn = figure.to_dict()["data"]
-    assert [list(each["y"]) for each in drawn] == [[50, 90], [60, 80]]
-    assert len({each["marker"]["symbol"] for each in drawn}) == 2
-
-
-def test_colours_are_shares_of_a_class_and_an_absent_class_divides_nothing():
-    figure = confusion_figure(["a", "b", "c"], [[1, 1, 0], [0, 0, 0], [0, 0, 4]])
-    np.testing.assert_allclose(figure["data"][0]["z"], [[0.5, 0.5, 0], [0, 0, 0], [0, 0, 1]])
-    assert figure.to_dict()["layout"]["yaxis"]["autorange"] == "reversed"
-    assert "5 of 6 are right" in confusion_alt(["a", "b", "c"], [[1, 1, 0], [0, 0, 0], [0, 0, 4]])

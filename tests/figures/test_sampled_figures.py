@@ -12,8 +12,7 @@ from dpcore.figures import PRESENT, charted, epochs_at, gaussian_line, profile_f
 from dpcore.figures.alt_texts import profile_alt, tradeoff_alt
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.lab import CURVE, lab_figure
-from dpcore.figures.sampled import FAINT, HATCHED, LOOK, Sampled, SampledBand, sampled_ends, sampled_profile_figure
-from dpcore.figures.style import LOOKS, RUNS
+from dpcore.figures.sampled import FAINT, HATCHED, Sampled, SampledBand, sampled_ends, sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -50,18 +49,6 @@ def test_both_ends_lie_within_the_plot():
             np.testing.assert_array_equal(traces[title]["y"], values)
             assert np.max(traces[title]["y"]) < top, (name, log)
             assert list(traces[title]["x"]) == shown.epochs.tolist()
-
-
-def test_only_an_interval_is_hatched_and_only_bounds_by_epoch_are_steps():
-    for name in ("shuffle", "shuffle_once", "random_allocation", "fixed_size", "poisson_replace_one"):
-        shown = sampled(name)
-        traces, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
-        upper, lower = traces[shown.words], traces[f"{shown.title}, at least"]
-        assert upper["fill"] == "tonexty"
-        assert (upper.get("fillpattern") == HATCHED) == shown.interval
-        assert ("fillcolor" in upper) == (not shown.interval)
-        shapes = (lower["line"].get("shape"), upper["line"].get("shape"))
-        assert shapes == (("hv", "vh") if shown.by_epoch else (None, None))
 
 
 def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed():
@@ -142,7 +129,3 @@ def test_its_trade_off_band_stands_in_front_and_in_the_key(log: bool):
     assert figure.to_dict()["data"][-1]["name"] == "Shuffled, zero-out, at most"
     assert any("Shuffled, zero-out" in note["text"] for note in layout["annotations"])
     assert "Shuffled, zero-out from " in tradeoff_alt(band, lines, otherwise=other, log=log)
-
-
-def test_its_colour_is_nobody_elses():
-    assert LOOK[0] not in {look[0] for look in LOOKS} | {*RUNS}

@@ -8,7 +8,7 @@ import pytest
 
 from dpcore.figures import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.style import style_of
-from dpcore.figures.tradeoff import ALPHA, LEAST, RATES
+from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -102,33 +102,3 @@ def test_a_band_that_says_nothing_and_a_length_that_is_not_certified_are_not_dra
     assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
         "Blind guessing", "Certified, T = 4, at least", "Certified, T = 4, at most", "G_mu (CLT), mu = 1.00",
     ]  # fmt: skip
-
-
-def test_a_band_that_is_proven_is_drawn_whatever_its_note_says():
-    noted = EXACT._replace(note="The band is wide: the lattice was too coarse.")
-    assert drawn(tradeoff_figure(noted, [])).keys() == drawn(tradeoff_figure(EXACT, [])).keys()
-    assert drawn(growth_figure({4: noted}, 1.0)).keys() == drawn(growth_figure({4: EXACT}, 1.0)).keys()
-
-
-@pytest.mark.parametrize("log", [False, True])
-def test_the_legend_lies_in_the_corner_that_no_curve_reaches(log: bool):
-    figure = tradeoff_figure(EXACT, [region(1.0), gaussian_line(1.0)], log=log, height=470)
-    notes = figure.layout.annotations
-    assert len(notes) == 4
-    assert all((note.y < 0.4) if log else (note.y > 0.6) for note in notes)
-    assert all(0 < note.y < 1 for note in notes)
-    assert [note.y for note in notes] == sorted((note.y for note in notes), reverse=True)
-    for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        assert (axis.type == "log") == log
-        assert not log or 10 ** axis.range[0] == pytest.approx(LEAST)
-
-
-def test_growing_lengths_have_styles_of_their_own_and_come_closer_to_the_limit():
-    bands = {t: tradeoff_bounds(Mechanism.constant(0.5 / t**0.5, 1.0, t)) for t in (1, 16, 256)}
-    figure = growth_figure(bands, 0.5 * math.sqrt(math.e - 1))
-    curves = drawn(figure)
-    limit = next(y for name, (_, y) in curves.items() if name.startswith("G_mu"))
-    gaps = [float(np.max(np.abs(curves[f"Certified, T = {t}, at least"][1] - limit))) for t in bands]
-    assert gaps[0] > 1.5 * gaps[1] > 3 * gaps[2] > 0
-    looks = {(trace.line.color, trace.line.dash) for trace in figure.data if trace.name.endswith("at least")}
-    assert len(looks) == len(bands)

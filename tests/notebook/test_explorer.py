@@ -6,27 +6,21 @@ import re
 import sys
 from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpcore
 from dpcore import figures
-from dpcore.figures import charted, epochs_at
-from dpcore.figures.lab import LabRun, lab_figure
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.notebook import LiveRun, explore, live
 from dpcore.notebook.controls import control_of
 from dpcore.notebook.redrawing import lines_of, redraw
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent
-from dpcore.privacy.report.statement import statement
 from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
@@ -35,7 +29,6 @@ from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import grid
 from pages.parts.controls.run_setting import quantity_of
-from pages.parts.results import cache
 from tests.training.small_runs import SMALL
 
 FULL = RunConfig(source="full", batch=600, sigma=4.0, epochs=100)  # Abadi et al.'s
@@ -87,23 +80,6 @@ def test_the_words_mark_every_number_by_its_kind_and_judge_it():
     assert "Claims more privacy than there is" in words
 
 
-def test_epsilon_is_that_of_the_page():
-    page = AppTest.from_file(Path(__file__).parents[2] / "pages" / "accountants.py", default_timeout=60)
-    for name, value in {"sigma": "4", "n": "60000", "batch": "600", "epochs": "100"}.items():
-        page.query_params[name] = value
-    texts = [each.proto.body for each in page.run().get("html")]
-    (table,) = (text for text in texts if "Verdicts" in text)
-    for name, curve in explore(FULL).curves.items():
-        assert marked(float(curve.epsilon[-1]), curve.kind) in table, name
-
-
-def test_the_statement_is_that_of_the_page():
-    curve, found = cache.curve(CERTIFIED, MECHANISM, 1e-5), cache.risks(MECHANISM, 1e-5)
-    assert explore(FULL).statement == statement(MECHANISM, curve, ACCOUNTANTS[CERTIFIED], found, 60_000)
-    with pytest.raises(ValueError, match="Not private"):
-        assert explore(replace(FULL, private=False)).statement
-
-
 def test_settings_that_do_not_go_together_are_said_and_change_nothing_until_they_do():
     explorer = explore()
     before = explorer.config
@@ -148,16 +124,6 @@ def test_every_control_has_the_labels_and_values_of_the_table_and_a_slider_the_s
             page = quantity_of(name)
             wanted = page.stops or grid(page.low, page.high, page.whole, page.coarse)
             assert stops(control) == sorted({*wanted, setting.default}), name
-
-
-def test_what_is_not_known_is_refused_by_name():
-    for given, said in (
-        ("controls", "setting='seed'"),
-        ("controls", "setting='no'"),
-        ("accountants", "accountant='no'"),
-    ):
-        with pytest.raises(ValueError, match=said):
-            explore(**{given: [said.split("'")[1]]})
 
 
 def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
@@ -233,42 +199,6 @@ def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
     assert spent <= float(said) <= 1.01 * spent
     assert told(run).startswith(f"Step 5 of {plan(LONGER).steps:,}.")
     assert accuracy_of(run).yaxis == "y2"  # below epsilon, over the same epochs
-
-
-def test_an_epsilon_that_nobody_can_compute_is_infinite_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch):
-    run = LiveRun(LONGER, ["rdp"])
-
-    def gives_up(*_: object) -> None:
-        raise RuntimeError("The numbers left the floats.")
-
-    monkeypatch.setattr(type(ACCOUNTANTS[CERTIFIED]), "_account", gives_up)
-    run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
-    assert "infinite" in told(run)
-    assert told(run).startswith("Step 5 of")
-
-
-def test_a_mark_walks_along_the_curves_until_the_run_has_finished():
-    run = LiveRun(LONGER, ["rdp"])
-    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.5)])
-    (mark,) = run.figure.to_plotly_json()["layout"]["shapes"]
-    assert mark["x0"] == 6 * LONGER.q
-    run.follow(event for event in [Finished(6, 1.0, 0.5)])
-    assert not run.figure.to_plotly_json()["layout"].get("shapes")
-
-
-def test_the_figure_is_the_pages():
-    run = LiveRun(LONGER, DEFAULT_ACCOUNTANTS)
-    run.follow(event for event in [evaluated(3, 0.4), evaluated(6, 0.6)])
-    mechanism = Mechanism.constant(LONGER.q, LONGER.sigma, plan(LONGER).steps)
-    curves = {name: each.curve(mechanism, charted(mechanism), LONGER.delta) for name, each in ACCOUNTANTS.items()}
-    end, now = LONGER.q * mechanism.steps, 6 * LONGER.q
-    drawn = LabRun("this run", 0, [3 * LONGER.q, now], [0.4, 0.6], now=now, end=end)
-    kept = {name: curve for name, curve in curves.items() if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)}
-    page = lab_figure(kept, epochs_at(mechanism, charted(mechanism)), [drawn])
-    assert [line.name for line in lines_of(run.figure)] == [line.name for line in lines_of(page)]
-    for line, wanted in zip(lines_of(run.figure), lines_of(page), strict=True):
-        np.testing.assert_array_equal(line.x, wanted.x)
-        np.testing.assert_array_equal(line.y, wanted.y)
 
 
 def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():

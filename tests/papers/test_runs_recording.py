@@ -3,8 +3,6 @@
 import fcntl
 import itertools
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,8 +13,8 @@ import pytest
 from dpcore.papers import recording, records
 from dpcore.papers.entry import Trained
 from dpcore.papers.paper import Paper, Sweep
-from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform, thinned
-from dpcore.papers.records import OnTheWay, Seeded, recorded, records_of
+from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
+from dpcore.papers.records import Seeded, recorded, records_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
@@ -107,16 +105,6 @@ def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: py
     assert sorted("course" in each for each in runs) == [False, True]  # a file names none where there is none
 
 
-def test_a_course_is_thinned_to_what_a_figure_needs_with_its_last_test() -> None:
-    course = [OnTheWay(step, step / 1000) for step in range(1, 102)]
-    found = thinned(course)
-    assert len(found) <= recording.COURSE
-    assert found[-1] == course[-1]
-    assert {after.step - before.step for before, after in itertools.pairwise(found)} == {3}
-    assert thinned(course[:5]) == tuple(course[:5])
-    assert thinned([]) == ()
-
-
 def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     turn, others = recording._turn, [2, 1]
 
@@ -168,18 +156,6 @@ def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> Non
     assert not checkpoint_of(job).exists()
 
 
-@pytest.mark.usefixtures("often")
-def test_a_run_that_went_on_is_as_long_as_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    job = job_of(LONGER)
-    step = stopped(job)
-    rest = [Finished(16, seconds=60.0, accuracy=0.5)]
-    monkeypatch.setattr("dpcore.training.loop.train", lambda *_, **__: iter(rest))
-    assert perform(job)
-    found = recorded("999", LONGER)
-    assert found
-    assert found.seconds == pytest.approx(60.0 * 16 / (16 - step), rel=0.01)
-
-
 @pytest.mark.long
 def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--only", "short", "--seeds", "2"])
@@ -216,18 +192,3 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
     assert path.read_bytes() == b"no checkpoint"
     assert recorded("999", wild) is recorded("999", broken) is recorded("999", absent) is None
     assert recorded("999", SMALL)
-
-
-def test_a_record_that_cannot_be_written_leaves_the_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert perform(job_of(SMALL))
-    monkeypatch.setattr(records.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
-        perform(job_of(LONGER))
-    monkeypatch.undo()
-    records_of.cache_clear()
-
-
-def test_importing_it_loads_no_torch() -> None:
-    code = "import sys, dpcore.papers.recording; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Paper 001's accounting: Theorem 1, the saving of Table 3, and the exact cost of rejected proposals."""
+"""Paper 001's accounting: Theorem 1, what it affords, and the exact cost of rejected proposals."""
 
 import itertools
 import math
@@ -17,19 +17,17 @@ from dpcore.papers.records import OnTheWay, Recorded, Seeded
 from dpcore.papers.sa_dpsgd import accuracy_figures
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.papers.sa_dpsgd.numbers import (
-    DRAWINGS,
     NAMES,
     acceptance,
     affordable,
     affordable_as_printed,
     equation_4,
     proven_epsilon,
-    saved_share,
     setting,
     theorem_1,
     whole_epochs,
 )
-from dpcore.papers.sa_dpsgd.runs import METHODS, TABLE_1, TABLE_3, run
+from dpcore.papers.sa_dpsgd.runs import METHODS, run
 from tests import golden
 from tests.reference import log_moment
 
@@ -105,47 +103,6 @@ def test_rejected_proposals_cost_when_all_are_charged() -> None:
 def test_a_step_that_helps_is_always_accepted_and_a_worse_one_by_equation_3() -> None:
     assert acceptance(np.array([-1.0, 0.0]), 4680).tolist() == [1.0, 1.0]
     assert acceptance(np.array([0.01]), 5)[0] == pytest.approx(math.exp(-0.01 * 10 * 5))
-
-
-def test_the_saved_share_is_that_of_the_steps_that_table_3_pays_for() -> None:
-    for name, table in TABLE_3.items():
-        q, sigma = setting(name).q, setting(name).sigma
-        for accuracy, (_, _, other, own) in table.items():
-            saved = saved_share(name, accuracy)
-            assert 0 < saved < 0.3
-            steps = affordable(q, sigma, other)
-            assert theorem_1(q, sigma, (1 - saved) * steps) == pytest.approx(own, rel=2e-3), (name, accuracy)
-
-
-def test_the_drawings_hold_the_curves_that_they_name() -> None:
-    figure_3, equation_3, figure_4b = (each.lines() for each in DRAWINGS)
-    counted, none, half, most = (line.y for line in figure_3)
-    assert counted[-1] == pytest.approx(2.994, abs=5e-4)
-    assert np.all(none < counted)
-    assert np.all(none < half)
-    assert np.all(half < most)
-    assert half[-1] == pytest.approx(proven_epsilon("MNIST", 9360), rel=1e-2)
-    assert equation_3[0].y[0] > equation_3[-1].y[0]
-    epochs = dict(zip(figure_4b[0].x.tolist(), figure_4b[0].y.tolist(), strict=True))
-    assert epochs[512] == pytest.approx(4698 * 512 / 60_000)
-    assert epochs[64] > epochs[2048]
-
-
-def test_every_cell_of_tables_1_and_3_is_an_entry_or_named_in_a_remark() -> None:
-    places = {(each.place, each.printed, each.quantity.split(",")[0]) for each in PAPER.trained}
-    remarks = " ".join(each.place + each.text for each in PAPER.remarks)
-    for name, row in TABLE_1.items():
-        assert {("Table 1", printed, name) for printed in row} <= places
-    for name, table in TABLE_3.items():
-        for accuracy, row in table.items():
-            quantities = [each.quantity for each in PAPER.trained if each.printed == accuracy]
-            for epsilon in row:
-                named = any(
-                    each.startswith(name) and f"epsilon {epsilon:g} by" in each for each in quantities if epsilon
-                )
-                assert named or (epsilon is None and f"Table 3, {name} at {accuracy} %" in remarks)
-    for printed in ("98.89", "88.50", "64.17"):
-        assert printed in remarks
 
 
 def test_accuracy_is_drawn_against_what_all_proposals_cost_and_against_the_accepted_ones(monkeypatch) -> None:

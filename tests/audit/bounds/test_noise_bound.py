@@ -180,13 +180,6 @@ def test_a_small_part_in_common_is_found_by_all_steps_together_alone() -> None:
     assert found.rejected
 
 
-def test_directions_that_share_their_noise_are_found_in_the_transposed_projections() -> None:
-    drawn = fresh(7)
-    drawn[:, 3] = drawn[:, 11]
-    assert not audit_repetition(drawn).rejected
-    assert audit_repetition(drawn.T).pair == (3, 11)
-
-
 def test_too_little_to_compare_gives_a_sentence_and_one_dimension_an_error() -> None:
     for bad in (np.ones((1, 5)), np.ones((5, 1)), np.zeros((3, 3)), np.full((3, 3), np.nan)):
         assert audit_repetition(bad).shows.startswith("Nothing can be shown")
@@ -224,12 +217,3 @@ def test_what_rounding_can_make_of_it_is_taken_off_and_no_influence_shows_nothin
     assert not audit_influence([1.009], MOVED, DELTA, allowed=0.01).rejected
     assert audit_influence([1.011], MOVED, DELTA, allowed=0.01).rejected
     assert audit_influence([0.0], MOVED, DELTA).epsilon == 0
-
-
-def test_bad_influences() -> None:
-    assert audit_influence([], MOVED, DELTA).shows == "Nothing can be shown: there are no influences."
-    assert audit_influence([math.nan], MOVED, DELTA).epsilon is None
-    with pytest.raises(ValueError, match="influence=-1"):
-        audit_influence([-1.0], MOVED, DELTA)
-    with pytest.raises(ValueError, match="clip_norm=0"):
-        audit_influence([1.0], MOVED, DELTA, clip_norm=0.0)

@@ -239,14 +239,6 @@ def test_the_table_of_least_errors_is_never_above_the_curve(f: Tradeoff) -> None
         assert np.max(exact - found) < 1e-4, top
 
 
-def test_a_pair_shows_about_what_the_theorem_for_pairs_shows() -> None:
-    for correct in (70, 75, 80):
-        ratio = tradeoff_p_value(100, 100, correct, Pairs([0.5], [1e-5])) / one_run_p_value(
-            100, 100, correct, 0.5, 1e-5
-        )
-        assert 0.2 < ratio < 1.3
-
-
 def test_a_verdict_agrees_with_the_p_value() -> None:
     f = Gaussian(0.5)
     p_value = tradeoff_p_value(300, 60, 44, f)

@@ -95,13 +95,6 @@ def test_poisson_samples_fail_each_test_no_more_often_than_they_may() -> None:
     assert stats.binomtest(inside, 200, 0.95, alternative="less").pvalue > 1e-3
 
 
-def test_what_only_one_test_can_see_passes_the_others() -> None:
-    found = audit(reused_poisson(np.random.default_rng(4)))
-    assert p_of(found, "once an epoch") > 1e-3
-    assert p_of(found, "rate") > 1e-3
-    assert p_of(audit(weighted(np.random.default_rng(4))), "mean batch") > 1e-3
-
-
 def test_disjoint_pairs_of_steps_are_counted_as_they_are() -> None:
     for steps in (2, 3, 7, 30):
         brute = [sum(t // far % 2 == 0 and t + far < steps for t in range(steps)) for far in range(1, steps)]

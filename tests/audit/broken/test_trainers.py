@@ -6,7 +6,6 @@ import pytest
 
 from dpcore.audit.broken import BROKEN, OWN, TRAINERS
 from dpcore.audit.observed import outcomes
-from dpcore.audit.request import AuditRequest
 from dpcore.training.plan import plan
 from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of
 from tests.test_architecture import ROOT
@@ -68,17 +67,6 @@ def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(seeds: int, monkeyp
     audits = (request_for(canaries=12, config=small, seed=seed) for seed in range(seeds))
     failed = [each.seed for each in audits if verdict_of(said_by(each)).failed]
     assert len(failed) <= 0.05 * seeds, failed
-
-
-def test_what_they_train_beside_what_is_asked_is_what_breaks_them() -> None:
-    asked = replace(QUICK, clipping="per_layer")
-    assert AuditRequest(asked, "layers_charged_once", canaries=0).trained.clipping == "flat"
-    assert AuditRequest(QUICK, "raw_state", canaries=0).trained.reading == "raw"
-    assert AuditRequest(QUICK, "batches_reused", canaries=0).trained.epochs == 3.0
-    annealed = AuditRequest(QUICK, "accepted_only", canaries=0).trained
-    assert (annealed.acceptance, annealed.public, annealed.momentum) == ("sa", 1000, 0.0)
-    assert annealed.lr == pytest.approx(5.0)
-    assert AuditRequest(annealed, "accepted_only", canaries=0).trained == annealed
 
 
 def test_each_claims_what_the_sound_program_would_be_charged() -> None:

@@ -51,14 +51,6 @@ def test_it_is_as_long_as_its_gradient_where_nothing_clips_and_c_times_d_under_a
     assert (found / scale).norm().item() == pytest.approx(C, rel=1e-4)
 
 
-def test_losses_and_norms_are_those_of_the_examples_alone() -> None:
-    run, engine, _ = with_three()
-    x, y = batch_of(run)
-    plain = run.engine.clipped_sum(x[1:], y[1:], Flat(C)).losses.clone()
-    y[0] = 10
-    assert torch.equal(engine.clipped_sum(x, y, Flat(C)).losses, plain)
-
-
 def test_coins_are_fair_and_directions_are_different() -> None:
     canaries = flipped(5000, torch.zeros(6000), C, np.random.default_rng(0))
     assert two_sided(int(canaries.inside.sum()), 5000, 0.5) > 0.01

@@ -84,13 +84,6 @@ def test_per_layer_clipping_comes_near_to_its_sensitivity_and_not_beyond() -> No
     assert 1.5 < max(look.moved for look in looks) <= math.sqrt(4) + CLOSE
 
 
-def test_an_empty_batch_shows_nothing() -> None:
-    watch = watched(request_for(batch=1, epochs=0.001))
-    sizes = watch.record.sizes
-    assert (sizes == 0).any()
-    assert len(watch.record.looks) < min(8, len(sizes))
-
-
 def test_the_run_stands_where_it_stood() -> None:
     watch = watched(request_for(optimizer="adam"), steps=2)
     before = moment_of(watch.run)
@@ -118,22 +111,3 @@ def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them
         gradients = one_at_a_time(module, x, y) / (1 if scale is None else scale)
         expected, _ = clipped_one_at_a_time(gradients, clipping, 0.3, layer_sizes(module))
         assert torch.allclose(own.float(), expected, atol=1e-6), clipping
-
-
-def test_they_are_taken_at_the_parameters_that_are_asked_for() -> None:
-    module = SHAPES["mlp"][0]()
-    x, y = batch((1, 28, 28), 1)
-    own = OwnGradients(module, CLIPPINGS["flat"](math.inf))
-    zeros = torch.zeros(sum(weight.numel() for weight in module.parameters()))
-    (gradient,) = own.of(zeros, x, y, None, None)
-    assert gradient[:1000].abs().max() == 0, "behind weights of 0 no gradient reaches the first layer"
-    assert gradient.abs().max() > 0
-
-
-def test_what_a_part_does_not_do_itself_is_done_by_what_it_stands_before() -> None:
-    class Part:
-        name = "engine"
-
-    assert Around(Part()).name == "engine"
-    with pytest.raises(AttributeError, match="nothing"):
-        _ = Around(Part()).nothing
