@@ -14,7 +14,6 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
-from pages.parts.lab import lab_chart as chart
 from pages.parts.results import chart_texts
 from pages.parts.train.form import MORE
 from tests.pages.explained_html import unexplained
@@ -111,18 +110,6 @@ def test_a_schedule_that_runs_out_of_noise_says_so():
     assert [each.proto.expanded for each in page.expander if each.label == MORE] == [True]
 
 
-def test_where_the_band_is_slow_the_cheap_curves_are_painted_first(monkeypatch: pytest.MonkeyPatch):
-    painted: list[set[str]] = []
-    draw = chart.lab_figure
-    monkeypatch.setattr(
-        chart, "lab_figure", lambda curves, *_, **more: painted.append({*curves}) or draw(curves, *_, **more)
-    )
-    page = opened(schedule="exponential", epochs="20", accountants="rdp")
-    assert painted == [{"rdp"}, {"rdp", "pld"}]
-    assert len(charts(page)) == 3  # the schedule, the lab's chart and the trade-off: the first one is gone
-    assert chart_texts.COMING not in [each.value for each in page.caption]
-
-
 def test_switching_from_batch_to_q_and_from_epochs_to_steps_changes_no_number():
     page = opened(n="60000", batch="600")
     before = table(page)
@@ -132,31 +119,11 @@ def test_switching_from_batch_to_q_and_from_epochs_to_steps_changes_no_number():
     assert table(page) == before
 
 
-@pytest.mark.long
-def test_every_preset_fills_the_fields_and_is_recognised():
-    page = opened()
-    for name in page.selectbox(key="preset").options[1:]:
-        page.selectbox(key="preset").set_value(name).run()
-        assert sentences(page) == [], name
-        assert page.selectbox(key="preset").value == name
-    page.text_input(key="sigma").set_value("1.2345").run()
-    assert page.selectbox(key="preset").value == "My own settings"
-
-
 def test_an_accountant_without_an_answer_says_why_alone():
     page = opened(accountants="zcdp", sampling="q", q="1")  # its sampling form needs q sigma < 1
     assert sentences(page) == []
     assert "n/a, because" in table(page)
     assert "Certified" in table(page)
-
-
-def test_no_accountant_chosen_leaves_the_band():
-    page = opened()
-    page.pills(key="accountants").set_value([]).run()
-    assert sentences(page) == []
-    drawn = [each["name"] for each in charts(page)[0]["data"]]
-    assert drawn == ["Proven lower bound", "Proven upper bound", LIE, NO_RUN]
-    assert page.query_params["accountants"] == ""
 
 
 def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
@@ -166,17 +133,6 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()
     assert f"| Epsilon, delta | epsilon between {low} and {high}" in page.code[0].value
-
-
-def test_the_pills_show_titles_and_the_address_holds_ids():
-    page = opened(accountants="naive")
-    pills = page.pills(key="accountants")
-    assert pills.value == ["naive"]
-    assert pills.options == [each.title for name, each in ACCOUNTANTS.items() if name != "pld"]
-    pills.set_value(["naive", "strong"]).run()
-    assert page.query_params["accountants"] == ["naive", "strong"]
-    page.pills(key="accountants").set_value([*DEFAULT_ACCOUNTANTS]).run()
-    assert "accountants" not in page.query_params
 
 
 def test_where_no_noise_that_is_drawn_pays_for_the_change_no_number_is_shown():

@@ -4,7 +4,6 @@ import re
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,17 +13,15 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import risks_of
-from pages.parts.calibrate import epsilon_map, question
+from pages.parts.calibrate import question
 from pages.parts.controls.number import show
 from tests.pages.explained_html import unexplained
-from tests.pages.read_page import number_in, typed
 from tests.pages.test_accountants_page import charts, sentences
 from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "calibrate.py"
 Q, STEPS = 256 / 10_000, 196  # the page's defaults
 FAST = {"by": "rdp"}  # a closed form, for what does not depend on who counts
-PAPER = {"n": "60000", "batch": "256", "sigma": "1.3", "epochs": "20"}
 opened = partial(opened_at, PAGE)
 
 
@@ -104,62 +101,6 @@ def test_a_bad_target_is_a_sentence_and_the_rest_of_the_page_stays():
         assert "Moments accountant" in tables(page)[-1], (query, sentence)
 
 
-@pytest.mark.long
-def test_a_target_out_of_reach_says_the_way_out_and_the_rest_of_the_page_stays():
-    for query, way_out in [
-        ({"solve": "sigma", "target_epsilon": "1e-9"}, "lower the steps or raise epsilon."),
-        ({"solve": "steps", "target_epsilon": "0.001"}, "raise sigma, lower q, or raise epsilon."),
-        ({"solve": "batch", "target_epsilon": "1e-6"}, "raise sigma, lower the steps, or raise epsilon."),
-        ({"solve": "q", "sigma": "0.2", "target_epsilon": "1e-6"}, "raise sigma, lower the steps, or raise epsilon."),
-        ({"target": "advantage", "target_advantage": "1e-9"}, "lower the steps or raise advantage."),
-    ]:
-        page = opened(**FAST, **query)
-        assert way_out in sentences(page)[0], (query, way_out)
-        assert not page.header, (query, way_out)
-        assert len(charts(page)) == 1, (query, way_out)
-        assert len(tables(page)) == 2, (query, way_out)
-
-
-@pytest.mark.long
-def test_the_answer_can_be_loaded_and_then_spends_the_target():
-    for solved in question.SOLVE:
-        page = opened(solve=solved, **FAST)
-        _, value = answer(page)
-        page.button(key="use").click().run()
-        if solved == "sigma":
-            assert typed(page, "sigma") == value, solved
-        if solved in ("batch", "q"):
-            assert read_rate(page) == pytest.approx(value / 10_000 if solved == "batch" else value), solved
-        if solved == "steps":
-            assert any(f"{value:,.0f} steps" == each.value for each in page.caption), solved
-        standing = next(each.value for each in page.caption if "Where the sliders are now" in each.value)
-        spent = number_in(r"epsilon ≤ ([\d.]+): within", standing)
-        assert 0.99 * 3 < spent <= 3.001, solved
-        assert answer(page)[1] == value, solved
-
-
-def read_rate(page: AppTest) -> float:
-    """The sampling rate that the controls hold."""
-    if page.segmented_control(key="sampling").value == "q":
-        return typed(page, "q")
-    return typed(page, "batch") / typed(page, "n")
-
-
-def test_the_same_epsilon_takes_less_noise_as_in_paper_004():
-    page = opened(**PAPER, by="gdp")
-    table = tables(page)[-1]
-    rows = {
-        name: next(each for each in table.split("<tr>") if name in each) for name in ("Gaussian DP", "Certified band")
-    }
-    sigma = {name: number_in(r'data-label="sigma">([\d.]+)<', row) for name, row in rows.items()}
-    assert round(sigma["Gaussian DP"], 2) == 1.06
-    assert round(sigma["Certified band"], 2) == 1.09
-    assert number_in(r'data-label="mu \(CLT\)">([\d.]+)<', rows["Gaussian DP"]) == pytest.approx(0.35, abs=5e-3)
-    assert "✕" in rows["Gaussian DP"]
-    assert "✓" in rows["Certified band"]
-    assert "1.34" in table
-
-
 def test_the_map_shows_the_target_the_current_point_and_the_answer():
     page = opened(**FAST)
     figure = charts(page)[-1]
@@ -168,19 +109,3 @@ def test_the_map_shows_the_target_the_current_point_and_the_answer():
     drawn = {each["name"]: (each["x"][0], each["y"][0]) for each in figure["data"] if each["name"] in ("now", "answer")}
     assert drawn["now"] == (pytest.approx(STEPS * Q), 1.23)
     assert drawn["answer"] == (pytest.approx(STEPS * Q), answer(page)[1])
-
-
-def test_a_certified_map_that_nobody_has_seen_is_painted_after_a_proven_bound(monkeypatch: pytest.MonkeyPatch):
-    epsilon_map._kept.cache_clear()
-    painted: list[np.ndarray] = []
-    draw = epsilon_map.heatmap_figure
-    monkeypatch.setattr(
-        epsilon_map, "heatmap_figure", lambda grid, *_, **more: painted.append(grid.epsilon) or draw(grid, *_, **more)
-    )
-    page = opened(by="pld")
-    assert len(painted) == 2
-    assert np.all(painted[0] >= painted[1])
-    page.run()
-    assert len(painted) == 3
-    opened(by="gdp")
-    assert len(painted) == 4

@@ -1,15 +1,13 @@
-"""Every page of the menu, driven as a reader would: opened through the app, under each preset, and by itself."""
+"""Every page of the menu, driven as a reader would: opened through the app, and by itself."""
 
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.store import Store
-from pages.parts.controls.presets import Preset
 from pages.parts.shell.menu import PAGES, Page
 
 ROOT = Path(__file__).parents[2]
-FIELDS = ("n", "batch", "sigma", "epochs", "clip_norm", "optimizer", "delta", "schedule")
 
 
 def opened(page: Page, query: dict[str, str]) -> AppTest:
@@ -19,11 +17,6 @@ def opened(page: Page, query: dict[str, str]) -> AppTest:
         app.query_params[name] = value
     app.run()  # the home page: from here on the menu is known
     return app if page == PAGES[0] else app.switch_page(page.file).run()
-
-
-def address_of(preset: Preset) -> dict[str, str]:
-    rate = {f"rate_{preset.schedule}": preset.rate} if preset.rate else {}
-    return {name: getattr(preset, name) for name in FIELDS} | rate
 
 
 def test_it_opens_on_its_question_without_an_error(store: Store):

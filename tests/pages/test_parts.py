@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from dpcore.figures import curves_figure, epochs_at
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES, scheduled
@@ -21,8 +20,6 @@ from dpcore.training.plan import plan
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.number import Quantity, grid, read, show
 from pages.parts.results import cache
-from pages.parts.results.attack_curves import Compared, all_curves
-from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
 from pages.parts.results.verdict_table import HEADS, epsilon_sentence, verdict_table
 from pages.parts.train.form import baseline_of
 
@@ -158,18 +155,6 @@ def test_headline_table_and_label_say_one_number():
         assert len(high.replace(".", "").lstrip("0")) == 3, sigma
 
 
-def test_a_proven_band_with_a_note_is_in_every_table():
-    band = cache.band(MECHANISM)
-    noted, mu = band._replace(note="The band is wide."), cache.mu(MECHANISM)
-    found = risks_of(noted, 1e-5)
-    compared = Compared(mu, "rdp", cache.final("rdp", MECHANISM, 1e-5), "rdp", *cache.pairs("rdp", MECHANISM))
-    assert [each.name for each in all_curves(noted, compared)] == [each.name for each in all_curves(band, compared)]
-    assert attack_table(noted, found, compared, 0.5) == attack_table(band, found, compared, 0.5)
-    plain = risks_of(band, 1e-5)
-    assert clt_verdict(mu, found) == clt_verdict(mu, plain)
-    assert error_sentence(found, "After") == error_sentence(plain, "After")
-
-
 @given(st.floats(1e-9, 1e200))
 def test_a_bound_on_a_chart_is_never_rounded_down(value: float):
     text = marked(value, Kind.UPPER)
@@ -177,19 +162,6 @@ def test_a_bound_on_a_chart_is_never_rounded_down(value: float):
     assert len(text) <= 12
     shown = float(text.removeprefix("≤ ").replace(",", ""))
     assert value * (1 - 1e-9) <= shown <= value * 1.02
-
-
-def test_every_schedule_has_a_slider_of_rates_that_it_takes():
-    for name, schedule in SCHEDULES.items():
-        if schedule.rate is None:
-            continue
-        default, low, high = schedule.rate.default, schedule.rate.low, schedule.rate.high
-        stops = grid(low, high)
-        assert len(stops) >= 10
-        assert low <= default <= high
-        assert float(show(default)) == default
-        for rate in (default, low, high):
-            scheduled(name, 0.0256, 1.23, 70, rate)  # two epochs
 
 
 def test_the_baseline_is_the_same_run_without_noise_and_clipping():

@@ -1,11 +1,8 @@
-"""The page of perturbation: what is asked, compared, shown, said apart, promised and kept."""
+"""The page of perturbation: what is asked, compared, shown, said apart and promised."""
 
 import json
-import re
-from dataclasses import replace
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.report.glossary import GLOSSARY
@@ -16,13 +13,7 @@ from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS
-from pages.parts.perturbation import earlier
-from pages.parts.perturbation.comparison import SHOWN
-from pages.parts.perturbation.picture import choose_pressed
-from pages.parts.shell.menu import PAGES
-from tests.pages.perturbation_page import REQUEST, events_of, html, opened, recorded, texts
-from tests.pages.test_every_page import ROOT
-from tests.pages.train_page import opened_at
+from tests.pages.perturbation_page import events_of, html, opened, recorded, texts
 
 
 def charts(page: AppTest) -> list[dict]:
@@ -55,16 +46,6 @@ def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: St
     assert page.query_params["comparison"] == job.id
     assert page.get("progress")[0].proto.text.endswith("and comparisons, starts in a moment")
     assert store.runs() == []
-
-
-def test_comparing_something_else_cancels_what_was_begun_here_and_goes_on(store: Store):
-    page = opened(methods=["output"])
-    page.button(key="compare").click().run()
-    page.text_input(key="fits").set_value("2").run()
-    page.button(key="compare").click().run()
-    second, first = store.runs(kind=PERTURBATION.name)
-    assert (first.status, second.status) == (Status.CANCELLED, Status.QUEUED)
-    assert (first.request.seeds, second.request.seeds) == (10, 2)
 
 
 def test_a_running_comparison_says_how_far_it_is_and_is_cancelled(store: Store):
@@ -110,36 +91,6 @@ def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store
     assert "95.0</td><td class=number>95.0" in table
 
 
-def test_pressing_a_place_chooses_it_and_pressing_it_again_takes_that_back(monkeypatch: pytest.MonkeyPatch):
-    session = {"places_picture": {"pressed": "data"}}
-    monkeypatch.setattr("pages.parts.perturbation.picture.st.session_state", session)
-    choose_pressed()
-    assert session["place"] == ["data"]
-    choose_pressed()
-    assert session["place"] == []
-    session["places_picture"] = {"pressed": "elsewhere"}
-    choose_pressed()
-    assert session["place"] == []
-
-
-def test_data_that_are_not_here_are_a_sentence_and_cannot_be_compared(store: Store, monkeypatch: pytest.MonkeyPatch):
-    from dpcore.data.tabular import TABLES
-
-    monkeypatch.setitem(TABLES, "wine", replace(TABLES["wine"], absent=lambda: "Expected the cellar to be open."))
-    page = opened(table="wine")
-    assert "Expected the cellar to be open." in texts(page, "info")
-    assert page.button(key="compare").disabled
-    other = page.selectbox(key="table").set_value("iris").run()
-    assert not other.button(key="compare").disabled
-
-
-def test_without_a_method_or_an_epsilon_the_page_says_what_is_missing(store: Store):
-    for chosen in [{"methods": ""}, {"epsilons": ""}]:
-        page = opened(**chosen)
-        assert "Choose at least one method and one epsilon." in texts(page, "info"), chosen
-        assert page.button(key="compare").disabled, chosen
-
-
 def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
     for field, value, said in (
         ("fits", "1000", "seeds"), ("descent", "0", "steps"), ("ridge", "-1", "regulariser"), ("delta", "2", "delta"),
@@ -179,21 +130,6 @@ def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_metho
     assert "tails at 8</small>" in page
 
 
-def test_every_condition_of_a_theorem_is_named_with_a_check_a_cross_or_a_dash(store: Store):
-    body = html(opened(methods=["output", "objective"], epsilons=["1"]))
-    output, objective = (row.split("<br><small>")[1] for row in body.split("<tr>") if "</b> convex: " in row)
-    plain = [re.sub("<.*?>", "", row.split("</small>")[0]) for row in (output, objective)]
-    assert plain[0].startswith("✓ convex: yes; ✓ smooth: up to 0.26; ✓ tails of the noise: ")
-    assert plain[0].endswith("– strongly convex: not asked for; – exact minimiser: not asked for")
-    for said in (
-        "✓ Hessians of rank 1: yes", "✓ strongly convex: made so", "✓ exact minimiser: a gradient up to 1e-09",
-    ):  # fmt: skip
-        assert said in plain[1]
-    network = re.sub("<.*?>", "", html(opened(methods=["output"], epsilons=["1"], learner="mlp")))
-    assert "✕ convex; ✕ smooth; ✓ tails of the noise: " in network
-    assert "Nothing bounds the curvature of the loss." in network
-
-
 def test_single_rows_keep_an_epsilon_beyond_their_theorem_that_other_bounds_prove(store: Store):
     row = html(opened(methods=["bassily"], epsilons=["8"]))
     assert "epsilon confirmed: by two bounds of our own" in row
@@ -209,51 +145,9 @@ def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store:
     assert "except on the page Perturbation" in GLOSSARY["adjacency"].meaning
 
 
-@pytest.mark.long
-def test_what_this_page_leaves_in_the_session_breaks_no_other_page(store: Store):
-    page = opened()
-    left = {each.key: each.value for each in (*page.selectbox, *page.text_input) if each.key}
-    assert left["table"] == "breast_cancer"
-    for each in PAGES:
-        assert not opened_at(ROOT / each.file, session=left).exception
-
-
 def test_a_comparison_of_another_session_is_cancelled_only_after_a_question(store: Store):
     run = recorded(store, [])
     page = opened(comparison=run)
     assert "Another session began this comparison." in texts(page, "markdown")
     page.button(key=f"cancel_{run}").click().run()
     assert store.run(run).cancelling
-
-
-def earlier_choice(page: AppTest) -> list:
-    return [each for each in page.selectbox if each.label == "Comparison shown"]
-
-
-def test_what_a_browser_says_that_has_not_heard_of_a_change_is_no_choice(monkeypatch: pytest.MonkeyPatch):
-    for key, said in [("of_before", "second"), ("drawn", "Iris, logistic regression, running")]:
-        session = {earlier.KEY: "drawn", key: said, SHOWN: "first"}
-        monkeypatch.setattr(st, "session_state", session)
-        earlier._choose(key, ["first", "second"])
-        assert session[SHOWN] == "first", (key, said)
-        session["drawn"] = "second"
-        earlier._choose("drawn", ["first", "second"])
-        assert session[SHOWN] == "second", (key, said)
-
-
-def test_comparisons_that_were_made_before_can_be_looked_at_again(store: Store):
-    first = recorded(store, status=Status.FINISHED)
-    page = opened(comparison=first)
-    assert not earlier_choice(page)  # there is no other
-    second = recorded(store, status=Status.CANCELLED, request=replace(REQUEST, epsilons=(8.0,)))
-    page = opened()
-    (choice,) = earlier_choice(page)
-    assert choice.value is None
-    assert "epsilon 8 (" in choice.options[0]
-    assert choice.options[0].endswith(", cancelled)")
-    assert "4 methods, epsilon 0.1 to 1 (" in choice.options[1]
-    for chosen in (second, first):
-        earlier_choice(page)[0].set_value(chosen).run()
-        assert not page.exception
-        assert chosen in page.query_params["comparison"]
-    assert "Measured here in" in texts(page, "caption")

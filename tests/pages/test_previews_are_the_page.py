@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.calibrate import epsilon_map
 from pages.parts.components.live_chart import Drawing, drawn
 from pages.parts.lab import lab_chart as lab_chart
 from pages.parts.results import setting_chart as chart
 from pages.parts.train import estimate
-from tests.pages.train_page import CONFIG, opened_at, recorded
+from tests.pages.train_page import opened_at
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -78,15 +77,6 @@ def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, cas
         assert not before.exception, (page, key, query, field, text)
         assert drawn(preview) == seen[key].figure, (page, key, query, field, text)
         assert drawn(preview) != first.figure, (page, key, query, field, text)  # the value makes a difference
-
-
-def test_a_run_beside_it_becomes_a_ghost_as_it_does_on_the_page(seen, store: Store):
-    run = recorded(store, CONFIG, 70, Status.FINISHED)
-    page = opened("accountants", run=run)
-    preview = seen["epsilon_chart"].preview("sigma", "2.2")
-    page.text_input(key="sigma").set_value("2.2").run()
-    assert drawn(preview) == seen["epsilon_chart"].figure
-    assert "ghost-0" in drawn(preview)["figure"]
 
 
 def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):

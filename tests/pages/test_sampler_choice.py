@@ -1,16 +1,12 @@
-"""How batches are drawn, on each page that counts them: chosen, remembered, drawn, told with its adjacency, refused."""
+"""How batches are drawn, on each page that counts them: chosen, remembered, told with its adjacency, refused."""
 
 import json
 from pathlib import Path
-from typing import ClassVar, final
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.privacy.accountants import Curve
-from dpcore.privacy.sampling import SAMPLERS, Sampler
-from dpcore.privacy.types import FloatArray, IntArray, Kind
+from dpcore.privacy.sampling import SAMPLERS
 from tests.pages.read_page import number_in
 from tests.pages.train_page import opened_at
 
@@ -88,30 +84,6 @@ def test_the_address_holds_the_sampler_and_the_next_page_too():
         assert "sampler" not in app.query_params, page
 
 
-@final
-class EveryTenth(Sampler):
-    """A dummy: between half of epsilon's double and its double."""
-
-    name: ClassVar[str] = "every_tenth"
-    title: ClassVar[str] = "Every tenth"
-    note: ClassVar[str] = "Every tenth record is in the batch."
-    source: ClassVar[str] = "nobody"
-    adjacency: ClassVar[str] = "zero-out"
-    interval: ClassVar[bool] = True
-
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        epsilon = np.sqrt(steps) * q / sigma - np.log10(delta) * (steps > 0)
-        return Curve(steps, delta, 2 * epsilon, epsilon, Kind.CERTIFIED)
-
-
-def test_a_sampler_is_its_class_and_its_line(monkeypatch: pytest.MonkeyPatch):
-    for page in PAGES:
-        monkeypatch.setitem(SAMPLERS, EveryTenth.name, EveryTenth())
-        app = sound(opened(page, sampler=EveryTenth.name, target_epsilon="50"))
-        assert "**Every tenth**, zero-out: epsilon is proven to lie between " in told(app), page
-        assert EveryTenth.title in app.selectbox(key="sampler").options, page
-
-
 def test_calibrate_answers_for_every_sampler():
     for name in OTHERS:
         for solve in ["sigma", "steps"]:
@@ -119,17 +91,6 @@ def test_calibrate_answers_for_every_sampler():
             (headline,) = [each.value for each in app.header if SAMPLERS[name].title in each.value]
             assert headline.startswith(f"{solve} = "), (name, solve)
             assert "within the target of 8" in told(app), (name, solve)
-
-
-@pytest.mark.long
-def test_the_answer_can_be_taken_to_the_controls_and_keeps_the_target_there():
-    app = opened("calibrate", sampler="shuffle")
-    app.button(key="use_sampled").click().run()
-    assert number_in(r"sigma = ([\d.]+) \(Shuffled", app.header[0].value) == float(
-        app.text_input(key="sigma").value or 0
-    )
-    lab = opened("accountants", sampler="shuffle", sigma=str(app.text_input(key="sigma").value))
-    assert number_in(r"zero-out: epsilon is proven to lie between \*\*[\d.]+\*\* and \*\*([\d.]+)\*\*", told(lab)) <= 3
 
 
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():

@@ -26,13 +26,6 @@ def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
     assert [float(stop) for stop in slider["stops"]] == sorted(float(stop) for stop in slider["stops"])
 
 
-def test_a_value_between_two_stops_has_a_stop_of_its_own_while_it_lasts():
-    page = opened(sigma="3.14159")
-    stops = slider_data(page)["sigma"]["stops"]
-    assert stops[stops.index("3") : stops.index("3.2") + 1] == ["3", "3.14159", "3.2"]
-    assert "3.14159" not in slider_data(slide(page, "sigma", "3"))["sigma"]["stops"]
-
-
 def test_what_a_slider_sends_becomes_the_field_and_the_slider_hears_that_it_arrived():
     page = opened()
     assert slider_data(page)["sigma"]["heard"] == 0
@@ -43,13 +36,6 @@ def test_what_a_slider_sends_becomes_the_field_and_the_slider_hears_that_it_arri
     assert second["heard"] > first["heard"] > 0
     page.run()
     assert slider_data(page)["sigma"] == second
-
-
-def test_a_stop_that_was_sent_before_counts_again_after_the_field_was_typed_in():
-    page = slide(opened(), "sigma", "2")
-    page.text_input(key="sigma").set_value("7").run()
-    assert slider_data(page)["sigma"]["value"] == "7"
-    assert sigma(slide(page, "sigma", "2")) == "2"
 
 
 def test_a_message_that_no_slider_sends_changes_nothing():

@@ -21,7 +21,6 @@ from pages.parts.results import cache
 from pages.parts.results.attack_curves import band_and_clt
 from pages.parts.results.attack_table import error_sentence
 from pages.parts.results.downloads import csv_of, tradeoff_columns
-from pages.parts.tradeoff import picture
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
 from tests.pages.train_page import opened_at
@@ -144,17 +143,6 @@ def test_a_sigma_too_small_to_certify_says_why_and_draws_no_band():
     assert "cannot be judged" in html(page, "CLT&#x27;s mu")
 
 
-def test_where_the_band_is_slow_the_cheap_curves_are_painted_first(monkeypatch: pytest.MonkeyPatch):
-    painted: list[bool] = []
-    draw = picture.tradeoff_figure
-    monkeypatch.setattr(
-        picture, "tradeoff_figure", lambda band, *_, **more: painted.append(band is not None) or draw(band, *_, **more)
-    )
-    page = opened(schedule="exponential", epochs="20")
-    assert painted == [False, True]
-    assert len(page.get("plotly_chart")) == 2  # the schedule and one curve: the first one is gone
-
-
 def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
     page = opened(session={"tradeoff_table": True})
     assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
@@ -167,16 +155,6 @@ def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
         assert low["alpha"] == high["alpha"]
         assert float(low["beta"]) <= float(high["beta"]) + 1e-12
         assert float(low["power"]) + float(low["beta"]) == pytest.approx(1)
-
-
-def test_the_statement_opens_with_the_numbers_of_the_page():
-    page = opened(session={"statement_card": True}, statement="Markdown")
-    assert sentences(page) == []
-    (box,) = page.code
-    assert "| Adjacency |" in box.value
-    low, high = re.findall(r"[\d.]+", cells(page, "mu, where")[0])
-    assert f"mu between {low} and {high}" in box.value
-    assert "Someone who is 50 % sure" in box.value
 
 
 def test_a_rounded_bound_never_claims_more_than_is_proven():

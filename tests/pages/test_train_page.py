@@ -57,18 +57,6 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
     assert 0 < float(spent[0]) < float(spent[1])
 
 
-def test_the_x_axis_switches_from_epoch_to_epsilon(store: Store):
-    run = recorded(store, CONFIG, 40)
-    page = opened(run)
-    assert charts(page)[0]["layout"]["xaxis"]["title"]["text"] == "epoch"
-    page.segmented_control(key="x").set_value("epsilon").run()
-    accuracy = charts(page)[0]
-    assert accuracy["layout"]["xaxis"]["title"]["text"] == f"epsilon, {ACCOUNTANTS['pld'].title}"
-    (line,) = accuracy["data"]
-    assert line["x"] == sorted(line["x"])
-    assert line["x"][0] > 0
-
-
 def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
     run = recorded(store, CONFIG, 40)
     page = press(press(opened(run), "Cancel"), "Cancel this run")
@@ -131,9 +119,3 @@ def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_basel
             press(page, button)
             assert not page.exception, (query, model)
             assert (store.runs()[0].config.features, store.runs()[0].config.model) == ("scatter", model), (query, model)
-
-
-def test_the_learning_rate_follows_the_reading(store: Store):
-    press(opened(optimizer="pi_adam", reading="literal"), "Start private run")
-    expected = defaults("mnist", "linear", "pi_adam", reading="literal", features="scatter_upright")
-    assert store.runs()[0].config == expected

@@ -1,4 +1,4 @@
-"""What an address asks in vain, and values that do not go together: said once, where they stand, and all else stays."""
+"""What an address asks in vain, and values that do not go together: said once, where they stand."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,14 +41,6 @@ def test_an_unknown_choice_is_named_with_what_is_shown_instead():
         assert warned(app.run(), name) == [said], (page, name, value, shown)
 
 
-def test_the_sentence_goes_once_something_is_chosen():
-    app = opened("tradeoff", optimizer="nonsense", view="x")
-    app.selectbox(key="optimizer").set_value("adam").run()
-    assert warned(app, "") == warned(app, "view") != []
-    app.segmented_control(key="view").set_value("delta").run()
-    assert warned(app, "") == []
-
-
 def test_what_an_address_says_is_shown_as_it_is_and_cut():
     (said,) = warned(opened("tradeoff", view="[a](//b) **`c`** <i>" + "x" * 500), "view")
     assert "`view=[a](//b) **'c'** <i>x" in said
@@ -63,9 +55,6 @@ def test_a_page_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch):
     assert menu.unknown_page() == ["nosuchpage"]
     context.pages_manager.intended_page_name = "train"
     assert menu.unknown_page() == []
-
-
-DECAY = {"schedule": "linear", "rate_linear": "0.5", "epochs": "100"}
 
 
 def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
@@ -89,22 +78,6 @@ def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
         assert {each.key for each in app.text_input} == fields, page
         assert len(app.get("plotly_chart")) == charts, page
         assert any("the last settings that did" in each.value for each in app.caption), page
-
-
-@pytest.mark.long
-def test_a_rate_that_its_schedule_cannot_take_is_said_under_the_rate():
-    for page in ["accountants", "train", "tradeoff", "calibrate"]:
-        (said,) = said_at(opened(page, **DECAY), "rate_linear")
-        assert said.startswith("Expected rate k=0.5 to keep sigma from"), page
-
-
-@pytest.mark.long
-def test_a_length_that_a_schedule_cannot_take_is_said_under_the_length():
-    for page in ["accountants", "train", "tradeoff", "calibrate"]:
-        (said,) = said_at(opened(page, schedule="exponential", epochs="5000"), "epochs")
-        assert said.startswith("Expected epochs=5,000 to be at most"), page
-        (said,) = said_at(opened(page, schedule="exponential", length="steps", steps="400000"), "steps")
-        assert said.startswith("Expected epochs="), page
 
 
 def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():

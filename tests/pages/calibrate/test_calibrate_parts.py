@@ -1,9 +1,8 @@
-"""What the calibrate page is made of, without a page: axes and cells of the map, texts of the answer, tables, files."""
+"""What the calibrate page is made of, without a page: axes and cells of the map, texts of the answer, its file."""
 
 import csv
 import io
 import math
-import re
 
 import numpy as np
 import pytest
@@ -12,19 +11,13 @@ from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibration.solve import sigma_for
-from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget
+from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe, scheduled
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.mechanism import EPOCHS, Setting
 from pages.parts.controls.number import read
 from pages.parts.results.downloads import csv_of
-from pages.parts.results.export_origin import origin_of_any
-
-
-def answers_csv(asked) -> str:
-    return csv_of(answers.answers_columns(asked))
-
 
 Q, STEPS = 256 / 10_000, 196  # the page's defaults
 
@@ -43,17 +36,6 @@ def test_the_map_agrees_with_the_accountant_cell_by_cell():
     for i, j in ((0, 0), (17, 23), (39, 39)):
         mechanism = Mechanism.constant(Q, axes.sigmas[i], axes.steps[j])
         assert grid.epsilon[i, j] == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
-
-
-def test_the_map_holds_the_current_point_or_ends_where_none_is_of_use():
-    for sigma in [0.01, 0.3, 1.0, 50.0, 1e6]:
-        for steps in [1, 196, 10**6, 10**9]:
-            axes = epsilon_map.axes_of(setting(sigma, steps), "rdp")
-            assert axes.sigmas[0] <= max(sigma, 0.05), (sigma, steps)
-            assert axes.sigmas[-1] >= min(sigma, 1000), (sigma, steps)
-            assert axes.steps[0] <= steps, (sigma, steps)
-            assert axes.steps[-1] >= min(steps, epsilon_map.MOST_STEPS), (sigma, steps)
-            assert all(a < b for a, b in zip(axes.sigmas[:-1], axes.sigmas[1:], strict=True)), (sigma, steps)
 
 
 def test_a_click_loads_the_cell_that_was_clicked():
@@ -93,12 +75,6 @@ def test_the_loaded_fields_give_the_answers_mechanism():
         assert scheduled("exponential", q, float(fields["sigma"]), steps, rate) == found.mechanism
 
 
-def test_the_solved_quantity_makes_no_difference_to_the_question():
-    target = MuTarget(1.0, 1e-5)
-    assert question.asked_of("sigma", target, setting(1.0)) == question.asked_of("sigma", target, setting(2.0))
-    assert question.asked_of("steps", target, setting(1.0)) != question.asked_of("steps", target, setting(2.0))
-
-
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():
     axes = epsilon_map.axes_of(setting(), "pld")._replace(sigmas=(1.0, 2.0), steps=(10, 100, 200))
     grid = epsilon_map.joined(list(epsilon_map.strips(axes, "pld")))
@@ -123,16 +99,6 @@ def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target():
                 assert found.reading.value <= float(cell) <= target, target
 
 
-def test_the_csv_of_the_answers_has_a_row_for_each_accountant_and_says_why_one_is_missing():
-    asked = question.asked_of("sigma", AdvantageTarget(0.2), setting())
-    rows = {row["accountant"]: row for row in csv.DictReader(io.StringIO(answers_csv(asked)))}
-    assert set(rows) == set(ACCOUNTANTS)
-    assert float(rows["pld"]["lower"]) <= float(rows["pld"]["spent"]) <= 0.2
-    impossible = question.asked_of("sigma", EpsilonTarget(1e-9, 1e-5), setting())
-    rows = list(csv.DictReader(io.StringIO(answers_csv(impossible))))
-    assert all(row["answer"] == "" and "raise epsilon" in row["note"] for row in rows)
-
-
 def test_an_accountant_that_gives_up_leaves_the_map_empty_and_says_why(monkeypatch: pytest.MonkeyPatch):
     def gives_up(*_: object, **__: object) -> None:
         raise RuntimeError("No end of it.")
@@ -142,36 +108,3 @@ def test_an_accountant_that_gives_up_leaves_the_map_empty_and_says_why(monkeypat
     grid = epsilon_map.joined(list(epsilon_map.strips(axes, "rdp")))
     assert np.isinf(grid.epsilon).all()
     assert set(grid.notes) == {"No end of it."}
-
-
-@pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[dict[str, str]]]]:
-    """The files of answers that buttons offer: names and rows."""
-    found: list[tuple[str, list[dict[str, str]]]] = []
-
-    def button(label: str, columns, file: str, key: str) -> None:
-        found.append((file, list(csv.DictReader(io.StringIO(csv_of(columns()))))))
-
-    monkeypatch.setattr(answers, "csv_button", button)
-    return found
-
-
-def test_every_answer_is_saved_with_the_setting_that_it_gives_and_a_link(offered: list):
-    for solved in question.SOLVE:
-        now, link = setting(schedule="exponential", rate=0.05), "http://127.0.0.1:8501/calibrate?sigma=1.23"
-        asked = question.asked_of(solved, EpsilonTarget(2.0, 1e-5), now)
-        answers.answers_download(asked, origin_of_any(now, link))
-        file, rows = offered.pop()
-        assert file.startswith(f"{solved}-for-epsilon2-n10000-"), solved
-        varying = "q" if solved == "batch" else solved
-        assert not re.search(f"-{'T' if varying == 'steps' else varying}[0-9]", file), solved
-        for row in rows:
-            found = question.answer(asked, row["accountant"])
-            if isinstance(found, str):
-                assert row[varying] == "", solved
-                continue
-            first, steps = found.mechanism.releases[0], found.mechanism.steps
-            given = (float(row["q"]), float(row["sigma"]), float(row["steps"]))
-            assert given == pytest.approx((first.q, first.sigma, steps)), solved
-            assert (row["n"], row["delta"], row["link"]) == ("10000", "1e-05", link), solved
-            assert row["schedule"] == "exponential, rate 0.05", solved

@@ -79,22 +79,3 @@ def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_agai
     assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("mnist", "sample")
     assert (typed(app, "batch"), typed(app, "epochs")) == (256, 5)
     assert 0.99 * 3 < rdp(app, 10_000) <= 3
-
-
-@pytest.mark.long
-def test_every_quantity_can_be_solved_again(here):
-    for solved in ["steps", "batch", "q"]:
-        here()
-        app = taken(opened(**ASKED, solve=solved), "pages/train.py")
-        assert said(app), solved
-        app.button(key="solve_again").click().run()
-        assert not app.exception, solved
-        assert said(app) == [], solved
-        assert [each.value for each in app.error if "no whole batch" not in each.value] == [], solved  # a q may be none
-        assert app.selectbox(key="dataset").value == "mnist", solved
-
-
-def test_the_nearest_data_are_told(here):
-    here(mnist=("full", "sample"))
-    assert data.nearest_here(50_000).n == 60_000
-    assert data.nearest_here(300).n == 10_000

@@ -1,4 +1,4 @@
-"""The lab: its data, what its button says and starts, its switch, its runs, what it keeps."""
+"""The lab: its data, what its button says and starts, its switch, its runs."""
 
 import json
 from pathlib import Path
@@ -82,15 +82,6 @@ def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
     names = [trace["name"] for trace in traces(opened(run, sigma="2"))]
     assert "sigma 1.23" in names
     assert "sigma 1.23, certified" in names
-
-
-def test_reset_brings_the_features_and_the_model_back_that_the_page_opens_with(store: Store):
-    for asked in [{}, {"features": "pixels", "model": "mlp"}, {"lesson": "sampling", "step": "1"}]:
-        first, page = opened(), opened(**asked)
-        page.button(key="lesson_reset" if "lesson" in asked else "reset").click().run()
-        for key in ("features", "model"):
-            assert page.selectbox(key=key).value == first.selectbox(key=key).value, asked
-            assert key not in page.query_params, asked
 
 
 def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):

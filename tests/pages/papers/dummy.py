@@ -1,7 +1,6 @@
-"""A paper of our own with one of everything that a paper can have, and its page."""
+"""A paper of our own with numbers, figures and a map, and its page."""
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.papers import PAPERS
 from dpcore.papers.entry import Claim, Computed, Setting, Trained
-from dpcore.papers.ladder import Ladder, Rung
-from dpcore.papers.paper import Area, Calculator, Cells, Drawing, Finding, Line, Map, Paper, Quantity, Remark, Sweep
+from dpcore.papers.paper import Area, Cells, Drawing, Finding, Line, Map, Paper, Remark
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
 from tests.pages.train_page import opened_at
@@ -23,7 +21,6 @@ SETTING = Setting(n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, opti
 DECAYING = Setting(n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01)
 CONFIG = RunConfig(batch=128, epochs=1.0, sigma=2.0, lr=0.75, clip_norm=0.5, activation="relu")
 OTHER = RunConfig(optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99)
-FULL = RunConfig(dataset="fashion_mnist", source="full", batch=512, epochs=1.0)
 X = np.array([1.0, 10.0, 100.0])
 LINES = (Line("Proven", X, X / 50, "rdp"), Line("Limit", X, X / 90, "gdp"), Line("As printed", X, X / 20))
 CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
@@ -40,22 +37,10 @@ CLAIM = Claim(SETTING.mechanism, 1e-5)
 REFUTED = Computed("Table 1, row 3", "epsilon of three", "0.10", setting=SETTING, ours=lambda: 0.1, claim=CLAIM)
 TRAINED = Trained("Table 2, row 1", "test accuracy by SGD", "95.0 %", config=CONFIG)
 UNTRAINED = Trained("Table 2, row 2", "test accuracy by Adam", "99 %", config=OTHER)
-ELSEWHERE = Trained("Table 2, row 3", "test accuracy of clothes", "88 %", config=FULL)
 FIGURE_2 = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: LINES, note="Read it so.")
 FIGURE_3 = Drawing("Figure 3", "Another", "epoch", "delta", lambda: LINES[:1], log_y=True)
 AREAS = (Area("refuted", "It lies below."), Area("holds", "It lies above."))
 PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", AREAS, lambda: CELLS, log_x=True, log_y=True)
-ROWS = Quantity("rows", "Rows n", 100, 10, 1000, whole=True)
-TABLE_3 = Calculator(
-    "Table 3", "Noise of each row", (ROWS,), ("Row", "noise"), lambda values: (("Output", f"{2 / values['rows']:g}"),)
-)
-LOTS = tuple(replace(CONFIG, batch=batch) for batch in (100, 2000))
-STAIRS = tuple((epsilon, replace(CONFIG, sigma=4.0 / epsilon, lr=0.25)) for epsilon in (1.0, 2.0))
-PLAINLY = replace(CONFIG, private=False, lr=0.25)
-LADDER = Ladder(
-    "Record", "recipes", (Rung("plain", ((1.0, OTHER), (2.0, FULL)), OTHER), Rung("best", STAIRS, PLAINLY)), "By us."
-)
-SWEEP = Sweep("Figure 7", "lot size", "batch", LOTS, note="The values are ours.")
 
 PAPER = Paper(
     id="999",
@@ -64,12 +49,9 @@ PAPER = Paper(
     authors="Nobody",
     published="2026, arXiv 1911.11607",
     about="One of everything.",
-    entries=(REPRODUCED, DIFFERS, REFUTED, TRAINED, UNTRAINED, ELSEWHERE),
+    entries=(REPRODUCED, DIFFERS, REFUTED, TRAINED, UNTRAINED),
     drawings=(FIGURE_2, FIGURE_3),
     maps=(PLANE,),
-    calculators=(TABLE_3,),
-    sweeps=(SWEEP,),
-    ladders=(LADDER,),
     findings=(Finding("It is better than all.", lambda: "It is proven to be at least 0.5."),),
     remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
 )
@@ -79,10 +61,7 @@ PAPER = Paper(
 def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """The paper among the others, with the runs of one of its accuracies on record."""
     monkeypatch.setitem(PAPERS, PAPER.id, PAPER)
-    found = {CONFIG: RECORD, LOTS[0]: RECORD, STAIRS[1][1]: RECORD, PLAINLY: replace(RECORD, runs=SEEDS[:1])}
-    modules = ("dpcore.papers.comparison", "pages.parts.papers.sweeps", "pages.parts.papers.trainings")
-    for module in (*modules, "pages.parts.papers.ladders"):
-        monkeypatch.setattr(f"{module}.recorded", lambda paper, config: found.get(config))
+    monkeypatch.setattr("dpcore.papers.comparison.recorded", lambda paper, config: {CONFIG: RECORD}.get(config))
     return PAPER
 
 

@@ -2,23 +2,18 @@
 
 import re
 from html import unescape
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
-import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpcore.papers.paper import Paper
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.components import setting_links
-from pages.parts.papers import opening
 from pages.parts.papers.opening import TRAINS, fields_of, fields_of_run
 from pages.parts.shell.menu import PAGES
 from tests.pages.papers.dummy import (
     CONFIG,
     DECAYING,
-    ELSEWHERE,
     OTHER,
     PAPER,
     REPRODUCED,
@@ -86,35 +81,4 @@ def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: 
     addresses = [urlsplit(unescape(link)) for link, _ in first]
     assert [each.path.removeprefix("./") for each in addresses] == [page.address for page in CONTROLLED]
     assert all(dict(parse_qsl(each.query, keep_blank_values=True)) == fields_of(SETTING) for each in addresses)
-    for entry in (TRAINED, ELSEWHERE):
-        assert [title for _, title in ways[f"{entry.place}: {entry.quantity}"]] == ["Train"]
-
-
-@pytest.fixture
-def following(monkeypatch: pytest.MonkeyPatch):
-    """A page on which a button stands for a click on the link of this address."""
-
-    def clicked(address: str, **query: str) -> AppTest:
-        monkeypatch.setattr(setting_links, "follow_links", lambda opened: st.button("Follow", on_click=opened))
-        monkeypatch.setattr(opening, "clicked_link", lambda: address)
-        page = opened_in_the_app(**query)
-        next(each for each in page.button if each.label == "Follow").click().run()
-        assert not page.exception
-        return page
-
-    return clicked
-
-
-def test_a_clicked_link_opens_a_run_whatever_was_chosen_in_the_session_before(store: Store, dummy: Paper, following):
-    before = {"sampling": "q", "length": "steps", "clipping": "per_layer", "ema": "0.9", "seed": "7", "momentum": "0.5"}
-    page = following(f"train?{urlencode(fields_of_run(OTHER))}", paper=PAPER.id, **before)
-    next(each for each in page.button if each.label == "Start private run").click().run()
-    (run,) = store.runs()
-    assert run.config == OTHER
-
-
-@pytest.mark.long
-def test_an_address_that_is_none_of_ours_opens_nothing(store: Store, dummy: Paper, following):
-    for address in ["", "//elsewhere", "nowhere?sigma=3", "papers?sigma=3", "https://a.org/?sigma=3"]:
-        page = following(address, paper=PAPER.id)
-        assert any("A paper of our own" in each.proto.body for each in page.get("html")), address
+    assert [title for _, title in ways[f"{TRAINED.place}: {TRAINED.quantity}"]] == ["Train"]

@@ -4,14 +4,14 @@ import json
 import re
 from html import unescape
 
-import pytest
-
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.paper import Paper
+from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
-from pages.parts.papers import computed
 from pages.parts.papers.entries_table import numbers_columns, told
 from pages.parts.papers.figures import drawing_columns, map_columns
+from pages.parts.papers.ladders import details_table
+from pages.parts.papers.sweeps import sweep_table
 from tests.pages.papers.dummy import (
     CELLS,
     DIFFERS,
@@ -25,7 +25,6 @@ from tests.pages.papers.dummy import (
     UNTRAINED,
     dummy,
     opened,
-    opened_in_the_app,
     rows,
     written,
 )
@@ -50,23 +49,6 @@ def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdic
             cells = re.findall(r"<td class=number data-label=\"\w+\">(.*?)</td>", row)
             assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"], paper
             assert f"<b>{each.outcome.value}</b>" in row, paper
-
-
-@pytest.mark.long
-def test_every_paper_shows_what_it_brings_its_claims_its_gaps_and_one_of_its_figures(store: Store):
-    for paper in PAPERS.values():
-        page = opened(paper=paper.id)
-        html = unescape(re.sub("<[^>]+>", "", written(page)))
-        assert paper.title in html, paper
-        assert paper.about in html, paper
-        for each in paper.findings:
-            assert each.claim in html, paper
-            assert computed.holds(each) in html, paper
-        assert all(each.text in html for each in paper.remarks), paper
-        drawn = len(page.get("plotly_chart"))
-        assert drawn == 1 if paper.drawings or paper.maps else drawn <= 1, (
-            paper
-        )  # of a sweep where a run has been recorded
 
 
 def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
@@ -115,36 +97,17 @@ def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(s
     assert "It lies below." in written(page)
 
 
-def test_a_sweep_shows_what_has_been_recorded_and_opens_each_of_its_runs(store: Store, dummy: Paper):
-    page = opened_in_the_app(paper=PAPER.id, figure_999="figure-7")
-    assert "Recorded here ends at 95.4, at Expected batch 100" in page.get("plotly_chart")[0].proto.alt
-    table = next(each.proto.body for each in page.get("html") if 'aria-label="Figure 7"' in each.proto.body)
-    first, second = table.split("<tr>")[2:]
-    assert "95.40 % ± 0.36 (3 seeds, cpu, torch 2.9, 2026-11-22)" in first
-    assert "not recorded yet" in second
-    assert "batch=2000" in second
-    assert "train?" in second
-
-
-def test_a_ladder_shows_what_has_been_recorded_of_each_rung_and_opens_its_runs(store: Store, dummy: Paper):
-    page = opened_in_the_app(paper=PAPER.id, figure_999="record")
-    assert page.get("plotly_chart")[0].proto.alt == (
-        "Line chart of test accuracy, % against epsilon. best ends at 95.4, at epsilon 2."
-    )
-    tables = [each.proto.body for each in page.get("html")]
-    accuracies = next(each for each in tables if 'aria-label="Record: accuracies"' in each)
-    plain, best = accuracies.split("<tr>")[2:]
-    assert plain.count("–") == 3
-    assert [cell.split("<")[0] for cell in best.split("<b>")[1:]] == ["95.40", "95.10"]
-    assert "± 0.36" in best
-    assert best.count("train?") == 2, "the run without privacy has no link: the controls have no such setting"
-    assert "sigma=2" in best
-    trained = next(each for each in tables if 'aria-label="Record: runs"' in each).split("<tr>")[2:]
-    assert [row.split("<br>")[0].removeprefix("<th scope=row>") for row in trained] == [
-        "best, epsilon 2", "best, without privacy",
-    ]  # fmt: skip
-    assert "95.10, 95.30, 95.80" in trained[0]
-    assert "(3 seeds, cpu, torch 2.9, 2026-11-22)" in trained[0]
+def test_every_sweep_and_every_ladder_tells_each_accuracy_on_record_with_its_seeds_and_its_date():
+    told = 0
+    for paper in PAPERS.values():
+        swept = [(sweep_table(paper, each), each.configs) for each in paper.sweeps]
+        climbed = [(details_table(paper, each), [run for _, run in each.runs]) for each in paper.ladders]
+        for table, configs in (*swept, *climbed):
+            found = [record for config in configs if (record := recorded(paper.id, config))]
+            assert all(f"{each.mean:.2f} %" in table and each.date in table for each in found), table
+            assert all(f"{len(each.runs)} seeds" in table for each in found if len(each.runs) > 1), table
+            told += len(found)
+    assert told
 
 
 def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_link(dummy: Paper):
@@ -154,25 +117,5 @@ def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_lin
     assert list(zip(cells["x"], cells["y"], cells["area"], cells["what"], strict=True))[2] == (100.0, 1.0, "holds", "c")
     numbers = numbers_columns(comparisons(PAPER), "there")
     assert numbers["theirs"] == [each.theirs for each in PAPER.entries]
-    assert numbers["seeds"] == [None, None, None, 3, None, None]
+    assert numbers["seeds"] == [None, None, None, 3, None]
     assert numbers["verdict"][:3] == ["reproduced", "differs", "refuted"]
-
-
-def test_a_calculator_follows_its_fields_and_says_what_it_does_not_take(store: Store, dummy: Paper):
-    page = opened(**OPENED)
-    assert ">0.02<" in written(page)
-    page.text_input(key="999_rows").set_value("200").run()
-    assert ">0.01<" in written(page)
-    page.text_input(key="999_rows").set_value("5").run()
-    assert page.error[0].value.startswith("Expected rows=5 to be a whole number of at least 10")
-    assert ">0.01<" in written(page)
-
-
-def test_what_is_accounted_for_is_computed_once_and_accuracies_are_looked_up_each_time(
-    dummy: Paper, monkeypatch: pytest.MonkeyPatch
-):
-    before, asked = computed.numbers(PAPER), []
-    monkeypatch.setattr(computed, "compared", lambda paper, entry: asked.append(entry))
-    after = computed.numbers(PAPER)
-    assert asked == [*PAPER.trained]
-    assert after[: len(PAPER.computed)] == before[: len(PAPER.computed)]

@@ -1,13 +1,12 @@
 """Above every page of a classroom: signing in as the teacher, and what the teacher does for everybody."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.runs.access import NOBODY, NOT_TEACHER, SHARED
-from dpcore.runs.keys import CHOSEN, TEACHER, teacher_key
+from dpcore.runs.access import NOBODY, NOT_TEACHER
+from dpcore.runs.keys import CHOSEN, teacher_key
 from dpcore.runs.limits import limits_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -16,8 +15,6 @@ from pages.parts.people.attempts import ALL, EACH
 from pages.parts.serving.board import PAUSED, PROJECTED
 from tests.pages.people.conftest import Class, Visitor
 from tests.pages.train_page import CONFIG, progress, recorded
-
-APP = Path(__file__).parents[3] / "app.py"
 
 
 def alone() -> None:
@@ -53,14 +50,6 @@ def told(app: AppTest) -> list[str]:
     return [each.value for each in app.warning]
 
 
-def test_who_is_alone_sees_nothing_of_a_classroom(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(SHARED, raising=False)
-    app = AppTest.from_file(APP, default_timeout=60).run()
-    assert not app.exception
-    assert classroom.YOURS not in [each.value for each in app.markdown]
-    assert not any(each.key == classroom.GIVEN for each in app.text_input)
-
-
 def test_who_is_not_known_is_told_how_to_be(room: Class):
     app = page_of(room, Visitor("forged", ""))
     assert NOBODY in [each.value for each in app.markdown]
@@ -89,13 +78,6 @@ def test_the_key_makes_a_teacher_of_this_browser_until_it_signs_out(room: Class)
     assert "Pause the queue" not in labels(pressed(app.run(), "Sign out"))
 
 
-def test_nobody_shuts_the_teacher_out_by_wrong_guesses_of_a_key_that_was_made_here(room: Class):
-    student, key = page_of(room, room.visitor()), teacher_key(room.home)[0]
-    for _ in range(ALL + 1):
-        assert told(key_given(student, "a guess")) == [classroom.WRONG]
-    assert "Pause the queue" in labels(key_given(page_of(room, room.visitor()), key))  # from the same address
-
-
 def test_guessing_a_key_that_was_chosen_has_to_wait_and_the_right_key_with_it(
     room: Class, monkeypatch: pytest.MonkeyPatch
 ):
@@ -109,12 +91,6 @@ def test_guessing_a_key_that_was_chosen_has_to_wait_and_the_right_key_with_it(
         assert told(key_given(app, "a guess")) == [classroom.WRONG]
     monkeypatch.setattr(classroom, "address", lambda: "elsewhere")
     assert told(key_given(app, key)) == [classroom.LATER]
-
-
-def test_where_the_key_cannot_be_read_nobody_can_be_the_teacher(room: Class):
-    (room.home / TEACHER).write_text("short")
-    app = key_given(page_of(room, room.visitor()), "short")
-    assert told(app) == [classroom.NO_KEY]
 
 
 def test_the_teacher_pauses_the_queue_and_lets_it_go_on(room: Class, store: Store):

@@ -18,7 +18,7 @@ from pages.parts.people.middleware import Visitors
 from pages.parts.serving import board, routes
 from pages.parts.serving.routes import ROUTES
 from pages.parts.shell.menu import PAGES
-from tests.pages import perturbation_page, train_page
+from tests.pages import train_page
 from tests.pages.people.asking import asked
 from tests.pages.people.conftest import Class
 from tests.pages.runs.test_files_of_runs import uploaded
@@ -145,14 +145,6 @@ def test_why_an_imported_run_ended_is_text_and_never_markup_and_nothing_resumes_
             assert REASONS[said] in "".join(said_by(app)), status
             assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == [], status
             assert [each for each in said_by(app) if "Resume" in each] == [], status
-
-
-def test_why_a_comparison_ended_is_text_and_never_markup(store: Store):
-    for status in [Status.FAILED, Status.LOST]:
-        for said in REASONS:
-            app = perturbation_page.opened(comparison=perturbation_page.recorded(store, [], status, said))
-            assert REASONS[said] in "".join(said_by(app)), status
-            assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == [], status
 
 
 def test_a_file_that_is_refused_is_no_markup_either(store: Store):

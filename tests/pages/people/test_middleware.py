@@ -6,7 +6,6 @@ from starlette.routing import Route, WebSocketRoute
 
 from dpcore.runs.access import SHARED
 from dpcore.runs.keys import CHOSEN, TEACHER
-from pages.parts.people import middleware as module
 from pages.parts.people.cookie import name_of, new_cookie, owner_of
 from pages.parts.people.middleware import Visitors, middleware
 from pages.parts.people.uploads import Uploads
@@ -104,11 +103,6 @@ def test_a_page_of_this_server_does_and_so_does_a_program():
     for origin in ["http://class.example:8501", "https://class.example:8501", None]:
         sent = opened(APP, [HOST, *([("Origin", origin)] if origin else [])])
         assert sent[0]["type"] == "websocket.accept", origin
-
-
-def test_a_site_that_is_allowed_by_name_does_too(monkeypatch):
-    monkeypatch.setattr(module.st, "get_option", lambda name: ["https://portal.example/"])
-    assert opened(APP, [HOST, ("Origin", "https://portal.example")])[0]["type"] == "websocket.accept"
 
 
 def test_alone_there_is_nothing_before_the_app(monkeypatch, tmp_path, capsys):

@@ -4,17 +4,9 @@ import http.client
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
-from websockets import Subprotocol
-from websockets.sync.client import connect
 
 from dpcore.runs.access import SHARED
 from dpcore.runs.keys import CHOSEN, TEACHER
@@ -73,58 +65,12 @@ def test_its_terminal_says_the_teachers_key_once(room: Server):
 def test_another_sites_page_opens_no_connection(room: Server):
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1"]:
         assert asked(room, "/_stcore/stream", **UPGRADE, Origin=origin)[0] == 403, origin
-
-
-def test_a_page_of_its_own_does(room: Server):
-    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=room.url)[0] == 101
+    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=room.url)[0] == 101  # a page of its own does
 
 
 def test_an_upload_without_the_pages_token_is_refused(room: Server):
     assert asked(room, "/_stcore/upload_file/a/b", "PUT")[0] == 403
     assert asked(room, "/_stcore/upload_file/a/b", "DELETE")[0] == 403
-
-
-@pytest.fixture
-def session(room: Server) -> Iterator[tuple[str, str]]:
-    """A page that is open: its session, and its token."""
-    token = generate_xsrf_token_string()
-    address = f"ws://127.0.0.1:{port_of(room)}/_stcore/stream"
-    protocols = [Subprotocol("streamlit"), Subprotocol(token)]
-    with connect(address, subprotocols=protocols, max_size=None) as socket:
-        socket.send(BackMsg(rerun_script=ClientState()).SerializeToString())
-        while (said := ForwardMsg.FromString(bytes(socket.recv(60)))).WhichOneof("type") != "new_session":
-            pass
-        yield said.new_session.initialize.session_id, token
-
-
-def uploaded(server: Server, session: tuple[str, str], file: str, size: int, *, method: str = "PUT") -> int:
-    """What the server answers to a file of so many bytes."""
-    body = (
-        b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.json"\r\n\r\n' + b" " * size + b"\r\n--x--\r\n"
-    )
-    name, token = session
-    headers = {"X-Xsrftoken": token, "Cookie": f"{XSRF_COOKIE_NAME}={token}"}
-    connection = http.client.HTTPConnection("127.0.0.1", port_of(server), timeout=60)
-    try:
-        connection.putrequest(method, f"/_stcore/upload_file/{name}/{file}")
-        for key, value in headers.items():
-            connection.putheader(key, value)
-        connection.putheader("Content-Type", "multipart/form-data; boundary=x")
-        connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders()
-        with suppress(ConnectionError):  # a file that is refused is not read
-            connection.send(body)
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
-@pytest.mark.long
-def test_a_page_uploads_16_mb_at_once_and_64_in_all(room: Server, session: tuple[str, str]):
-    assert uploaded(room, session, "large", 16 * 2**20 + 1) == 413
-    assert [uploaded(room, session, str(number), 15 * 2**20) for number in range(5)] == [204] * 4 + [413]
-    assert uploaded(room, session, "0", 0, method="DELETE") == 204
-    assert uploaded(room, session, "4", 15 * 2**20) == 204
 
 
 def test_a_program_cannot_drive_the_pages_by_streamlits_own_interface(room: Server):

@@ -71,10 +71,3 @@ def test_only_so_many_sessions_are_remembered(app: Uploads):
         put(app, "x", session=str(number))
     assert len(app._held) == SESSIONS
     assert put(app, "x", session=str(SESSIONS)) == 413
-
-
-def test_a_session_that_holds_nothing_is_forgotten(app: Uploads):
-    put(app, "x", answer=400)
-    assert put(app, "y") == 204
-    taken_away(app, "y")
-    assert app._held == {}

@@ -52,15 +52,6 @@ def test_what_is_no_setting_is_refused():
             understood(text)
 
 
-def test_an_address_that_pins_nonsense_is_named_in_one_sentence_and_the_page_is_whole():
-    for page in ["tradeoff", "calibrate"]:
-        app = opened(page, pin="10000~2~1~10~1e-5~constant~0", by="rdp")
-        (warning,) = [each.value for each in app.warning if "pin=" in each.value]
-        assert "nothing is pinned" in warning, page
-        assert not [name for name in names(app) if name.startswith("Pinned")], page
-        assert "pin" not in app.query_params, page
-
-
 def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let_go():
     app = opened("tradeoff", sigma="2")
     app.button(key="pin_this").click().run()

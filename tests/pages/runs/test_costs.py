@@ -14,7 +14,6 @@ from dpcore.training.plan import plan
 from pages.parts.runs import costs
 from pages.parts.runs.costs import Cost, Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import LATER
-from tests.pages import train_page
 from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
@@ -63,17 +62,6 @@ def test_nobody_waits_for_one_and_all_sessions_together_compute_it_once(store: S
     assert known_cost(slow) == Cost(float(curve.epsilon[0]), float(curve.lower[0]), Kind.CERTIFIED)
 
 
-def test_one_that_cannot_be_computed_is_no_error_of_a_page(
-    store: Store, later: Later, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    monkeypatch.setattr(costs, "_released", lambda _: 1 / 0)
-    bad = spent(store, CONFIG)
-    learn([bad])
-    later.work()
-    assert (learn([bad]), known_cost(bad)) == (0, None)
-    assert "ZeroDivisionError" in caplog.text
-
-
 def test_that_of_a_run_that_goes_on_is_told_at_once_or_where_it_is_slow_after_the_run(store: Store, later: Later):
     quick, slow = recorded(store, CONFIG, 40), recorded(store, MANY, 40)
     page = opened()
@@ -91,13 +79,3 @@ def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: L
     page.run()
     assert cells(page, run)["epsilon"].startswith("≤ ")
     assert "still computed" not in shown(page)
-
-
-def test_the_choice_of_runs_has_it_once_it_is_known(store: Store, later: Later):
-    run = recorded(store, CONFIG, 70, Status.FINISHED)
-    page = train_page.opened(run)
-    assert page.multiselect[0].options[0].endswith("finished, 78.0 %")
-    later.work()
-    page.run()
-    assert ", 78.0 %, epsilon ≤ " in page.multiselect[0].options[0]
-    assert page.multiselect[0].value == [run]

@@ -1,4 +1,4 @@
-"""What the page of all runs shows of them together: classes, mistakes, and accuracy against epsilon."""
+"""What the page of all runs shows of them together: accuracy against epsilon, and which runs are left out."""
 
 from dataclasses import replace
 
@@ -8,22 +8,8 @@ from dpcore.runs.editing import rename
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.runs import tradeoffs
-from pages.parts.runs.differences import origins
 from tests.pages.runs_page import SHOW, finished, imported, opened, shown
 from tests.pages.train_page import CONFIG, charts, recorded
-
-COUNTS = tuple(tuple(150 if i == j else 5 for j in range(10)) for i in range(10))
-
-
-def test_the_classes_of_all_ticked_runs_stand_on_one_chart_and_the_mistakes_of_one_below(store: Store):
-    first, second = finished(store, confusion=COUNTS), finished(store, replace(CONFIG, sigma=2.0))
-    page = opened(second, first, show="classes")
-    compared, confusion = charts(page)
-    assert [each["name"] for each in compared["data"]] == ["sigma 2", "sigma 1.23"]
-    assert confusion["data"][0]["type"] == "heatmap"
-    page.selectbox(key="confusion_run").set_value(second).run()
-    assert len(charts(page)) == 1
-    assert "runs of older versions have none" in shown(page)
 
 
 def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filters_leave(store: Store):
@@ -61,12 +47,3 @@ def test_a_name_is_a_text_in_the_numbers_of_the_front_and_no_formula(store: Stor
     page.session_state["front_numbers"] = True
     names = page.run().dataframe[0].value["run"]
     assert set(names) == {"a & b <i>", "'=HYPERLINK(1)"}
-
-
-def test_an_origin_takes_no_rows_place_where_the_runs_come_from(store: Store):
-    run = store.run(finished(store))
-    forged = dict.fromkeys(("Id", "Asked for", "Seed", "Note", "Python"), "forged") | {"python": "3.11"}
-    rows = origins([replace(run, origin=forged)])
-    assert rows["Id"] == [run.id]
-    assert rows["Python"] == ["3.11"]
-    assert not any("forged" in each for each in rows.values())

@@ -1,4 +1,4 @@
-"""The page of all runs: what is listed, ticked, sorted and found, and what is done with what is ticked."""
+"""The page of all runs: what is listed, ticked and sorted, and what is done with what is ticked."""
 
 import sqlite3
 from dataclasses import replace
@@ -7,13 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs import editing
-from dpcore.runs.access import User
-from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
-from tests.pages.papers.dummy import ROOT
 from tests.pages.runs_page import addressed, cells, listed, opened, send, sort, table, tick, ticked
 from tests.pages.train_page import CONFIG, metrics, press, recorded
 
@@ -29,12 +26,6 @@ def said(page) -> str:
     return " ".join([*shown, *(each.proto.body for each in page.get("html"))])
 
 
-def test_an_empty_store_says_where_runs_come_from(store: Store):
-    page = opened()
-    assert "There is no run here yet" in said(page)
-    assert not page.get("dialog")
-
-
 def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
     run = finished(store, sigma=2.0)
     row = cells(opened(), run)
@@ -44,16 +35,6 @@ def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsi
     assert float(row["epsilon"].removeprefix("≤ ")) == pytest.approx(0.48, abs=0.05)
     baseline = finished(store, private=False)
     assert cells(opened(), baseline)["epsilon"] == ""
-
-
-def test_a_queued_run_tells_its_place_and_a_running_one_how_far_it_is(store: Store):
-    running, queued = recorded(store, CONFIG, 40), store.submit(CONFIG)
-    page = opened()
-    assert cells(page, queued)["status"] == "queued, number 1, starts in a moment"
-    assert cells(page, running)["status"] == "running, 50 %"
-    assert cells(page, running)["accuracy"] == "66.0 %"
-    states = {each["id"]: each["state"] for each in table(page)["rows"]}
-    assert states[queued] == state_of(store.run(queued), "starts in a moment")
 
 
 def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
@@ -97,20 +78,6 @@ def test_a_click_on_a_head_sorts_and_another_one_turns_the_order(store: Store):
     assert listed(sort(page, "epsilon")) == [runs[1], runs[0], runs[2]]
     assert listed(opened(sort="epsilon")) == [runs[2], runs[0], runs[1]]
     assert listed(opened(sort="nonsense")) == runs[::-1]
-
-
-def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
-    adam, sgd = finished(store, optimizer="adam"), recorded(store, CONFIG, 10, Status.FAILED, "Boom")
-    editing.tag(store, sgd, ["mine", "100%"])
-    editing.annotate(store, adam, "for the talk")
-    for query, found in (
-        ({"find": "ADAM"}, [adam]), ({"find": "talk"}, [adam]), ({"find": "100%"}, [sgd]), ({"find": sgd}, [sgd]),
-        ({"status": "failed"}, [sgd]), ({"tag": "mine"}, [sgd]), ({"tag": "mine", "find": "sgd"}, [sgd]),
-    ):  # fmt: skip
-        assert listed(opened(**query)) == found, query
-    page = opened(find="no such run")
-    assert "No run is like that" in said(page)
-    assert "No run here has `tag=**b**`" in said(opened(tag="**b**"))
 
 
 def test_names_tags_and_notes_are_text_and_never_markup(store: Store):
@@ -190,27 +157,6 @@ def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(st
     assert "Another version of this program" in said(page)
 
 
-def test_the_owner_of_a_run_is_told_where_there_are_several(store: Store, monkeypatch: pytest.MonkeyPatch):
-    from pages.parts.runs import run_rows
-
-    mine, other = (store.submit(CONFIG, owner=owner) for owner in ("a" * 32, "b" * 32))
-    monkeypatch.setattr(run_rows, "current_user", lambda: User("a" * 32, shared=True))
-    page = opened()
-    assert [cells(page, run)["owner"] for run in (mine, other)] == ["you", "bbbbbb"]
-    assert listed(opened(owner="b" * 32)) == [other]
-
-
-def test_the_settings_of_a_run_are_loaded_into_the_training_page(store: Store):
-    run = finished(store, sigma=3.5, optimizer="adam", lr=0.02)
-    app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
-    app.query_params["run"] = run
-    app.run()
-    page = press(app.switch_page("pages/runs.py").run(), "Load these settings")
-    assert page.title[0].value == "Train a private model and watch it"
-    assert page.text_input(key="sigma").value == "3.5"
-    assert page.selectbox(key="optimizer").value == "adam"
-
-
 def priced(order: str) -> AppTest:
     """The page in this order, once every epsilon that is to be known is: on a busy machine they come some at a time."""
     page = opened(sort=order)
@@ -229,11 +175,15 @@ def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
     assert "Runs 1 to 5 of 5." in said(page)
 
 
-def test_several_runs_are_tagged_at_once_and_keep_the_tags_they_had(store: Store):
-    first, second = finished(store), finished(store)
-    editing.tag(store, first, ["old"])
-    page = press(opened(first, second), "Tags 2")
-    page.text_input(key="tags_added").set_value("talk, old")
-    page = press(page, "Save")
-    assert (store.run(first).tags, store.run(second).tags) == (("old", "talk"), ("talk", "old"))
-    assert not page.run().get("dialog")
+def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
+    adam, sgd = finished(store, optimizer="adam"), recorded(store, CONFIG, 10, Status.FAILED, "Boom")
+    editing.tag(store, sgd, ["mine", "100%"])
+    editing.annotate(store, adam, "for the talk")
+    for query, found in (
+        ({"find": "ADAM"}, [adam]), ({"find": "talk"}, [adam]), ({"find": "100%"}, [sgd]), ({"find": sgd}, [sgd]),
+        ({"status": "failed"}, [sgd]), ({"tag": "mine"}, [sgd]), ({"tag": "mine", "find": "sgd"}, [sgd]),
+    ):  # fmt: skip
+        assert listed(opened(**query)) == found, query
+    page = opened(find="no such run")
+    assert "No run is like that" in said(page)
+    assert "No run here has `tag=**b**`" in said(opened(tag="**b**"))

@@ -1,7 +1,6 @@
 """A sweep on the page of all runs: asked for, cancelled, drawn, and priced."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -54,19 +53,6 @@ def test_a_sweep_is_queued_by_a_click_and_shown(store: Store):
     assert "**0 of 4 runs** are over" in shown(page)
 
 
-def test_two_settings_make_a_grid_on_the_settings_of_a_ticked_run(store: Store):
-    base = store.submit(replace(CONFIG, optimizer="adam", lr=0.01))
-    page = form(run=base)
-    page.selectbox(key="sweep_second").set_value("batch").run()
-    page.text_input(key="sweep_values_sigma").set_value("1, 2")
-    page.text_input(key="sweep_values_second_batch").set_value("64, 128")
-    page.number_input(key="sweep_seeds").set_value(1).run()
-    press(page, "Queue 4 runs")
-    queued = [run.config for run in store.runs(Status.QUEUED) if run.sweep]
-    assert {(each.sigma, each.batch) for each in queued} == {(1, 64), (1, 128), (2, 64), (2, 128)}
-    assert {each.optimizer for each in queued} == {"adam"}
-
-
 def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_runs(store: Store):
     sweep, _ = swept(store, {"sigma": [1.0, 2.0]})
     page = opened(sweep=sweep, show="sweep")
@@ -101,15 +87,6 @@ def test_deleting_runs_of_it_changes_nothing_of_the_price_and_is_said(store: Sto
     assert "All 3 runs together, as far as they have got, 2 of them deleted meanwhile: **epsilon" in after
     number = re.compile(r"together.*?\*\*epsilon (.*?)\*\*")
     assert number.findall(after) == number.findall(before) != []
-
-
-def test_fixed_seeds_are_warned_of_beside_the_price(store: Store):
-    configs = sweep_of(replace(CONFIG, seed=3), {"sigma": [1.0]}, 2)
-    sweep = submit_sweep(store, configs, ["sigma"], "Sweep")
-    done(store, store.queue()[0], configs[0], 0.8)
-    assert "The seeds are fixed (3, 4): epsilon holds only for those who do not know them" in shown(
-        opened(sweep=sweep, show="sweep")
-    )
 
 
 def test_what_is_left_of_a_sweep_is_cancelled_as_one(store: Store):

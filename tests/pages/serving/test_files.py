@@ -66,13 +66,3 @@ def test_the_modules_load_none_but_each_other_and_nothing_from_elsewhere():
         assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES), name
         assert "http" not in text, name
         assert "innerHTML" not in text, name
-
-
-def test_the_stamp_of_the_modules_changes_with_each_of_them(monkeypatch):
-    before = files.stamp_of("live_chart.js")
-    kept = files.content
-    for changed in files.MODULES:
-        files.stamp_of.cache_clear()
-        monkeypatch.setattr(files, "content", lambda name, own=changed: kept(name) + b" " * (name == own))
-        assert files.stamp_of("live_chart.js") != before
-    files.stamp_of.cache_clear()

@@ -52,14 +52,6 @@ def test_a_chart_that_is_not_drawn_so_any_more_is_gone(session):
     assert got(address, "field=sigma&text=2")[0] == 404
 
 
-def test_a_chart_keeps_its_address_and_another_one_has_another(session):
-    first = previews.address_of("chart", drawing)
-    assert previews.address_of("chart", drawing) == first
-    assert previews.address_of("map", drawing) != first
-    session.clear()
-    assert previews.address_of("chart", drawing) != first  # another reader's
-
-
 def test_a_token_ends_with_its_session(session):
     address = previews.address_of("chart", drawing)
     session.clear()

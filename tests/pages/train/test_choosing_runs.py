@@ -1,6 +1,6 @@
 """Runs in words, in the widget that chooses them, and cancelled only after a question where others began them."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 import streamlit as st
@@ -15,34 +15,6 @@ from pages.parts.train.run_labels import labels_of
 from tests.pages.train_page import CONFIG, opened, press, recorded
 
 SGD, PIADAM = defaults("mnist", "cnn", "sgd"), defaults("mnist", "cnn", "pi_adam")
-
-
-OTHER = {  # setting -> another value, and what it needs beside it
-    "dataset": {"dataset": "fashion_mnist"}, "source": {"source": "full"}, "model": {"model": "mlp"},
-    "activation": {"activation": "relu"}, "optimizer": {"optimizer": "adam"}, "private": {"private": False},
-    "sigma": {"sigma": 2.0}, "batch": {"batch": 300}, "clip_norm": {"clip_norm": 3.0}, "lr": {"lr": 7.0},
-    "momentum": {"momentum": 0.5}, "epochs": {"epochs": 2.0}, "delta": {"delta": 1e-6}, "seed": {"seed": 5},
-    "device": {"device": "cpu"}, "noise_generator": {"noise_generator": "secure"}, "clipping": {"clipping": "auto_s"},
-    "reading": {"reading": "literal"}, "schedule": {"schedule": "exponential", "rate": 0.01},
-    "lr_schedule": {"lr_schedule": "cosine"}, "ema": {"ema": 0.99},
-    "acceptance": {"acceptance": "sa", "public": 1000}, "sa_q0": {"sa_q0": 3.0}, "sa_mu0": {"sa_mu0": 3},
-    "public": {"public": 100}, "pca": {"pca": 60, "model": "mlp"}, "pca_sigma": {"pca_sigma": 9.0},
-    "relevance_sigma": {"relevance_sigma": 9.0}, "stop_epsilon": {"stop_epsilon": 1.0},
-    "stop_accountant": {"stop_accountant": "rdp"}, "rate": {"schedule": "step", "rate": 0.5},
-    "features": {"features": "scatter", "model": "mlp"}, "views": {"views": 4},
-    "pixel_scale": {"pixel_scale": "centred"}, "mean_sigma": {"mean_sigma": 20.0},
-    "level_steps": {"schedule": "step", "rate": 0.5, "level_steps": 9},
-    "lr_end": {"lr_schedule": "linear", "lr_end": 0.1}, "lr_epochs": {"lr_schedule": "linear", "lr_epochs": 2.0},
-    "width": {"model": "mlp", "width": 20}, "sampler": {"sampler": "shuffle"},
-}  # fmt: skip
-
-
-def test_any_setting_in_which_two_runs_differ_tells_them_apart_in_a_few_letters():
-    for name in [field.name for field in fields(RunConfig)]:
-        base = replace(PIADAM, model="mlp", activation="tanh", lr=0.02) if name in ("reading", "pca", "width") else SGD
-        first, second = labels_of([base, replace(base, **OTHER[name])])
-        assert first != second, name
-        assert max(len(first), len(second)) <= 32, name
 
 
 def test_only_what_differs_is_named():
@@ -89,34 +61,6 @@ def test_each_run_says_epochs_status_accuracy_and_certified_epsilon(store: Store
     assert ", 30 epochs · finished, 78.0 %, epsilon ≤ " in said[long]
     assert " · cancelled, 66.0 %, epsilon ≤ " in said[cancelled]
     assert said[plain].endswith("2 epochs · finished, 78.0 %")
-
-
-def test_no_two_lines_are_the_same(store: Store):
-    for _ in range(3):
-        recorded(store, CONFIG, 40, Status.CANCELLED)
-    said = lines(store)
-    assert len(set(said.values())) == 3
-    (first, *others) = store.runs()
-    assert choices([first], {}, choices(others, {}).values())[first.id] not in choices(others, {}).values()
-
-
-def test_a_run_that_has_ended_since_is_chosen_from_a_widget_that_says_so(store: Store):
-    run = recorded(store, CONFIG, 40)
-    page = opened(run)
-    assert page.multiselect[0].options[0].endswith("running")
-    store.end(run, Status.CANCELLED)
-    page.run()
-    assert "cancelled, 66.0 %" in page.multiselect[0].options[0]
-    assert page.multiselect[0].value == [run]
-
-
-def test_the_table_of_tests_names_runs_as_the_charts_do(store: Store):
-    first, second = recorded(store, CONFIG, 40), recorded(store, replace(CONFIG, sigma=2.0), 40)
-    page = opened(first, second)
-    page.session_state["evaluations"] = True
-    table = page.run().dataframe[0].value
-    assert set(table["run"]) == {"1: sigma 1.23", "2: sigma 2"}
-    assert set(table["id"]) == {first, second}
 
 
 CONFIGS = [RunConfig(epochs=1)]

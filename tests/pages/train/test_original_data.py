@@ -1,6 +1,5 @@
-"""Data sets that are no images are offered where their files are, and a worker trains what a page starts."""
+"""A worker trains what a page starts on data sets that are no images, and the page shows it."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,19 +7,17 @@ import pytest
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.importing import import_folder
 from dpcore.data.originals import READERS
-from dpcore.papers.entry import setting_of
+from dpcore.papers import PAPERS
 from dpcore.runs import pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
-from pages.parts.papers.opening import fields_of
 from tests.data.original_files import WRITERS, small
-from tests.pages.train_page import opened, opened_at, press
+from tests.pages.train_page import opened, press
 
-PAGES = Path(__file__).parents[3] / "pages"
+__all__ = ["PAPERS"]  # imported before the data sets shrink: its runs are of the real ones
 
 
 @pytest.fixture(params=READERS)
@@ -38,17 +35,6 @@ def name(request, tmp_path, monkeypatch) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", ["accountants", "train"])
-def test_the_pages_offer_it_once_it_is_here_and_none_of_the_others(name, page):
-    shown = opened_at(PAGES / f"{page}.py", dataset=name, batch="12", epochs="1")
-    offered = shown.selectbox(key="dataset")
-    assert offered.value == name
-    titles = {DATASETS[each].title for each in READERS}
-    assert [each for each in offered.options if each in titles] == [DATASETS[name].title]
-    assert not shown.error
-
-
-@pytest.mark.long
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
@@ -63,11 +49,3 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         page = opened(run.id, dataset=name, batch="12", epochs="1")
         assert not page.error
         assert DATASETS[name].title in str(page)
-
-
-def test_a_paper_opens_it_with_the_network_that_pages_start_from(name):
-    config = RunConfig(dataset=name, source="full", model=name, batch=12, sigma=1.0)
-    setting = setting_of(config)
-    assert setting
-    fields = fields_of(setting)
-    assert (fields["dataset"], fields["batch"], fields["sigma"]) == (name, "12", "1")

@@ -7,9 +7,8 @@ from pathlib import Path
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
-from pages.parts.results import cache
 from pages.parts.train.run_history import history_of
-from tests.pages.train_page import CLASSES, CONFIG, opened, recorded
+from tests.pages.train_page import CLASSES, CONFIG, recorded
 
 READERS = 4
 EVENTS = 120
@@ -25,25 +24,6 @@ def test_each_event_is_read_once(tmp_path: Path):
         known = history_of(store, run)
         assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
         assert history_of(store, run) is known
-
-
-def test_the_table_of_tests_holds_while_another_session_reads_more_of_them(store: Store, monkeypatch):
-    run, ask = recorded(store, CONFIG, 40), cache.epsilons
-
-    def meanwhile(*asked):  # epsilon takes a while, and another session looks at the run in that time
-        step = 50 + history_of(store, run).step
-        store.append(run, Evaluated(step, step * CONFIG.q, 0.9, 1.0, CLASSES))
-        other = threading.Thread(target=history_of, args=(store, run))
-        other.start()
-        other.join()
-        return ask(*asked)
-
-    page = opened(run)
-    monkeypatch.setattr(cache, "epsilons", meanwhile)
-    page.session_state["evaluations"] = True
-    page.run()
-    assert not page.exception
-    assert len({*page.dataframe[0].value["step"]}) == len(page.dataframe[0].value) >= 4
 
 
 def test_sessions_that_read_at_once_each_see_every_event_once_and_in_order(store: Store):

@@ -1,14 +1,11 @@
-"""Runs that are not in the store, or no longer: each is named as gone, and the rest of the training page works."""
+"""Runs that are no longer in the store: each is named as gone, and the rest of the training page works."""
 
-import json
 import sqlite3
-from dataclasses import replace
 
 import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.train import live
 from tests.pages.train_page import CONFIG, metrics, opened, press, recorded
 
 
@@ -43,27 +40,6 @@ def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(st
     assert "No longer in the run store" in warnings(page)
     assert addressed(page) == [first]
     assert metrics(page)["Test accuracy"] == "66.0 %"
-
-
-def test_an_older_run_whose_settings_no_longer_have_a_plan_is_left_out(store: Store):
-    old, run = recorded(store, CONFIG, 40), recorded(store, CONFIG, 40)
-    settings = json.dumps(replace(CONFIG, sigma=1e-9).to_json())
-    with sqlite3.connect(store.path) as db:
-        db.execute("UPDATE runs SET plan = NULL, settings = ? WHERE id = ?", (settings, old))
-    db.close()
-    page = opened(old, run)
-    assert not page.exception
-    assert f"`run={old}`" in warnings(page)
-    assert metrics(page)["Test accuracy"] == "66.0 %"
-
-
-def test_a_run_that_goes_between_two_looks_starts_the_page_over(store: Store, monkeypatch: pytest.MonkeyPatch):
-    run = recorded(store, CONFIG, 40)
-    emptied(store)
-    asked: list[str] = []
-    monkeypatch.setattr(live.st, "rerun", lambda: asked.append("again"))
-    live._panel(store, (run,), "pld", "epoch", True)
-    assert asked == ["again"]
 
 
 def test_pressing_a_button_of_a_run_that_is_gone_is_a_sentence(store: Store):
