@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -267,7 +268,7 @@ class Run:
         except Exception as error:  # a constant that cannot be computed is noticed by whoever imports it
             return say("not planted" if "free vars" in str(error) else f"killed by {type(error).__name__} on import")
         self.clear()
-        for test, following in zip(tests, [*tests[1:], None], strict=True):
+        for test, following in zip_longest(tests, tests[1:]):
             signal.setitimer(signal.ITIMER_REAL, 10 + 3 * self.seconds[test])  # a test that hangs ends the process
             if not passes(self.items[test], self.items.get(following or "")):
                 return say(f"killed by {test}")

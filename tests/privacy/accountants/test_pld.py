@@ -150,10 +150,12 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
     assert list(curve.epsilon) == [0.0, np.inf]
     assert list(curve.lower) == [0.0, 0.0]
     assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
-    mixed = Mechanism((Release(0.1, 0.045, 1), Release(0.1, 1.0, 10)))
+    mixed = Mechanism((Release(0.1, 0.045, 1), Release(1.0, 1.0, 10)))
     curve = PLD.curve(mixed, [mixed.steps], 1e-5)
     assert list(curve.epsilon) == [np.inf]
     assert curve.note == "sigma=0.045 is below 0.05, where one step already tells all."
+    assert PLD.hopeless(mixed)
+    assert not PLD.hopeless(Mechanism.constant(0.1, 0.05, 1))
     steps = 10**9
     curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999999)
     assert curve.epsilon.tolist() == [np.inf]

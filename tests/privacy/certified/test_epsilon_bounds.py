@@ -93,10 +93,12 @@ def test_a_lattice_that_does_not_fit_is_made_coarser(monkeypatch: pytest.MonkeyP
 def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
     note = epsilon_bounds.width_note(np.array([1.0, 2.0]), np.array([1.005, 2.06]))
     assert note.startswith("The two bounds lie 3 % of the lower one apart")
-    assert "lie 460 % of" in epsilon_bounds.width_note(np.array([1.0]), np.array([5.6]))
+    assert "lie 100 % of" in epsilon_bounds.width_note(np.array([1.0]), np.array([1.996]))
+    assert "lie 9,950 % of" in epsilon_bounds.width_note(np.array([1.0]), np.array([100.5]))
+    assert "lie far apart" in epsilon_bounds.width_note(np.array([1.0]), np.array([101.5]))
     assert "lie far apart" in epsilon_bounds.width_note(np.array([1e-3]), np.array([5.6]))
     assert epsilon_bounds.width_note(np.array([1.0, 2.0]), np.array([1.0099, 2.0199])) == ""
-    assert epsilon_bounds.width_note(np.array([0.0, 2.0]), np.array([0.5, 2.0])).startswith(
+    assert epsilon_bounds.width_note(np.array([0.0, 2.0]), np.array([1e-3, 2.0])).startswith(
         "The two bounds lie far apart"
     )
     assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
