@@ -1,8 +1,5 @@
 """Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
-import os
-import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +7,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from dpcore.runs import ray_pool
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.ray_pool import RayPool, pool_here
 from dpcore.runs.ray_pool.node import PREFIX
@@ -99,24 +95,6 @@ def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
     assert sum(check_whole(store, run).attempts for run in runs) == 1
 
 
-@pytest.mark.long
-def test_a_head_that_is_killed_and_a_pool_that_is_closed_lose_and_double_nothing(
-    nodes: Nodes, store: Store, eventually: Eventually
-) -> None:
-    with pool_on(nodes, store, "node_doubles:held"):
-        runs = [store.submit(RunConfig()) for _ in range(3)]
-        eventually(lambda: store.run(runs[0]).sequence == MIDDLE + 1)
-        worker = store.run(runs[0]).worker
-        for head in heads(store.home):
-            os.kill(head, signal.SIGKILL)
-        nodes.gate.touch()
-    with pool_on(nodes, store, "node_doubles:held"):
-        eventually(lambda: over(store))
-    ended = [check_whole(store, run) for run in runs]
-    assert ended[0].worker == worker
-    assert [run.attempts for run in ended] == [0, 0, 0]
-
-
 ROOT = Path(__file__).parents[3]
 
 
@@ -142,18 +120,6 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     finally:
         pool.close()
         pool.store.close()
-
-
-@pytest.mark.long
-def test_an_address_that_never_answers_is_told_of(
-    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ray_pool, "CONNECT", 3.0)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
-        with RayPool(store, address) as pool:
-            eventually(lambda: pool.trouble)
-            assert f"Expected the Ray cluster at {address} to answer within 3 s." in (pool.trouble or "")
 
 
 def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:
