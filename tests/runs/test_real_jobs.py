@@ -13,7 +13,6 @@ import pytest
 
 from dpcore.audit import events as audit
 from dpcore.audit.request import AuditRequest
-from dpcore.runs.in_words import name_of
 from dpcore.runs.kinds import event_from_json, event_to_json
 from dpcore.runs.limits import FILE
 from dpcore.runs.pool import Pool
@@ -91,14 +90,6 @@ def test_every_event_of_an_audit_is_the_same_again_from_json() -> None:
         assert event_from_json("audit", values) == event
 
 
-def test_an_audit_is_called_what_it_is_and_one_of_another_version_too(store: Store) -> None:
-    job = store.submit(AuditRequest(RunConfig(sigma=2.0), "no_noise"))
-    assert name_of(store.run(job)) == "Audit of MNIST cnn, SGD, sigma 2: No noise"
-    with store.writing() as db:
-        db.execute("UPDATE runs SET settings = '{\"unheard\": 1}' WHERE id = ?", (job,))
-    assert "another version" in name_of(store.run(job))
-
-
 def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     store.home.mkdir(parents=True, exist_ok=True)
     (store.home / FILE).write_text("batch = 100\n", encoding="utf-8")
@@ -108,11 +99,6 @@ def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     with pytest.raises(ValueError, match="steps=60 to be at most the limit steps=30"):
         submit(store, [(request_for("batches_reused"), "")])
     submit(store, [(request_for(), "")])
-
-
-def test_shorter_audits_go_before_longer_ones_of_their_owner(store: Store) -> None:
-    long, short = store.submit(request_for(epochs=5.0)), store.submit(request_for(epochs=1.0))
-    assert store.queue() == [short, long]
 
 
 @pytest.mark.long

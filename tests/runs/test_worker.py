@@ -3,25 +3,21 @@
 import itertools
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import train_doubles
 
 from dpcore.runs.kinds import KINDS, Kind
-from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_here, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
-from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, load, perform, wait, warm_up
+from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, perform, wait, warm_up
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Finished, Started, Stepped
+from dpcore.training.events import Event, Finished, Started
 from dpcore.training.plan import plan
 from tests.runs.by_hand import Clock
 from tests.runs.train_doubles import quick
@@ -145,12 +141,6 @@ def test_a_worker_does_not_wait_without_its_parent(store: Store, interrupts: Int
     assert taken.id == run
 
 
-def test_a_worker_that_is_told_to_end_claims_nothing(store: Store, interrupts: Interrupts) -> None:
-    store.submit(RunConfig())
-    os.kill(os.getpid(), signal.SIGTERM)
-    assert wait(store, os.getppid(), 1, interrupts) is None
-
-
 def test_warming_up_trains_one_step_and_notes_the_device(tmp_path: Path) -> None:
     asked = []
 
@@ -162,17 +152,6 @@ def test_warming_up_trains_one_step_and_notes_the_device(tmp_path: Path) -> None
     warm_up(train, tmp_path)
     assert device_here(tmp_path) == "cpu"
     assert [plan(config).steps for config in asked] == [1]
-
-
-def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch, tmp_path):
-    train = load("dpcore.training.loop:train")
-    warm_up(train, tmp_path)
-    before = set(sys.modules)
-    monkeypatch.setattr(np, "load", lambda path: pytest.fail(f"{path} is read again"))
-    events = train(RunConfig(seed=3))
-    assert isinstance(next(events), Started)
-    assert isinstance(next(events), Stepped)
-    assert set(sys.modules) == before
 
 
 @dataclass(frozen=True)
@@ -319,12 +298,3 @@ def test_a_job_that_finds_something_else_now_does_not_go_on(
     assert store.run(job).status is Status.LOST
     assert "it cannot go on here" in (store.run(job).error or "")
     assert store.run(job).sequence == 2
-
-
-def test_a_job_of_any_kind_is_lost_with_the_process_that_asked_for_it(store: Store, counting: Kind) -> None:
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    job = store.submit(Counting(3), worker=worker_name(ended.pid))
-    recover_dead(store)
-    lost = store.run(job)
-    assert (lost.status, lost.error) == (Status.LOST, f"Its worker {worker_name(ended.pid)} died.")

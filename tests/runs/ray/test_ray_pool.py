@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.ray_pool import RayPool, pool_here
@@ -14,16 +13,13 @@ from dpcore.runs.ray_pool.ray_cluster import Unreachable, probe
 from dpcore.runs.record import Run, Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.loop import train
-from dpcore.training.perturbation.request import Request
+from dpcore.training.events import Finished, Started, Stepped
 from tests.runs.live_workers import processes
 from tests.runs.ray.leading import over
 from tests.runs.ray.node_doubles import MIDDLE, STEPS
 from tests.runs.ray.nodes import Nodes, free_ports, heads
 
 Eventually = Callable[..., None]
-REAL = "dpcore.training.loop:train"
 
 
 @contextmanager
@@ -56,29 +52,6 @@ def test_a_run_is_done_on_a_cluster_and_leaves_nothing_there(store: Store, event
     finally:
         nodes.close()
     check_whole(store, run)
-
-
-@pytest.mark.long
-def test_a_run_is_trained_on_a_node_as_it_would_be_here(nodes: Nodes, store: Store, eventually: Eventually) -> None:
-    config = RunConfig(seed=3, epochs=0.5)
-    with pool_on(nodes, store, REAL) as pool:
-        run, comparison = store.submit(config), store.submit(Request(epsilons=(1.0,), seeds=2, seed=5))
-        eventually(lambda: over(store))
-        assert pool.trouble is None
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # as a run has on the cluster
-    try:
-        here = [event for event in train(config) if isinstance(event, Evaluated)]
-    finally:
-        torch.set_num_threads(before)
-    there = [event for _, event in store.tail(run) if isinstance(event, Evaluated)]
-    assert there[-1] == here[-1]
-    origin = store.run(run).origin
-    assert origin is not None
-    assert origin["threads"] == "1"
-    assert origin["torch"] == torch.__version__
-    assert store.run(comparison).status is Status.FINISHED
-    assert type(store.run(comparison).last).__name__ == "Finished"
 
 
 @pytest.mark.long
