@@ -66,20 +66,6 @@ def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Ev
     assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("train", ["long_step", "silent"])
-def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(
-    store: Store, eventually: Eventually, train: str
-) -> None:
-    with pool_of(store, train):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run) if train == "long_step" else store.run(run).status is Status.RUNNING)
-        first = store.run(run).worker
-        os.kill(pid_of(store.run(run)), signal.SIGTERM)
-        eventually(lambda: store.run(run).worker not in (first, None))
-        assert store.run(run).attempts == (train == "long_step")  # one that has said nothing is given back
-
-
 SERVER = """
 import sys, threading
 from dpcore.runs.pool import Pool

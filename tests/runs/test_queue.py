@@ -20,8 +20,7 @@ from dpcore.runs.expected import (
     start_of,
     starts,
 )
-from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.record import Run, Status, checkpoint_path, device_path, worker_name
+from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
@@ -226,20 +225,6 @@ def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_be
     _recorded(store, 70.0, other)
     assert seconds_for(store, other) == pytest.approx(70.0)
     assert seconds_for(store, config) == pytest.approx(10.0)
-
-
-def test_more_slots_bring_a_start_forward_and_a_bad_file_of_limits_hides_none(store: Store) -> None:
-    _recorded(store, 600.0)
-    _first, second = store.submit(RunConfig()), store.submit(RunConfig())
-    assert start_of(store, second) == "starts in about 10 min"
-    write(store.home, Limits(cpu_slots=2))
-    assert start_of(store, second) == "starts in a moment"
-    (store.home / FILE).write_text("cpu_slots = 0")
-    assert start_of(store, second) == "starts in about 10 min"
-    device_path(store.home).write_text("cuda")
-    (store.home / FILE).unlink()
-    on_cpu = store.submit(RunConfig(device="cpu"))
-    assert start_of(store, on_cpu) == "starts in a moment"
 
 
 def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_keeps_nobody_from_knowing(

@@ -21,8 +21,6 @@ from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.perturbation import events as comparison
-from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 from tests.audit.small_audits import QUICK, request_for, said_by
 
@@ -126,33 +124,6 @@ def test_a_worker_audits_and_says_the_same_again_and_a_long_audit_is_cancelled(
     eventually(lambda: not store.run(long).active)
     assert store.run(long).status is Status.CANCELLED
     assert store.run(long).sequence > 1
-
-
-COMPARED = Request(methods=("none", "output"), epsilons=(0.5, 8.0), seeds=3, seed=1)
-
-
-@pytest.mark.long
-def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_is_cancelled(
-    store: Store,
-    pool: Pool,
-    eventually: Eventually,
-) -> None:
-    job, same = store.submit(COMPARED), store.submit(COMPARED)
-    long = store.submit(replace(COMPARED, dataset="digits", model="mlp", steps=100_000))
-    eventually(lambda: not store.run(same).active)
-    done = store.run(job)
-    assert (done.status, done.request) == (Status.FINISHED, COMPARED), done.error
-    first, *measured, last = [event for _, event in store.tail(job)]
-    assert isinstance(first, comparison.Prepared)
-    assert isinstance(last, comparison.Finished)
-    assert [(each.method, each.epsilon) for each in measured] == [("none", None), ("output", 0.5), ("output", 8.0)]
-    assert all(isinstance(each, comparison.Measured | comparison.Skipped) for each in measured)
-    assert [event for _, event in store.tail(same)][1:-1] == measured
-
-    eventually(lambda: store.run(long).status is Status.RUNNING)
-    store.cancel(long)
-    eventually(lambda: not store.run(long).active)
-    assert store.run(long).status is Status.CANCELLED
 
 
 ROOT = Path(__file__).parents[2]

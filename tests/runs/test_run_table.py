@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import sqlite3
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -62,15 +61,6 @@ def test_every_order_is_turned_around_but_what_has_no_value_comes_last(store: St
         assert [ids(store, order=order, descending=way)[:3] for way in (False, True)] == both[order]
 
 
-def test_the_time_of_a_run_that_goes_on_grows(store: Store):
-    long, short = recorded(store, CONFIG, 10), recorded(store, CONFIG, 10, Status.FINISHED)
-    with sqlite3.connect(store.path) as db:
-        db.execute("UPDATE runs SET started = started - 100 WHERE id = ?", (long,))
-        db.execute("UPDATE runs SET ended = started + 50 WHERE id = ?", (short,))
-    db.close()
-    assert ids(store, order="duration") == [long, short]
-
-
 def test_each_word_is_found_somewhere_and_no_sign_of_sql_is_one(store: Store):
     adam, sgd = store.submit(replace(CONFIG, optimizer="adam"), "100% sure"), store.submit(CONFIG, "a_b 'x' \\")
     editing.annotate(store, adam, "Über den Vortrag")
@@ -111,12 +101,6 @@ def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_st
     assert json.loads(cancelled.plan)["steps"] == 79
     assert (last.id, last.done, last.over) == (new, None, False)
     assert ended(store, Wanted(), 10) == []
-
-
-def test_what_cannot_be_asked_for_is_refused(store: Store):
-    for name, value in (("order", "x"), ("limit", -1), ("offset", -1)):
-        with pytest.raises(ValueError, match=name):
-            found(store, Wanted(), **{name: value})
 
 
 STARTED = Started(1, 1, 0.5, "cpu", 1, "")

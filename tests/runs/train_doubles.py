@@ -56,10 +56,3 @@ def failing(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
 def by_seed(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """`failing` for odd seeds, else `quick`."""
     return failing(config) if (config.seed or 0) % 2 else quick(config)
-
-
-def silent(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-    """Nothing is said for a minute."""
-    for _piece in range(6000):
-        time.sleep(0.01)
-    yield _started(config)

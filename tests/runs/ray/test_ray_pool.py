@@ -68,9 +68,6 @@ def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
     assert sum(check_whole(store, run).attempts for run in runs) == 1
 
 
-ROOT = Path(__file__).parents[3]
-
-
 @pytest.fixture(autouse=True)
 def _no_head_is_left(home: Path) -> object:
     yield
