@@ -251,14 +251,6 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
 
-    def lose(self, run: str, reason: str, worker: str | None = None) -> bool:
-        """End a running run whose worker is gone: cancelled where that was asked for, else lost."""
-        query = """UPDATE runs SET status = CASE cancelling WHEN 1 THEN 'cancelled' ELSE 'lost' END,
-            error = CASE cancelling WHEN 1 THEN NULL ELSE ? END, ended = ?
-            WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING id"""
-        with self.writing() as db:
-            return db.execute(query, (reason, time.time(), run, worker)).fetchone() is not None
-
     # -- the file ---------------------------------------------------------------------------------------------------
 
     def _claimable(self, limit: int, devices: Sequence[str]) -> bool:

@@ -99,14 +99,3 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 def to_json(event: Event) -> dict[str, Any]:
     """The event as {"event": name, ...}."""
     return {"event": NAMES[type(event)], **asdict(event)}
-
-
-def from_json(values: dict[str, Any]) -> Event:
-    """The event that `to_json` wrote."""
-    rest = {key: _tuples(value) for key, value in values.items() if key != "event"}
-    return KINDS[values["event"]](**rest)
-
-
-def _tuples(value: Any) -> Any:
-    """Lists, which JSON has in place of tuples, as tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

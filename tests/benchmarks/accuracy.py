@@ -1,6 +1,6 @@
 """Test accuracy of named recipes on the full data, over several seeds, beside what they cost.
 
-python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto] [--list] [--table]
+python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto]
 
 Each recipe's file in tests/benchmarks/results/ holds the configuration, seeds, accuracies, their mean and spread, and
 the certified epsilon; it is written anew after every seed, and goes on from the seeds that it already has. Each seed
@@ -125,22 +125,11 @@ def main() -> None:
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="all of them if none is named")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--list", action="store_true", help="print the recipes and what they cost")
-    parser.add_argument(
-        "--table", action="store_true", help="print the cells of docs/benchmarks.md of what has been measured"
-    )
     options = parser.parse_args()
-    if options.table:
-        for path in sorted(RESULTS.glob("*.json")):
-            print(cells(json.loads(path.read_text())))
-        return
     for name in options.recipes or RECIPES:
         if name not in RECIPES:
             sys.exit(f"Expected RECIPE={name!r} to be one of: {', '.join(RECIPES)}.")
         config = RunConfig(**(RECIPES[name] | {"device": options.device}))
-        if options.list:
-            print(f"{name:<22} {plan(config).steps:>6} steps  {epsilons(config)}", flush=True)
-            continue
         print(f"{name}: {plan(config).steps} steps", flush=True)
         done = measure(name, config, options.seeds)
         print(f"{name}: {done['accuracy']} {done.get('averaged_accuracy', '')} {done['epsilon']}", flush=True)

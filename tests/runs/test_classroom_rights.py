@@ -1,14 +1,13 @@
 """Who may do what with whose runs, the keys of a classroom, and being the teacher: by the key, and for a while."""
 
 import os
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from dpcore.runs.access import NOBODY, User, may_change, may_rule, may_start, why_not
-from dpcore.runs.keys import CHOSEN, COOKIES, LONGEST, TEACHER, cookie_key, guessable, kept, same, teacher_key
+from dpcore.runs.keys import CHOSEN, COOKIES, LONGEST, TEACHER, cookie_key, guessable, same, teacher_key
 from dpcore.runs.store import Store
 from dpcore.runs.teachers import FOLDER, LASTS, is_teacher, sign_in, sign_out
 from dpcore.training.config import RunConfig
@@ -49,22 +48,6 @@ def test_a_key_is_made_once_for_each_home_and_only_its_owner_can_read_it(tmp_pat
     assert cookie_key(home) == key
     assert mode_of(home / COOKIES) == 0o600
     assert os.listdir(home) == [COOKIES]  # no draft is left
-
-
-def test_who_makes_it_at_the_same_time_gets_the_same(tmp_path: Path) -> None:
-    together, found = threading.Barrier(8), []
-
-    def ask(number: int) -> None:
-        together.wait()
-        found.append(kept(tmp_path / "key", lambda: f"made by {number}"))
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert len({text for text, _ in found}) == 1
-    assert sum(made for _, made in found) == 1
 
 
 def test_a_broken_cookie_key_is_refused_with_the_way_out(tmp_path: Path) -> None:

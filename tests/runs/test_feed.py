@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dpcore.runs import feed as feed_module
-from dpcore.runs.feed import KEEP_ALIVE, Feeds, RunFeed, merged
-from dpcore.runs.record import Status, StoreError, UnknownRun
+from dpcore.runs.feed import Feeds, RunFeed, merged
+from dpcore.runs.record import Status, StoreError
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
 from tests.loop_of_its_own import awaited
@@ -145,17 +145,6 @@ def test_nobody_looks_at_the_store_once_nobody_reads(store, monkeypatch):
     awaited(watch())
 
 
-def test_a_quiet_run_keeps_its_readers_connected(store, monkeypatch):
-    monkeypatch.setattr(feed_module, "QUIET", 0.01)
-    run = running(store, 1)
-
-    async def watch() -> list[bytes]:
-        messages = RunFeed(store, run).messages(0)
-        return [await anext(messages) for _ in range(6)]
-
-    assert awaited(watch()).count(KEEP_ALIVE) >= 3
-
-
 def test_a_store_that_fails_is_said_and_ends_the_feed(store):
     run = running(store, 2)
 
@@ -210,47 +199,3 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
     assert re.findall(rf"id: {first}\.(\d)", text) == ["2", "3"]
     assert re.findall(rf"id: {second}\.(\d)", text) == ["1", "2", "3"]
     assert text.count("event: end") == 2
-
-
-def test_a_reader_that_leaves_a_stream_of_several_runs_leaves_all_of_them(store):
-    runs = [running(store, 1), running(store, 1)]
-
-    async def watch() -> None:
-        feeds = Feeds(store)
-        found = [(await feeds.of(run), 0) for run in runs]
-        messages = merged(found)
-        await anext(messages)
-        await messages.aclose()
-        assert all(feed.idle for feed, _ in found)
-
-    awaited(watch())
-
-
-def test_feeds_are_kept_for_who_reads_and_the_oldest_others_are_forgotten(store):
-    runs = [running(store, 1) for _ in range(4)]
-
-    async def watch() -> None:
-        feeds = Feeds(store, most=2)
-        kept = await feeds.of(runs[0])
-        messages = kept.messages(0)
-        await anext(messages)
-        others = [await feeds.of(run) for run in runs[1:]]
-        assert await feeds.of(runs[0]) is kept
-        assert await feeds.of(runs[3]) is others[2]
-        assert await feeds.of(runs[1]) is not others[0]
-        await messages.aclose()
-        with pytest.raises(UnknownRun):
-            await feeds.of("nosuchrun")
-
-    awaited(watch())
-
-
-def test_a_feed_that_breaks_ends_the_stream_instead_of_keeping_its_reader_waiting(store):
-    class Broken(RunFeed):
-        async def messages(self, after: int) -> AsyncIterator[bytes]:
-            yield KEEP_ALIVE
-            raise ZeroDivisionError
-
-    whole, broken = RunFeed(store, running(store, 1)), Broken(store, "any")
-    with pytest.raises(ZeroDivisionError):
-        awaited(collected(merged([(whole, 0), (broken, 0)])))

@@ -138,13 +138,6 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert claimed is not None
         return claimed
 
-    def test_it_waits_again_in_its_old_place(self, store: Store) -> None:
-        run = self.claimed(store)
-        store.submit(RunConfig())
-        assert store.recover(run, "gone") is Status.QUEUED
-        again = store.run(run.id)
-        assert (again.worker, again.position, again.attempts, again.error, again.ended) == (None, 1, 1, None, None)
-
     def test_a_checkpoint_makes_them_count_from_the_first(self, store: Store) -> None:
         run = self.claimed(store)
         store.recover(run, "gone")
@@ -152,16 +145,6 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert run is not None
         store.append(run.id, Checkpointed(9), "gone:2")
         assert store.run(run.id).attempts == 0
-
-    def test_it_is_cancelled_where_that_was_asked_for(self, store: Store) -> None:
-        run = self.claimed(store)
-        store.cancel(run.id)
-        assert store.recover(run, "gone") is Status.CANCELLED
-        assert store.run(run.id).error is None
-
-    def test_one_that_the_asking_process_did_itself_is_lost(self, store: Store) -> None:
-        run = store.run(store.submit(RunConfig(), worker="gone:1"))
-        assert store.recover(run, "gone") is Status.LOST
 
     def test_nothing_becomes_of_one_that_has_shown_a_sign_of_life(self, store: Store) -> None:
         run = self.claimed(store)
@@ -177,7 +160,6 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert store.stopping(run.id, "gone:1")
         assert not store.stopping(run.id, "next:1")
         assert not store.end(run.id, Status.FAILED, worker="gone:1")
-        assert not store.lose(run.id, "gone", worker="gone:1")
         beaten = store.run(run.id).heartbeat
         store.beat(run.id, "gone:1")
         now = store.run(run.id)

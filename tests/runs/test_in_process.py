@@ -1,9 +1,6 @@
 """A run that this process trains ends in the store as it ended here; a full memory is said in a sentence."""
 
-import os
-import signal
-from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -11,11 +8,10 @@ import torch
 
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.out_of_memory import WAY_OUT, shortage, with_advice
-from dpcore.runs.record import Status, worker_name
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupts, perform
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Finished, Started, Stepped
+from dpcore.training.events import Event, Started
 
 STARTED = Started(10_000, 98, 0.05, "cpu", 26_010, "book-keeping")
 TOO_MUCH = 10**15  # bytes
@@ -49,16 +45,6 @@ def test_who_interrupts_it_or_stops_reading_cancels_it(store: Store) -> None:
         with pytest.raises(type(error)):
             recorded(store, run, failing(error), lambda _: None)
         assert (store.run(run).status, store.run(run).error) == (Status.CANCELLED, None)
-
-
-def test_a_number_that_is_not_finite_fails_the_run(store: Store) -> None:
-    for number in (float("nan"), float("inf")):
-        run = store.submit(RunConfig(), worker="here:1")
-        events = iter([STARTED, Stepped(1, 0.1, 1.0, 0.5, (0.1, 0.1, 0.1, 0.1, number), 9.0), Finished(1, 1.0, 0.5)])
-        status, line = recorded(store, run, events, lambda _: None)
-        assert status is Status.FAILED
-        assert line.startswith("Expected every number to be finite in Stepped(step=1")
-        assert [event for _, event in store.tail(run)] == [STARTED]
 
 
 def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_the_run_is(store: Store) -> None:
@@ -97,20 +83,3 @@ def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_
     for error in (RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")):
         assert shortage(error) == ""
         assert with_advice(error, "Traceback") == "Traceback"
-
-
-def test_a_worker_keeps_the_sentence_below_the_traceback(store: Store) -> None:
-    def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-        torch.empty(TOO_MUCH)
-        yield from ()
-
-    run = store.run(store.submit(RunConfig(), worker=worker_name(os.getpid())))
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        perform(store, run, too_large, Interrupts())
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    assert store.run(run.id).status is Status.FAILED
-    lines = (store.run(run.id).error or "").splitlines()
-    assert lines[0] == "Traceback (most recent call last):"
-    assert lines[-1].startswith("Memory does not hold this run: there was no room for")

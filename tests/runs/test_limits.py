@@ -2,29 +2,25 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 
 from dpcore.runs import within_limits
 from dpcore.runs.access import SHARED
 from dpcore.runs.limits import FILE, LARGEST, TITLES, Limits, limits_of, usual, write
 from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
-from dpcore.runs.slots import Slots, cores, slots_of
+from dpcore.runs.slots import cores, slots_of
 from dpcore.runs.store import Store
 from dpcore.runs.worker import warm_up
-from dpcore.runs.worker_process import Worker
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
-from dpcore.training.memory_share import take_part
 from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 
@@ -56,14 +52,6 @@ def test_what_the_file_says_is_in_force_as_soon_as_it_is_written_and_the_rest_is
     assert limits_of(folder) == Limits(steps=501, queued=3)
     (folder / FILE).unlink()
     assert limits_of(folder) == Limits()
-
-
-def test_limits_that_are_written_are_read_again_and_leave_nothing_else_behind(folder: Path) -> None:
-    wanted = Limits(cpu_slots=2, steps=7, kept=9)
-    write(folder / "new", wanted)
-    assert limits_of(folder / "new") == wanted
-    assert [file.name for file in (folder / "new").iterdir()] == [FILE]
-    assert all(title in (folder / "new" / FILE).read_text() for title in TITLES.values())
 
 
 def test_what_is_wrong_with_the_file_is_said_in_a_sentence(folder: Path) -> None:
@@ -192,12 +180,6 @@ def test_eight_who_ask_at_once_do_not_get_past_a_limit_together(store: Store) ->
     assert all("queued=21" in sentence for sentence in refused)
 
 
-def test_every_device_that_a_run_can_ask_for_is_some_workers() -> None:
-    for device in ("", "cpu", "cuda", "cuda:0", "mps", "tpu"):
-        taken = [slots.devices for slots in slots_of(Limits(), device)]
-        assert taken == [()] or sorted(sum(taken, ())) == ["auto", "cpu", "cuda", "mps"], device
-
-
 def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
     for slots in (2, 3, 7):
@@ -210,22 +192,6 @@ def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(m
     for said in ("", "no number", "0", "-2", "4,2"):
         monkeypatch.setenv("OMP_NUM_THREADS", said)
         assert cores() == len(os.sched_getaffinity(0)), said
-
-
-@pytest.mark.long
-def test_a_worker_process_has_the_slots_of_its_pool(store: Store, eventually: Callable[..., None]) -> None:
-    slots = Slots(2, ("cpu", "mps"), threads=1)
-    with open(store.home / "log", "wb") as log:
-        worker = Worker(store.home, log, "train_doubles:endless", slots, 0.0)
-    try:
-        runs = [store.submit(RunConfig(device=device)) for device in ("cuda", "cpu")]
-        eventually(lambda: store.tail(runs[1]))
-        entries = Path(f"/proc/{worker.process.pid}/environ").read_text().split("\0")
-        assert "OMP_NUM_THREADS=1" in entries
-        assert store.run(runs[0]).status is Status.QUEUED
-    finally:
-        worker.kill(signal.SIGKILL)
-        worker.process.wait()
 
 
 def test_a_worker_warms_up_where_its_runs_will_train_and_only_one_that_takes_any_tells_the_device(
@@ -243,18 +209,6 @@ def test_a_worker_warms_up_where_its_runs_will_train_and_only_one_that_takes_any
     warm_up(train, tmp_path)  # type: ignore[arg-type]
     assert asked == ["cpu", "auto", "auto"]
     assert device_path(tmp_path).read_text() == "cuda"
-
-
-def test_a_part_of_the_memory_is_taken_where_there_is_a_gpu_and_nothing_is_done_elsewhere(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    taken = []
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", taken.append)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    take_part(0.45)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    take_part(0.3)
-    assert taken == [0.3]
 
 
 @pytest.mark.cuda

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from dpcore.runs import record
 from dpcore.runs.record import Status
 from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
@@ -116,12 +115,6 @@ def test_a_store_that_was_put_back_for_all_to_read_is_private_once_it_is_opened(
     with Store(home) as store:
         store.submit(RunConfig())
         assert {file.stat().st_mode & 0o777 for file in home.glob(f"{FILE}*")} == {0o600}
-
-
-def test_the_plan_of_a_new_run_is_read_and_not_computed_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = store.submit(RunConfig())
-    monkeypatch.setattr(record, "plan", lambda config: pytest.fail("the plan is stored"))
-    assert store.run(run).plan.steps == 98
 
 
 FINAL = [Status.FINISHED, Status.CANCELLED, Status.FAILED, Status.LOST]

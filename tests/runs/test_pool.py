@@ -14,7 +14,7 @@ import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE, ensure_pool
+from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE
 from dpcore.runs.record import Status, StoreError, device_path, worker_name
 from dpcore.runs.resume import ended_early
 from dpcore.runs.silence import STALE, Heartbeats
@@ -127,14 +127,6 @@ def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_
     assert pool.trouble is None
 
 
-def test_a_standby_that_ends_is_replaced_at_once_and_no_trouble(pool: PoolByHand) -> None:
-    pool.hired[0].ends(-KILL)
-    pool.round()
-    assert len(pool.workers) == 1
-    assert pool.workers[0] is pool.hired[1]
-    assert pool.trouble is None
-
-
 def test_with_a_gpu_a_worker_waits_for_it_and_another_for_the_processor(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,14 +163,6 @@ def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(poo
     assert (pool.waiting, pool.trouble, busy.signals) == ([Slots()], None, [])
 
 
-def test_no_run_ends_because_of_a_mistake_in_the_file_of_limits(pool: PoolByHand) -> None:
-    run = pool.store.submit(RunConfig())
-    pool.claims(run)
-    (pool.store.home / FILE).write_text("seconds = 0")
-    pool.after(GRACE * 10)
-    assert pool.store.run(run).status is Status.RUNNING
-
-
 def test_the_pool_of_a_home_starts_workers_and_another_takes_over_once_it_is_gone(
     pool: PoolByHand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,29 +176,6 @@ def test_the_pool_of_a_home_starts_workers_and_another_takes_over_once_it_is_gon
         second.close()
 
 
-def test_closing_ends_workers_that_wait_and_leaves_one_that_claimed_a_run_a_moment_ago(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool = by_hand(store, monkeypatch)
-    run = store.submit(RunConfig())
-    assert store.claim(pool.hired[0].name) == store.run(run)  # the pool has not looked since
-    pool.close()
-    assert [worker.signals for worker in pool.hired] == [[]]
-    store.end(run, Status.FINISHED)
-    other = by_hand(store, monkeypatch)
-    other.close()
-    assert other.hired[0].signals == [TERM]
-
-
-def test_a_store_that_vanishes_is_reported_until_it_is_back(pool: PoolByHand) -> None:
-    away = pool.store.path.rename(pool.store.home / "away")
-    pool.round()
-    assert str(pool.store.path) in (pool.trouble or "")
-    away.rename(pool.store.path)
-    pool.round()
-    assert pool.trouble is None
-
-
 def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path) -> None:
     log = tmp_path / "workers.log"
     pool_module.trim(log, 100)  # none yet
@@ -226,17 +187,6 @@ def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp
         pool_module.trim(log, 100)
         other.write(b"newest\n")
     assert log.read_bytes() == b"old\n" * 11 + b"new\nnewest\n"
-
-
-def test_ensure_pool_gives_one_pool_to_all_and_a_new_one_after_closing(home: Path) -> None:
-    first = ensure_pool(home)
-    with first.store:
-        assert ensure_pool(home) is first
-        first.close()
-        other = ensure_pool(home)
-        assert other is not first
-        with other.store:
-            other.close()
 
 
 def silent_after(store: Store, seconds: float, worker: str = "elsewhere:1") -> tuple[Heartbeats, Clock, str]:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs import pool as pool_module
-from dpcore.runs.pool import Pool
-from dpcore.runs.record import Status, worker_name
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
@@ -27,10 +26,6 @@ HELD = "tests.runs.faults.stepping:held"  # in the middle, until its home has a 
 @pytest.fixture(autouse=True)
 def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SPARE", 0.0)
-
-
-def standbys(pool: Pool) -> list[int]:
-    return [worker.process.pid for worker in pool.workers if worker.busy_since is None]
 
 
 def test_runs_are_done_to_their_end_and_a_failure_keeps_its_traceback_and_what_came_before(
@@ -69,46 +64,6 @@ def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Ev
         store.cancel(run)
         eventually(lambda: not store.run(run).active)
     assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
-
-
-@pytest.mark.long
-def test_a_worker_that_heeds_no_cancellation_is_killed_and_another_waits(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "stubborn", grace=0.3) as pool:
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        pid = pid_of(store.run(run))
-        store.cancel(run)
-        eventually(lambda: not store.run(run).active)
-        assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
-        eventually(lambda: pid not in processes(store.home))
-        eventually(lambda: standbys(pool))
-
-
-@pytest.mark.long
-def test_a_stopped_worker_is_killed_and_its_run_goes_on(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "endless", stale=4):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run))
-        pid = pid_of(store.run(run))
-        os.kill(pid, signal.SIGSTOP)
-        eventually(lambda: store.run(run).worker not in (None, worker_name(pid)))
-        eventually(lambda: pid not in processes(store.home))
-        said = store.run(run).sequence
-        eventually(lambda: store.run(run).sequence > said)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("train", ["long_step", "silent"])
-def test_a_worker_that_is_told_to_end_leaves_its_run_to_the_next(
-    store: Store, eventually: Eventually, train: str
-) -> None:
-    with pool_of(store, train):
-        run = store.submit(RunConfig())
-        eventually(lambda: store.tail(run) if train == "long_step" else store.run(run).status is Status.RUNNING)
-        first = store.run(run).worker
-        os.kill(pid_of(store.run(run)), signal.SIGTERM)
-        eventually(lambda: store.run(run).worker not in (first, None))
-        assert store.run(run).attempts == (train == "long_step")  # one that has said nothing is given back
 
 
 SERVER = """

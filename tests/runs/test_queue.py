@@ -4,34 +4,29 @@ import itertools
 import math
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from dpcore.runs import expected, queue_order
+from dpcore.runs import expected
 from dpcore.runs.expected import (
     HELD,
-    REPORTS,
     UNKNOWN,
     Job,
     paces_of,
-    said,
     seconds_for,
     seconds_left,
     start_of,
     starts,
 )
-from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.record import Run, Status, checkpoint_path, device_path, worker_name
+from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
-from dpcore.runs.rows import Database, insert, row_of
 from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped
-from dpcore.training.perturbation.request import Request
+from dpcore.training.events import Checkpointed, Finished, Started, Stepped
 from dpcore.training.plan import plan
 from tests.runs.test_worker import Counting, counting  # noqa: F401
 
@@ -72,13 +67,6 @@ def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store,
     assert store.queue() == ([run.id, short] if saved > 1 else [short, run.id])
 
 
-def test_a_comparison_of_many_fits_goes_behind_short_runs_and_one_of_few_before(store: Store) -> None:
-    many = store.submit(Request(seeds=100, steps=10_000))
-    short = store.submit(SHORT)
-    few = store.submit(Request(methods=("output",), epsilons=(1.0,), seeds=1))
-    assert store.queue() == [few, short, many]
-
-
 def test_nothing_is_claimed_while_the_queue_is_paused(store: Store) -> None:
     run = store.submit(SHORT)
     store.post("paused", "1")
@@ -103,26 +91,6 @@ def test_a_worker_claims_only_what_asks_for_its_devices_and_counts_only_that(sto
     ):
         claimed = store.claim(worker, limit, devices)
         assert (claimed and claimed.id) == run, (worker, limit)
-
-
-def test_what_sqlite_does_for_a_waiting_run_does_not_grow_with_the_queue(store: Store) -> None:
-    rows = [row_of("", config, "", None, None, None) for config in (SHORT, LONG)]
-    with store.writing() as db:
-        for number in range(20_000):  # half of them have ended
-            ended = {"status": Status.FINISHED, "started": float(number)} if number % 2 else {}
-            insert(db, rows[number % 3 % 2] | {"id": str(number), "owner": f"owner {number % 101}", **ended})
-    for look in (queue_order.in_order, queue_order.first, lambda db: queue_order.first(db, ("auto", "cuda"))):
-        assert _instructions(store, look) < 10_000 * 100  # asked run by run, an owner costs hundreds
-
-
-def _instructions(store: Store, look: Callable[[Database], object]) -> int:
-    """How many instructions SQLite's virtual machine runs to answer, to the next thousand."""
-    thousands = []
-    with store.reading() as db:
-        db.set_progress_handler(lambda: thousands.append(1), 1000)
-        assert look(db)
-        db.set_progress_handler(None, 0)
-    return 1000 * len(thousands)
 
 
 def _expected(queued: list[dict], running: list[str], last: dict[str, float]) -> list[str]:
@@ -218,18 +186,6 @@ def test_the_pace_is_that_of_the_latest_runs_alike_else_of_the_same_model() -> N
     assert seconds_left(Job("", "", (("new",),), 6.0), paces) == math.inf
 
 
-def test_a_start_is_said_in_words_that_change_now_and_then_only() -> None:
-    assert [said(seconds) for seconds in (0, 12, 59, 61, 3599, 3700, 200_000)] == [
-        "starts in a moment",
-        "starts in about 20 s",
-        "starts in about 60 s",
-        "starts in about 1 min",
-        "starts in about 60 min",
-        "starts in about 1 h",
-        "starts in about 2 days",
-    ]
-
-
 def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008
     run = store.submit(config, worker=worker_name(os.getpid()))
     store.append(run, Started(config.examples, plan(config).steps, config.q, "cpu", 1, ""))
@@ -271,56 +227,6 @@ def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_be
     assert seconds_for(store, config) == pytest.approx(10.0)
 
 
-def test_the_pace_of_a_run_that_runs_is_the_median_of_its_latest_reports(store: Store) -> None:
-    running, waiting = store.submit(RunConfig()), store.submit(RunConfig())
-    assert store.claim("here:1")
-    rate = STEPS / 600
-    for step in range(1, 2 * REPORTS + 1):
-        pace = 1e-6 if step <= REPORTS else 1e6 if step == 2 * REPORTS else rate  # the first are no longer looked at
-        store.append(running, Stepped(step, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), pace))
-    store.append(running, Evaluated(STEPS // 2, 1.0, 0.5, 1.0, (0.5,) * 10))
-    assert start_of(store, waiting) == "starts in about 5 min"
-    assert seconds_for(store, RunConfig()) == pytest.approx(600.0)
-
-
-def test_a_run_that_waits_again_counts_with_what_is_left_behind_its_checkpoint(store: Store) -> None:
-    _recorded(store, 1200.0)
-    ahead = store.submit(RunConfig(), owner="a")
-    behind = store.submit(RunConfig(), owner="b")
-    assert start_of(store, behind) == "starts in about 20 min"
-    assert store.claim("gone:1")
-    for event in (
-        Started(1, STEPS, 0.5, "cpu", 1, ""),
-        Checkpointed(STEPS // 2),
-        Stepped(STEPS - 1, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 1.0),  # which is taken again
-    ):
-        store.append(ahead, event)
-    store.recover(store.run(ahead), "gone")
-    assert start_of(store, store.submit(RunConfig(), owner="c")) == "starts in about 30 min"
-
-
-def test_comparisons_ahead_count_with_the_time_that_such_took(store: Store) -> None:
-    done = store.submit(Request(), worker=worker_name(os.getpid()))
-    with store.writing() as db:
-        db.execute("UPDATE runs SET started = 1000, ended = 1600, status = 'finished' WHERE id = ?", (done,))
-    store.submit(Request(), owner="a")
-    assert start_of(store, store.submit(RunConfig(), owner="b")) == "starts in about 10 min"
-
-
-def test_more_slots_bring_a_start_forward_and_a_bad_file_of_limits_hides_none(store: Store) -> None:
-    _recorded(store, 600.0)
-    _first, second = store.submit(RunConfig()), store.submit(RunConfig())
-    assert start_of(store, second) == "starts in about 10 min"
-    write(store.home, Limits(cpu_slots=2))
-    assert start_of(store, second) == "starts in a moment"
-    (store.home / FILE).write_text("cpu_slots = 0")
-    assert start_of(store, second) == "starts in about 10 min"
-    device_path(store.home).write_text("cuda")
-    (store.home / FILE).unlink()
-    on_cpu = store.submit(RunConfig(device="cpu"))
-    assert start_of(store, on_cpu) == "starts in a moment"
-
-
 def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_keeps_nobody_from_knowing(
     store: Store,
 ) -> None:
@@ -339,12 +245,3 @@ def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_ke
     assert start_of(store, run) == "starts in a moment"
     store.post("paused", "1")
     assert start_of(store, run) == HELD
-
-
-def test_everybody_who_asks_within_a_second_gets_one_answer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "KEPT", math.inf)
-    runs = [store.submit(RunConfig()) for _ in range(3)]
-    looked = []
-    monkeypatch.setattr(store, "queue", lambda: looked.append(1) or runs)
-    assert [start_of(store, run) for run in runs * 10][:3] == ["starts in a moment", UNKNOWN, UNKNOWN]
-    assert looked == [1]

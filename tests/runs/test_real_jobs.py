@@ -13,7 +13,6 @@ import pytest
 
 from dpcore.audit import events as audit
 from dpcore.audit.request import AuditRequest
-from dpcore.runs.in_words import name_of
 from dpcore.runs.kinds import event_from_json, event_to_json
 from dpcore.runs.limits import FILE
 from dpcore.runs.pool import Pool
@@ -22,8 +21,6 @@ from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.perturbation import events as comparison
-from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 from tests.audit.small_audits import QUICK, request_for, said_by
 
@@ -91,14 +88,6 @@ def test_every_event_of_an_audit_is_the_same_again_from_json() -> None:
         assert event_from_json("audit", values) == event
 
 
-def test_an_audit_is_called_what_it_is_and_one_of_another_version_too(store: Store) -> None:
-    job = store.submit(AuditRequest(RunConfig(sigma=2.0), "no_noise"))
-    assert name_of(store.run(job)) == "Audit of MNIST cnn, SGD, sigma 2: No noise"
-    with store.writing() as db:
-        db.execute("UPDATE runs SET settings = '{\"unheard\": 1}' WHERE id = ?", (job,))
-    assert "another version" in name_of(store.run(job))
-
-
 def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     store.home.mkdir(parents=True, exist_ok=True)
     (store.home / FILE).write_text("batch = 100\n", encoding="utf-8")
@@ -108,11 +97,6 @@ def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     with pytest.raises(ValueError, match="steps=60 to be at most the limit steps=30"):
         submit(store, [(request_for("batches_reused"), "")])
     submit(store, [(request_for(), "")])
-
-
-def test_shorter_audits_go_before_longer_ones_of_their_owner(store: Store) -> None:
-    long, short = store.submit(request_for(epochs=5.0)), store.submit(request_for(epochs=1.0))
-    assert store.queue() == [short, long]
 
 
 @pytest.mark.long
@@ -140,33 +124,6 @@ def test_a_worker_audits_and_says_the_same_again_and_a_long_audit_is_cancelled(
     eventually(lambda: not store.run(long).active)
     assert store.run(long).status is Status.CANCELLED
     assert store.run(long).sequence > 1
-
-
-COMPARED = Request(methods=("none", "output"), epsilons=(0.5, 8.0), seeds=3, seed=1)
-
-
-@pytest.mark.long
-def test_a_comparison_reports_each_method_and_is_the_same_again_and_a_long_one_is_cancelled(
-    store: Store,
-    pool: Pool,
-    eventually: Eventually,
-) -> None:
-    job, same = store.submit(COMPARED), store.submit(COMPARED)
-    long = store.submit(replace(COMPARED, dataset="digits", model="mlp", steps=100_000))
-    eventually(lambda: not store.run(same).active)
-    done = store.run(job)
-    assert (done.status, done.request) == (Status.FINISHED, COMPARED), done.error
-    first, *measured, last = [event for _, event in store.tail(job)]
-    assert isinstance(first, comparison.Prepared)
-    assert isinstance(last, comparison.Finished)
-    assert [(each.method, each.epsilon) for each in measured] == [("none", None), ("output", 0.5), ("output", 8.0)]
-    assert all(isinstance(each, comparison.Measured | comparison.Skipped) for each in measured)
-    assert [event for _, event in store.tail(same)][1:-1] == measured
-
-    eventually(lambda: store.run(long).status is Status.RUNNING)
-    store.cancel(long)
-    eventually(lambda: not store.run(long).active)
-    assert store.run(long).status is Status.CANCELLED
 
 
 ROOT = Path(__file__).parents[2]

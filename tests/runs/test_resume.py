@@ -89,14 +89,6 @@ def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_th
         assert checkpoint_path(store.home, run).exists(), told
 
 
-def test_a_rest_can_be_resumed_like_the_run_itself(store: Store) -> None:
-    told: list[Event] = [STARTED, stepped(9), Checkpointed(9)]
-    new = resume(store, ended(store, told, saved=9), worker="here:1")
-    store.append(new, stepped(12))
-    store.end(new, Status.FAILED)
-    assert rest(store, new)[0] == told
-
-
 def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
     run = ended(store, [STARTED], saved=None)
     usual = store.run(run).plan

@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import sqlite3
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from dpcore.runs import editing
 from dpcore.runs.editing import LONGEST_NAME, MOST_TAGS, annotate, clear, delete, rename, tag
-from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of, when
+from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
 from dpcore.runs.leftovers import UNKNOWN_FOR, remove_needless
 from dpcore.runs.record import IMPORTED, Status, UnknownRun, checkpoint_path
 from dpcore.runs.run_table import (
@@ -23,8 +22,6 @@ from dpcore.runs.run_table import (
     found,
     owners_of,
     priced,
-    runs_of,
-    sweeps_of,
     tags_of,
 )
 from dpcore.runs.store import Store
@@ -64,21 +61,6 @@ def test_every_order_is_turned_around_but_what_has_no_value_comes_last(store: St
         assert [ids(store, order=order, descending=way)[:3] for way in (False, True)] == both[order]
 
 
-def test_accuracy_is_the_last_that_was_measured(store: Store):
-    early, late = recorded(store, CONFIG, 20), recorded(store, CONFIG, 40)
-    done = recorded(store, CONFIG, 10, Status.FINISHED)  # which says 80 % at its end
-    assert ids(store, order="accuracy") == [done, late, early]
-
-
-def test_the_time_of_a_run_that_goes_on_grows(store: Store):
-    long, short = recorded(store, CONFIG, 10), recorded(store, CONFIG, 10, Status.FINISHED)
-    with sqlite3.connect(store.path) as db:
-        db.execute("UPDATE runs SET started = started - 100 WHERE id = ?", (long,))
-        db.execute("UPDATE runs SET ended = started + 50 WHERE id = ?", (short,))
-    db.close()
-    assert ids(store, order="duration") == [long, short]
-
-
 def test_each_word_is_found_somewhere_and_no_sign_of_sql_is_one(store: Store):
     adam, sgd = store.submit(replace(CONFIG, optimizer="adam"), "100% sure"), store.submit(CONFIG, "a_b 'x' \\")
     editing.annotate(store, adam, "Über den Vortrag")
@@ -109,14 +91,6 @@ def test_filters_hold_together(store: Store):
     assert sum(counted(store).values()) == 30
 
 
-def test_runs_are_looked_up_in_the_order_asked_for_with_their_places_in_the_queue(store: Store):
-    first, second = store.submit(replace(CONFIG, epochs=4.0)), store.submit(CONFIG)
-    looked_up = runs_of(store, [first, "nosuch", second])
-    assert [run.id for run in looked_up] == [first, second]
-    assert [run.position for run in looked_up] == [2, 1]  # the shorter one goes first
-    assert runs_of(store, []) == []
-
-
 def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_steps_to_price(store: Store):
     comparison = perturbation_page.recorded(store, status=Status.FINISHED)
     run, new = recorded(store, CONFIG, 20, Status.CANCELLED), store.submit(CONFIG)
@@ -127,26 +101,6 @@ def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_st
     assert json.loads(cancelled.plan)["steps"] == 79
     assert (last.id, last.done, last.over) == (new, None, False)
     assert ended(store, Wanted(), 10) == []
-
-
-def test_only_finished_runs_have_come_to_something(store: Store):
-    recorded(store, CONFIG, 20, Status.CANCELLED)
-    runs = [recorded(store, replace(CONFIG, sigma=sigma), 20, Status.FINISHED) for sigma in (1.0, 2.0)]
-    assert [each.id for each in ended(store, Wanted(), 10)] == runs[::-1]
-    assert [each.id for each in ended(store, Wanted(), 1)] == runs[1:]
-    assert {each.accuracy for each in ended(store, Wanted(), 10)} == {0.8}
-
-
-def test_sweeps_are_told_by_the_name_that_their_runs_have_in_common(store: Store):
-    for name, sweep in (("Noise: sigma 1", "a"), ("Noise: sigma 2", "a"), ("Rate: lr 1", "b")):
-        store.submit_as(store.new_id(), CONFIG, name, sweep=sweep)
-    assert sweeps_of(store) == {"b": "Rate, 1 run", "a": "Noise, 2 runs"}
-
-
-def test_what_cannot_be_asked_for_is_refused(store: Store):
-    for name, value in (("order", "x"), ("limit", -1), ("offset", -1)):
-        with pytest.raises(ValueError, match=name):
-            found(store, Wanted(), **{name: value})
 
 
 STARTED = Started(1, 1, 0.5, "cpu", 1, "")
@@ -196,13 +150,6 @@ def test_clearing_leaves_what_runs_and_asks_it_to_stop(store: Store) -> None:
     assert still_there[0].cancelling
     assert [run.id for run in store.runs()] == [runs[1]]
     assert store.bodies(runs[0]) == []
-
-
-def test_what_is_posted_is_on_the_board_until_it_is_taken_down(store: Store) -> None:
-    assert store.board("projected") is None
-    for value in ("one", "two", None):
-        store.post("projected", value)
-        assert store.board("projected") == value
 
 
 def left(store: Store, run: str, suffix: str = ".pt", age: float = 0.0) -> Path:
@@ -260,18 +207,3 @@ def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:
         db.execute("UPDATE runs SET kind = 'of\x1btomorrow' WHERE id = ?", (comparison,))
     assert name_of(store.run(plain)) == OTHER_VERSION
     assert name_of(store.run(comparison)) == "of tomorrow breast_cancer"
-
-
-def test_a_moment_is_told_where_the_reader_is_and_today_may_go_without_its_date(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TZ", "Etc/GMT-3")
-    time.tzset()
-    try:
-        assert when(0.0) == when(0.0, short=True) == "1970-01-01 03:00:00"
-        assert when(0.0, utc=True) == "1970-01-01 00:00:00 UTC"
-        now = time.time()
-        assert when(now).endswith(f" {when(now, short=True)}")
-    finally:
-        monkeypatch.undo()
-        time.tzset()

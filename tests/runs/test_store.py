@@ -2,15 +2,13 @@
 
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
-from dpcore.runs.record import Status, UnknownRun, is_dead, state_directory, worker_name
+from dpcore.runs.record import Status, UnknownRun, is_dead, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -39,12 +37,6 @@ def test_a_submitted_run_waits_with_its_configuration(store: Store) -> None:
     assert before <= run.created <= time.time()
     assert (run.started, run.ended, run.worker, run.error, run.last) == (None, None, None, None, None)
     assert run.active
-
-
-def test_ids_are_short_distinct_and_safe_in_urls_and_command_lines(store: Store) -> None:
-    ids = {store.new_id() for _ in range(200)}
-    assert len(ids) == 200
-    assert all(len(run) <= 12 and quote(run, safe="") == run and run.isalnum() for run in ids)
 
 
 def test_claims_go_by_order_and_respect_the_limit_and_the_queue_counts_only_those_that_wait(store: Store) -> None:
@@ -115,24 +107,6 @@ def test_many_processes_create_one_store_and_claim_each_run_exactly_once(home: P
         ]
 
 
-def test_threads_share_one_store_object(store: Store) -> None:
-    run = claimed(store)
-    counts = []
-
-    def work() -> None:
-        for _ in range(25):
-            store.append(run, EVENTS[1])
-            counts.append(len(store.tail(run, after=0)))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [sequence for sequence, _ in store.tail(run)] == list(range(1, 101))
-    assert len(counts) == 100
-
-
 def test_a_run_may_go_to_the_process_that_submits_it_and_fills_a_place(store: Store) -> None:
     queued = store.submit(RunConfig())
     run = store.run(store.submit(RunConfig(), worker="here:7"))
@@ -142,16 +116,6 @@ def test_a_run_may_go_to_the_process_that_submits_it_and_fills_a_place(store: St
     assert store.claim("here:8", limit=1) is None
     store.end(run.id, Status.FINISHED)
     assert store.claim("here:8", limit=1) == store.run(queued)
-
-
-def test_every_event_and_beat_is_a_sign_of_life(store: Store) -> None:
-    run = claimed(store)
-    beats = [store.run(run).heartbeat]
-    store.append(run, EVENTS[0])
-    beats.append(store.run(run).heartbeat)
-    store.beat(run)
-    beats.append(store.run(run).heartbeat)
-    assert len(set(beats)) == 3
 
 
 def test_a_run_is_given_back_as_it_was_claimed_unless_it_said_something_or_is_to_stop(store: Store) -> None:
@@ -185,17 +149,6 @@ def test_an_unknown_run_is_named_and_one_with_a_setting_from_elsewhere_still_lis
     assert store.run(run).settings == {"flavour": "lemon"}
     with pytest.raises(ValueError, match="flavour"):
         _ = store.run(run).config
-
-
-def test_the_home_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "a"))
-    assert state_directory() == tmp_path / "a"
-    monkeypatch.delenv("DPCORE_HOME")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "b"))
-    assert state_directory() == tmp_path / "b" / "dpcore"
-    monkeypatch.delenv("XDG_STATE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert state_directory() == tmp_path / ".local" / "state" / "dpcore"
 
 
 def test_only_a_process_of_this_machine_can_be_known_dead() -> None:

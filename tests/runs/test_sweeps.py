@@ -7,10 +7,6 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.runs.editing import LONGEST_NAME
-from dpcore.runs.export import record_of
-from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
@@ -93,40 +89,11 @@ def test_all_runs_are_queued_under_one_id_each_with_a_name_that_tells_it_apart(s
     assert len({store.secret(run.id) for run in runs}) == 4
 
 
-def test_a_long_name_is_cut_before_the_values_so_that_an_export_is_taken_in_again(store: Store):
-    configs = sweep_of(SMALL, {"sigma": [1.0, 2.0]}, 2)
-    submit_sweep(store, configs, ["sigma"], "n" * LONGEST_NAME)
-    for number in range(4):
-        run = store.claim(f"test:{number}", 9)
-        assert run is not None
-        assert len(run.name) == LONGEST_NAME
-        assert run.name.endswith(f"…: sigma {run.config.sigma:g}, run {1 + number % 2}")
-        store.append(run.id, events_of(SMALL, 0)[0])
-        store.end(run.id, Status.CANCELLED)
-        taken = take_in(store, read_run(run_json([record_of(store, run.id)]).encode()))
-        assert store.run(taken).name == run.name
-
-
 def test_where_one_run_has_no_plan_none_is_queued(store: Store):
     impossible = replace(SMALL, sigma=0.3, stop_epsilon=1e-4)
     with pytest.raises(ValueError, match="stop_epsilon"):
         submit_sweep(store, [SMALL, impossible], ["sigma"])
     assert store.runs() == []
-
-
-def test_what_came_of_it_is_told_point_by_point(store: Store):
-    configs = sweep_of(SMALL, {"sigma": [1.0, 2.0]}, 2)
-    name = submit_sweep(store, configs, ["sigma"])
-    first, *_ = store.queue()
-    store.claim("test:1")
-    store.end(first, Status.CANCELLED)
-    sweep = sweep_in(store, name)
-    assert sweep is not None
-    assert sweep.axes == ("sigma",)
-    assert [point.values for point in sweep.points] == [(1.0,), (2.0,)]
-    assert [len(point.runs) for point in sweep.points] == [2, 2]
-    assert [point.accuracies for point in sweep.points] == [[], []]
-    assert sweep_in(store, "nosuchsweep") is None
 
 
 def test_all_runs_together_cost_the_composition_of_what_each_has_spent(store: Store):

@@ -3,26 +3,20 @@
 import itertools
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Generator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import train_doubles
 
 from dpcore.runs.kinds import KINDS, Kind
-from dpcore.runs.pool import recover_dead
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_here, worker_name
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
-from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, load, perform, wait, warm_up
+from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, perform, wait
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Event, Finished, Started, Stepped
-from dpcore.training.plan import plan
+from dpcore.training.events import Event, Finished, Started
 from tests.runs.by_hand import Clock
 from tests.runs.train_doubles import quick
 
@@ -145,36 +139,6 @@ def test_a_worker_does_not_wait_without_its_parent(store: Store, interrupts: Int
     assert taken.id == run
 
 
-def test_a_worker_that_is_told_to_end_claims_nothing(store: Store, interrupts: Interrupts) -> None:
-    store.submit(RunConfig())
-    os.kill(os.getpid(), signal.SIGTERM)
-    assert wait(store, os.getppid(), 1, interrupts) is None
-
-
-def test_warming_up_trains_one_step_and_notes_the_device(tmp_path: Path) -> None:
-    asked = []
-
-    def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-        asked.append(config)
-        return train_doubles.quick(config)
-
-    assert device_here(tmp_path) == ""
-    warm_up(train, tmp_path)
-    assert device_here(tmp_path) == "cpu"
-    assert [plan(config).steps for config in asked] == [1]
-
-
-def test_a_worker_that_has_warmed_up_reads_and_imports_nothing_for_a_run_on_the_sample(monkeypatch, tmp_path):
-    train = load("dpcore.training.loop:train")
-    warm_up(train, tmp_path)
-    before = set(sys.modules)
-    monkeypatch.setattr(np, "load", lambda path: pytest.fail(f"{path} is read again"))
-    events = train(RunConfig(seed=3))
-    assert isinstance(next(events), Started)
-    assert isinstance(next(events), Stepped)
-    assert set(sys.modules) == before
-
-
 @dataclass(frozen=True)
 class Counting:
     """A request of the dummy kind: count to a number."""
@@ -238,21 +202,6 @@ def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
     run = store.run(done(store, RunConfig(), interrupts))
     assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
     assert isinstance(run.last, Finished)
-
-
-def test_jobs_of_all_kinds_wait_in_one_queue_and_only_training_runs_are_listed_unless_others_are_asked_for(
-    store: Store, counting: Kind
-) -> None:
-    job, run, fixed = store.submit(Counting(3)), store.submit(RunConfig()), store.submit(Counting(3, seed=5))
-    assert store.secret(fixed) is None
-    assert [each.id for each in store.runs()] == [each.id for each in store.runs(Status.QUEUED)] == [run]
-    assert [each.id for each in store.runs(kind="counting")] == [fixed, job]
-    assert [each.id for each in store.runs(kind=None)] == [fixed, run, job]
-    assert (store.run(job).position, store.run(run).position) == (1, 3)  # by their costs
-    first = store.claim("here:1")
-    assert first
-    assert first.id == job
-    assert store.claim("here:2") is None
 
 
 def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
@@ -319,12 +268,3 @@ def test_a_job_that_finds_something_else_now_does_not_go_on(
     assert store.run(job).status is Status.LOST
     assert "it cannot go on here" in (store.run(job).error or "")
     assert store.run(job).sequence == 2
-
-
-def test_a_job_of_any_kind_is_lost_with_the_process_that_asked_for_it(store: Store, counting: Kind) -> None:
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    job = store.submit(Counting(3), worker=worker_name(ended.pid))
-    recover_dead(store)
-    lost = store.run(job)
-    assert (lost.status, lost.error) == (Status.LOST, f"Its worker {worker_name(ended.pid)} died.")

@@ -1,6 +1,5 @@
 """Training functions for tests: real generators of events, but nothing is trained."""
 
-import signal
 import time
 from collections.abc import Generator
 from typing import Any
@@ -39,29 +38,12 @@ def endless(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generato
         yield _stepped(step)
 
 
-def one_second(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
-    """Twenty steps of 50 ms; it goes on behind what it has said."""
-    if not begun:
-        yield _started(config)
-    for step in range(begun.reported + 1 if begun else 1, 21):
-        time.sleep(0.05)
-        yield _stepped(step)
-    yield Finished(20, 1.0, 0.5)
-
-
 def long_step(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """One step of a minute, in short pieces as a tensor library's are."""
     yield _started(config)
     for _piece in range(6000):
         time.sleep(0.01)
     yield _stepped(1)
-
-
-def stubborn(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-    """A step that no SIGTERM reaches."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    yield _started(config)
-    time.sleep(60)
 
 
 def failing(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
@@ -74,10 +56,3 @@ def failing(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
 def by_seed(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     """`failing` for odd seeds, else `quick`."""
     return failing(config) if (config.seed or 0) % 2 else quick(config)
-
-
-def silent(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-    """Nothing is said for a minute."""
-    for _piece in range(6000):
-        time.sleep(0.01)
-    yield _started(config)

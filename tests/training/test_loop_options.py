@@ -9,9 +9,10 @@ import torch
 from numpy.random import SeedSequence
 from scipy import stats
 
+from dpcore.runs.kinds import event_from_json
 from dpcore.training.descent.annealing import Annealing
 from dpcore.training.descent.weight_average import WeightAverage
-from dpcore.training.events import Finished, Stepped, from_json, to_json
+from dpcore.training.events import Finished, Stepped, to_json
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
@@ -130,7 +131,7 @@ def test_decisions_are_streamed_one_for_each_step_and_counted():
     assert isinstance(last, Finished)
     assert last.accepted == steps[-1].accepted == decisions.count("a")
     for event in events:
-        assert from_json(to_json(event)) == event
+        assert event_from_json("training", to_json(event)) == event
 
 
 def rows(n: int = 300, d: int = 9) -> torch.Tensor:

@@ -59,13 +59,3 @@ NAMES = {kind: name for name, kind in KINDS.items()}
 def to_json(event: Event) -> dict[str, Any]:
     """The event as {"event": name, ...}."""
     return {"event": NAMES[type(event)], **asdict(event)}
-
-
-def from_json(values: dict[str, Any]) -> Event:
-    """The event that `to_json` wrote.
-
-    >>> from_json(to_json(Finished(1.5)))
-    Finished(seconds=1.5)
-    """
-    rest = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items() if key != "event"}
-    return KINDS[values["event"]](**rest)

@@ -4,7 +4,6 @@ import ast
 import builtins
 import csv
 import io
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -12,18 +11,15 @@ from typing import Any
 
 import pytest
 
-from dpcore.runs import export
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.figures import figures_of
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from dpcore.training.perturbation.request import Request
 from tests.runs.export.recorded_runs import TINY, trained
 
 HOSTILE = '"""\n=1+1 <script>alert(1)</script> [x](javascript:1) `$(id)` {} $run \0 \u202e é' + "y" * 10_000
-ROOM = Path(export.__file__).parent
 SECRET_SEED = replace(TINY, seed=None)
 
 
@@ -98,12 +94,6 @@ def test_a_run_that_was_cancelled_early_has_what_it_came_to(store: Store, tmp_pa
         assert name == "opacus" or any(written(form, [record_of(store, run)], tmp_path / name).values()), name
 
 
-def test_a_run_that_has_not_begun_has_nothing_to_export(store: Store) -> None:
-    run = store.submit(RunConfig())
-    with pytest.raises(ValueError, match=f"Expected run='{run}' to have begun, but it is queued"):
-        record_of(store, run)
-
-
 def test_an_unknown_run_and_a_job_of_another_kind_are_named(store: Store) -> None:
     with pytest.raises(UnknownRun, match="'nope'"):
         record_of(store, "nope")
@@ -163,13 +153,6 @@ def test_it_has_every_figure_of_every_run_and_touches_nothing_else(
             assert [value for _, value in found[name]] == near
     assert [path.name for path in tmp_path.iterdir() if path.name not in ("out", "home")] == ["elsewhere"]
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_a_run_without_a_finite_epsilon_is_written_without_one(store: Store, tmp_path: Path) -> None:
-    record = trained(store, replace(TINY, private=False)).record
-    assert all(math.isfinite(each.value) for each in figures_of(record))
-    for form in FOLDERS:
-        assert written(form, [record], tmp_path / form.name), form.name
 
 
 def test_mlflow_keeps_the_runs_own_words_whatever_its_origin_is_called(store: Store, tmp_path: Path) -> None:

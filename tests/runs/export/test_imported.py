@@ -19,10 +19,10 @@ from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early, resume
 from dpcore.runs.store import Store
-from dpcore.training.events import Evaluated, Finished, Preparing, Started, Stepped, Unsaved
+from dpcore.training.events import Evaluated, Finished, Started, Stepped, Unsaved
 from dpcore.training.plan import plan
 from tests.runs.export.recorded_runs import trained
-from tests.runs.export.wrong_files import CONFIG, PREPARING, STEPS, WRONG, Values, changed
+from tests.runs.export.wrong_files import CONFIG, STEPS, WRONG, Values, changed
 
 EPOCH = CONFIG.q
 SAID = [
@@ -83,14 +83,6 @@ def test_every_form_says_of_an_imported_run_that_it_is_one(store: Store, other: 
     assert [each.name for each in (tmp_path / "out").iterdir()] == [f"{run}-imported"]
 
 
-def test_an_imported_run_that_is_exported_again_stays_an_imported_one(
-    store: Store, other: Store, whole: Values
-) -> None:
-    first = take_in(store, read_run(json.dumps(whole).encode()))
-    again = take_in(other, read_run(run_json([record_of(store, first)]).encode()))
-    assert other.run(again).imported == f"run {first} of another store"
-
-
 def test_an_imported_run_cannot_be_resumed(store: Store, other: Store) -> None:
     for status in (Status.CANCELLED, Status.FAILED, Status.LOST):
         exported = run_json([record_of(store, said(store, status, "Traceback:\n /home/me/x.py\nKeyError: 'x'\n"))])
@@ -108,11 +100,6 @@ def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(store: Store, ot
     assert whole["settings"]["seed"] is None
 
 
-def test_a_run_may_have_said_how_far_its_features_were(whole: Values) -> None:
-    whole["events"][:0] = [PREPARING, PREPARING | {"done": 90}]
-    assert read_run(json.dumps(whole).encode()).events[:2] == (Preparing(60, 100), Preparing(90, 100))
-
-
 def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store) -> None:
     run = store.new_id()
     store.submit_as(run, CONFIG, "", "elsewhere:1")
@@ -120,12 +107,6 @@ def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store
     found = other.run(take_in(other, read_run(run_json([record_of(store, run)]).encode())))
     assert (found.status, found.error) == (Status.LOST, "It was exported while it ran.")
     assert other.queue() == []
-
-
-def test_what_nobody_measured_costs_what_its_settings_do(whole: Values) -> None:
-    whole["plan"]["charged"][0][1] = 50.0  # less epsilon than the settings give
-    with pytest.raises(ValueError, match=r"Expected the plan .* to follow from its settings"):
-        read_run(json.dumps(whole).encode())
 
 
 def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
@@ -180,21 +161,9 @@ def test_what_events_say_is_kept_as_words(store: Store, other: Store, whole: Val
     assert unsaved == Unsaved(5, "[2Jno room")
 
 
-def test_a_table_of_mistakes_and_accepted_steps_come_back(whole: Values) -> None:
-    whole["events"][5] |= {"confusion": [[100] * 10] * 10, "accepted": STEPS}
-    last = read_run(json.dumps(whole).encode()).events[-1]
-    assert isinstance(last, Finished)
-    assert (last.confusion, last.accepted) == (((100,) * 10,) * 10, STEPS)
-
-
 def test_a_file_of_before_a_setting_came_is_read_with_its_default(whole: Values) -> None:
     del whole["settings"]["noise_generator"], whole["events"][0]["origin"]
     assert read_run(json.dumps(whole).encode()).config == CONFIG
-
-
-def test_a_plan_may_say_how_many_steps_were_released_before(whole: Values) -> None:
-    whole["plan"]["told"] = STEPS
-    assert read_run(json.dumps(whole).encode()).plan.already_released == STEPS
 
 
 def test_a_run_of_every_kind_of_settings_comes_back(store: Store, other: Store) -> None:

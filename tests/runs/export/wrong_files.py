@@ -38,6 +38,7 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a setting out of its range": (changed("settings.clip_norm", -1.0), "Expected clip_norm=-1.0 in"),
     "a number beyond the floats": (changed("settings.batch", 10**400), "batch of the settings to be a whole number"),
     "other settings than its plan's": (changed("settings.sigma", 9.0), "to follow from its settings"),
+    "a plan that charges less": (changed("plan.charged.0.1", 50.0), "the plan .* to follow from its settings"),
     "no plan": (changed("plan", None), "the plan to be an object"),
     "a plan of another shape": (changed("plan.charged", [[1, 2]]), "charged of the plan to have 3 items"),
     "more steps released before than there are": (changed("plan.told", STEPS + 1), "Expected told="),

@@ -36,13 +36,6 @@ def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None
             time.sleep(PAUSE)
 
 
-def brisk(
-    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: Begun | None = None, **_: Any
-) -> Generator[Event, None, None]:
-    """The same in a tenth of the time."""
-    yield from walked(config, file, secret, begun, PAUSE / 10)
-
-
 def walked(
     config: RunConfig, file: Path | None, secret: int | None, begun: Begun | None, pause: float
 ) -> Generator[Event, None, None]:

@@ -6,9 +6,7 @@ What an undisturbed run says is known of the doubles in stepping.py, and of real
 import os
 import random
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -60,7 +58,7 @@ def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, h
     note_endings(store)
     runs = [store.submit(RunConfig(seed=None if seed % 2 else seed)) for seed in range(12)]
     start = partial(Server, home, "train", slots=2)
-    killed = until_done(store, start, random.Random(7), servers=2, most=80)
+    killed = until_done(store, start, random.Random(7), servers=2, most=80, within=1200.0)
     assert killed.workers > 0
     assert killed.servers > 0
     assert wrongs(store, runs) == []
@@ -129,37 +127,6 @@ def test_a_directory_that_is_away_for_a_while_costs_no_run_anything(
             under_way.store.runs()
         away.rename(home)
         under_way.end()
-
-
-@pytest.fixture
-def small_disk(home: Path) -> Iterator[Path]:
-    """The home on a disk of its own, of one MiB."""
-    home.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", str(home)], check=True)
-    try:
-        yield home
-    finally:
-        subprocess.run(["umount", "--lazy", str(home)], check=True)
-
-
-def test_a_disk_that_is_full_for_a_while_costs_no_run_anything(
-    small_disk: Path, under_way: UnderWay, eventually: Eventually
-) -> None:
-    store, first = under_way.store, under_way.runs[0]
-    with serving(small_disk, "held", stale=4) as server:
-        under_way.wait()
-        worker, said = store.run(first).worker, store.tail(first)
-        under_way.go_on()
-        with open(small_disk / "other", "wb", buffering=0) as out, suppress(OSError):
-            while True:
-                out.write(b"x" * 512)
-        with pytest.raises(StoreError, match="room left"):
-            store.post("too long", "x" * 10_000)
-        eventually(lambda: "room left" in server.trouble)  # it would have taken the worker for dead
-        (small_disk / "other").unlink()
-        under_way.end()
-    assert store.run(first).worker == worker
-    assert store.tail(first)[: len(said)] == said
 
 
 def test_a_real_run_whose_workers_are_killed_ends_bit_for_bit_as_an_undisturbed_one_of_the_same_secret_seed(

@@ -108,15 +108,3 @@ def test_pages_are_drawn_while_another_process_holds_the_store_and_say_what_cann
         assert len(store.runs()) == 1
         press(page, "Start private run")
         assert len(store.runs(Status.QUEUED)) == 1
-
-
-def test_times_of_another_decade_are_shown(store: Store, run: str) -> None:
-    ended = recorded(store, CONFIG, 40, Status.FINISHED)
-    with store.writing() as db:
-        db.execute("UPDATE runs SET created = 9e9, started = 9e9, heartbeat = 1, ended = 9e8 WHERE id = ?", (ended,))
-        db.execute("UPDATE runs SET created = 1, started = 9e9, heartbeat = 9e9 WHERE id = ?", (run,))
-    for page in ("train.py", "runs.py", "accountants.py"):
-        shown = opened_at(PAGES / page, run, ended)
-        assert said(shown) == ""
-        texts = " ".join(each.value for each in (*shown.markdown, *shown.caption))
-        assert "-1" not in texts

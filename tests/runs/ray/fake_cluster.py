@@ -17,12 +17,23 @@ class Question:
     answer: Any
 
 
+class Worker(NodeWorker):
+    """One that unlocks its home only once the thread of its run has ended: then another may remove it."""
+
+    def _do(self, *run: Any) -> None:
+        try:
+            super()._do(*run)
+        finally:
+            if self._ended.is_set():
+                self._alive.close()
+
+
 class FakeCluster:
     """So many places for workers of one CPU each, all on one clock."""
 
     def __init__(self, places: int = 1, gpus: int = 0) -> None:
         self.places, self.gpus, self.clock = places, gpus, Clock()
-        self.living: dict[str, NodeWorker] = {}
+        self.living: dict[str, Worker] = {}
         self.cut: set[NodeWorker] = set()  # they do what they are asked, but nobody hears of it
         self.asked: list[tuple[str, Any]] = []
         self.shapes: list[Shape] = []
@@ -30,7 +41,7 @@ class FakeCluster:
     def start(self, name: str, shape: Shape, train: str) -> Any:
         self.shapes.append(shape)
         leave = lambda _: self.living.pop(name, None)  # noqa: E731
-        self.living[name] = NodeWorker(train, shape.cpus, shape.gpus, leave, self.clock)
+        self.living[name] = Worker(train, shape.cpus, shape.gpus, leave, self.clock)
         return self.living[name]
 
     def find(self, name: str) -> Any | None:
@@ -54,9 +65,10 @@ class FakeCluster:
         for name in [name for name, each in self.living.items() if each is worker]:
             del self.living[name]
             worker._ended.set()
-            worker._alive.close()
-            if worker._run:
+            if worker._store and worker._store.run(worker._run).active:
                 worker.cancel(worker._run)  # its thread must not go on for the rest of the tests
+            else:
+                worker._alive.close()
 
     def room(self, shape: Shape) -> int:
         return self.places - len(self.living)
@@ -66,22 +78,6 @@ class FakeCluster:
 
     def has_gpus(self) -> bool:
         return bool(self.gpus)
-
-
-class OneByOne(FakeCluster):
-    """Answers come one at a time, in the order of the questions."""
-
-    def __init__(self, places: int = 1) -> None:
-        super().__init__(places)
-        self._questions: list[Any] = []
-
-    def ask(self, worker: Any, method: str, *values: Any) -> Any:
-        self._questions.append(super().ask(worker, method, *values))
-        return self._questions[-1]
-
-    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
-        self._questions = [each for each in self._questions if each in questions]
-        return self._questions[:1]
 
 
 class Unreliable(FakeCluster):

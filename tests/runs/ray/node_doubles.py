@@ -54,12 +54,6 @@ def saving(config: RunConfig, file: Path, begun: Any = None, **_: Any) -> Genera
     yield Finished(6, 1.0, float(saved))
 
 
-def silent(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
-    """Nothing is said before the gate is open."""
-    wait()
-    yield from steps(config)
-
-
 def stepped(step: int) -> Stepped:
     return Stepped(step, step / 10, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
 

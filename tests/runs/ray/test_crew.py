@@ -6,21 +6,17 @@ from typing import Any
 import pytest
 
 import dpcore
-from dpcore.runs.editing import delete
 from dpcore.runs.out_of_memory import shortage
 from dpcore.runs.ray_pool import crew as crew_module
-from dpcore.runs.ray_pool import staffing
-from dpcore.runs.ray_pool.cluster import Shape
-from dpcore.runs.ray_pool.crew import CALL, Crew
-from dpcore.runs.ray_pool.job import record
-from dpcore.runs.ray_pool.node import ABANDONED, UNHEARD, NodeWorker
-from dpcore.runs.record import Run, Status, checkpoint_path, device_here, worker_name
+from dpcore.runs.ray_pool.crew import Crew
+from dpcore.runs.ray_pool.node import UNHEARD, NodeWorker
+from dpcore.runs.record import Run, Status, checkpoint_path, device_here
 from dpcore.runs.silence import STALE
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Finished, Unsaved
+from dpcore.training.events import Finished
 from tests.runs.by_hand import Clock
-from tests.runs.ray.fake_cluster import FakeCluster, OneByOne, Unreliable
+from tests.runs.ray.fake_cluster import FakeCluster, Unreliable
 from tests.runs.ray.leading import crew_of, eager, lead, over, rounds, steps_of  # noqa: F401
 from tests.runs.ray.node_doubles import MIDDLE
 
@@ -81,16 +77,6 @@ def test_a_checkpoint_reaches_the_head_and_the_next_worker(store: Store, gate: P
     assert not file.exists()
 
 
-def test_a_checkpoint_that_is_too_large_to_travel_is_not_said_to_be_there(
-    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dpcore.runs.ray_pool.job.MOST", 10)
-    run = store.submit(RunConfig())
-    gate.touch()
-    lead(crew_of(store, FakeCluster(), "saving"), lambda: over(store))
-    assert [event.step for _, event in store.tail(run) if isinstance(event, Unsaved)] == [3]
-
-
 def test_answers_that_are_lost_on_their_way_lose_and_double_nothing(store: Store) -> None:
     cluster = Unreliable(3)
     runs = [store.submit(RunConfig()) for _ in range(3)]
@@ -107,31 +93,6 @@ def test_the_next_head_finds_what_the_one_before_has_begun(store: Store, gate: P
     lead(crew_of(store, cluster, "held"), lambda: over(store))
     assert [run.worker for run in check_whole(store, *runs)][:2] == workers
     assert sum(method == "work" for method, _ in cluster.asked) == 3
-
-
-@pytest.mark.parametrize("alive", [True, False], ids=["not handed over", "gone"])
-def test_a_run_that_an_earlier_head_has_claimed_is_handed_over_or_queued_again(store: Store, alive: bool) -> None:
-    cluster = FakeCluster()
-    if alive:
-        cluster.start("ray/worker", Shape(1, 0.0, ()), "node_doubles:steps")
-    run = store.submit(RunConfig())
-    assert store.claim("ray/worker")
-    lead(crew_of(store, cluster, "steps"), lambda: over(store))
-    (ended,) = check_whole(store, run)
-    assert (ended.worker == "ray/worker") is alive
-
-
-def test_what_a_dead_process_of_this_machine_or_a_silent_one_of_another_began_is_queued_again(store: Store) -> None:
-    cluster = FakeCluster()
-    crew = crew_of(store, cluster, "steps", STALE)
-    dead, silent = store.submit(RunConfig()), store.submit(RunConfig())
-    assert store.claim(worker_name(2**30))
-    assert store.claim("elsewhere:17", 2)
-    lead(crew, lambda: store.run(dead).status is Status.FINISHED)
-    assert store.run(silent).worker == "elsewhere:17"
-    cluster.clock.go_on(STALE)
-    lead(crew, lambda: over(store))
-    check_whole(store, dead, silent)
 
 
 def test_a_run_that_takes_longer_than_the_limit_is_ended_and_names_it(
@@ -159,28 +120,6 @@ def test_a_cancelled_run_stops_at_its_next_event_and_its_worker_takes_the_next(s
     assert store.run(run).status is Status.CANCELLED
     assert store.run(run).sequence <= MIDDLE + 2
     assert store.run(other).worker == worker
-
-
-def test_a_worker_that_heeds_no_cancellation_is_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew_module, "GRACE", 5.0)
-    cluster = FakeCluster()
-    crew, (run,) = held(store, cluster)
-    store.cancel(run)
-    rounds(crew, 5)
-    assert store.run(run).status is Status.RUNNING
-    cluster.clock.go_on(5.0)
-    rounds(crew, 2)
-    assert store.run(run).status is Status.CANCELLED
-    assert not cluster.living
-
-
-def test_a_deleted_run_is_ended_on_its_node(store: Store) -> None:
-    cluster = FakeCluster()
-    crew, (run,) = held(store, cluster)
-    store.end(run, Status.LOST)
-    delete(store, run)
-    lead(crew, lambda: not crew.workers)
-    assert not cluster.living
 
 
 def test_a_failure_comes_with_its_traceback_and_a_full_memory_with_what_to_do(store: Store) -> None:
@@ -255,74 +194,6 @@ def test_a_worker_that_no_longer_answers_is_ended_and_its_run_queued_again(store
     check_whole(store, run)
 
 
-def test_a_worker_that_has_answered_a_head_that_had_to_wait_for_its_store_is_not_lost(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = OneByOne(2)
-
-    def slowly(*values: Any) -> int:
-        cluster.clock.go_on(STALE + 0.1)
-        return record(*values)
-
-    monkeypatch.setattr(crew_module, "record", slowly)
-    runs = [store.submit(RunConfig()) for _ in range(2)]
-    lead(crew_of(store, cluster, "steps", STALE), lambda: over(store))
-    assert [run.attempts for run in check_whole(store, *runs)] == [0, 0]
-
-
-def idle(store: Store, cluster: FakeCluster, gate: Path) -> Crew:
-    """A crew whose every place has a worker without a GPU that waits, after a run of its own."""
-    crew = crew_of(store, cluster, "held")
-    for _ in range(cluster.places):
-        store.submit(RunConfig(device="cpu"))
-    lead(crew, lambda: len(store.runs(Status.RUNNING)) == cluster.places)
-    gate.touch()
-    lead(crew, lambda: over(store) and all(worker.question is None for worker in crew.workers))
-    assert len(crew.workers) == cluster.places
-    return crew
-
-
-def test_workers_that_wait_for_other_runs_keep_none_from_the_worker_behind_them(
-    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(staffing, "AT_ONCE", 1)
-    cluster = FakeCluster(2, gpus=1)
-    crew = idle(store, cluster, gate)
-    cluster.places += 1
-    run = store.submit(RunConfig(device="cuda"))
-    lead(crew, lambda: over(store))
-    check_whole(store, run)
-
-
-def test_a_worker_that_nothing_waits_for_makes_room_for_what_waits(
-    store: Store, gate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = FakeCluster(1, gpus=1)
-    crew = idle(store, cluster, gate)
-    run = store.submit(RunConfig(device="cuda"))
-    monkeypatch.setattr(staffing, "IDLE", 60.0)
-    rounds(crew, 5)
-    assert store.run(run).status is Status.QUEUED
-    cluster.clock.go_on(60.0)
-    lead(crew, lambda: over(store))
-    check_whole(store, run)
-
-
-def test_a_worker_that_waits_is_called_and_ends_by_itself_only_where_nobody_calls(store: Store, gate: Path) -> None:
-    cluster = FakeCluster()
-    crew = idle(store, cluster, gate)
-    (worker,) = cluster.living.values()
-    for _ in range(int(2 * ABANDONED / CALL)):
-        cluster.clock.go_on(CALL)
-        rounds(crew, 2)
-        assert not worker.abandoned
-    cluster.clock.go_on(ABANDONED + 1.0)
-    assert worker.abandoned
-    cluster.living.clear()
-    lead(crew, lambda: not crew.workers)
-    assert crew.trouble is None
-
-
 def test_a_worker_whose_head_is_gone_goes_on_with_its_run_and_waits_long_to_be_fetched() -> None:
     clock = Clock()
     worker = NodeWorker("node_doubles:steps", 1, 0.0, lambda _: None, clock)
@@ -332,19 +203,6 @@ def test_a_worker_whose_head_is_gone_goes_on_with_its_run_and_waits_long_to_be_f
     clock.go_on(1.0)
     assert worker.abandoned
     worker._end()
-
-
-def test_a_run_that_only_dead_workers_were_given_is_given_to_a_living_one(store: Store, gate: Path) -> None:
-    cluster = FakeCluster(4)
-    crew = idle(store, cluster, gate)
-    dead = [worker.name for worker in crew.workers]
-    cluster.living.clear()
-    cluster.clock.go_on(crew_module.FRESH + 0.1)
-    run = store.submit(RunConfig())
-    lead(crew, lambda: over(store))
-    (ended,) = check_whole(store, run)
-    assert ended.attempts == 0
-    assert ended.worker not in dead
 
 
 def test_a_run_that_ends_every_worker_that_takes_it_is_lost_after_three(store: Store) -> None:

@@ -1,16 +1,11 @@
 """Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
-import os
-import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 
-from dpcore.runs import ray_pool
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.ray_pool import RayPool, pool_here
 from dpcore.runs.ray_pool.node import PREFIX
@@ -18,16 +13,13 @@ from dpcore.runs.ray_pool.ray_cluster import Unreachable, probe
 from dpcore.runs.record import Run, Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.loop import train
-from dpcore.training.perturbation.request import Request
+from dpcore.training.events import Finished, Started, Stepped
 from tests.runs.live_workers import processes
 from tests.runs.ray.leading import over
 from tests.runs.ray.node_doubles import MIDDLE, STEPS
 from tests.runs.ray.nodes import Nodes, free_ports, heads
 
 Eventually = Callable[..., None]
-REAL = "dpcore.training.loop:train"
 
 
 @contextmanager
@@ -63,29 +55,6 @@ def test_a_run_is_done_on_a_cluster_and_leaves_nothing_there(store: Store, event
 
 
 @pytest.mark.long
-def test_a_run_is_trained_on_a_node_as_it_would_be_here(nodes: Nodes, store: Store, eventually: Eventually) -> None:
-    config = RunConfig(seed=3, epochs=0.5)
-    with pool_on(nodes, store, REAL) as pool:
-        run, comparison = store.submit(config), store.submit(Request(epsilons=(1.0,), seeds=2, seed=5))
-        eventually(lambda: over(store))
-        assert pool.trouble is None
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # as a run has on the cluster
-    try:
-        here = [event for event in train(config) if isinstance(event, Evaluated)]
-    finally:
-        torch.set_num_threads(before)
-    there = [event for _, event in store.tail(run) if isinstance(event, Evaluated)]
-    assert there[-1] == here[-1]
-    origin = store.run(run).origin
-    assert origin is not None
-    assert origin["threads"] == "1"
-    assert origin["torch"] == torch.__version__
-    assert store.run(comparison).status is Status.FINISHED
-    assert type(store.run(comparison).last).__name__ == "Finished"
-
-
-@pytest.mark.long
 def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
     nodes: Nodes, store: Store, eventually: Eventually
 ) -> None:
@@ -97,27 +66,6 @@ def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
         eventually(lambda: over(store))
         nodes.add()
     assert sum(check_whole(store, run).attempts for run in runs) == 1
-
-
-@pytest.mark.long
-def test_a_head_that_is_killed_and_a_pool_that_is_closed_lose_and_double_nothing(
-    nodes: Nodes, store: Store, eventually: Eventually
-) -> None:
-    with pool_on(nodes, store, "node_doubles:held"):
-        runs = [store.submit(RunConfig()) for _ in range(3)]
-        eventually(lambda: store.run(runs[0]).sequence == MIDDLE + 1)
-        worker = store.run(runs[0]).worker
-        for head in heads(store.home):
-            os.kill(head, signal.SIGKILL)
-        nodes.gate.touch()
-    with pool_on(nodes, store, "node_doubles:held"):
-        eventually(lambda: over(store))
-    ended = [check_whole(store, run) for run in runs]
-    assert ended[0].worker == worker
-    assert [run.attempts for run in ended] == [0, 0, 0]
-
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -142,18 +90,6 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     finally:
         pool.close()
         pool.store.close()
-
-
-@pytest.mark.long
-def test_an_address_that_never_answers_is_told_of(
-    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ray_pool, "CONNECT", 3.0)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
-        with RayPool(store, address) as pool:
-            eventually(lambda: pool.trouble)
-            assert f"Expected the Ray cluster at {address} to answer within 3 s." in (pool.trouble or "")
 
 
 def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:
