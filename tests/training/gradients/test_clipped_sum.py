@@ -239,3 +239,22 @@ def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording
     with pytest.raises(torch.OutOfMemoryError):
         engine.clipped_sum(*batch((1, 28, 28), 60), Flat(0.1))
     assert engine.chunk == 8
+
+
+def test_what_fills_a_batch_up_adds_exactly_nothing():
+    torch.manual_seed(1)
+    x, y = batch((1, 28, 28), 100)
+    padding = torch.arange(100) >= 37
+    for clipping, scaled in WAYS:
+        engine, clip = engine_on(BookKeeping, build("cnn", "relu", 2)), CLIPPINGS[clipping](0.5)
+        _, inverse = scale_of(engine, scaled)
+        engine.chunk = 40  # so that a part is all padding
+        with_all = engine.clipped_sum(x, y, clip, inverse).total.clone()
+        sums = []
+        for stuffing in (x[37:], 1e4 * torch.randn(63, 1, 28, 28)):
+            stuffed = torch.cat([x[:37], stuffing])
+            sums.append(engine.clipped_sum(stuffed, y, clip, inverse, padding=padding).total.clone())
+        assert torch.equal(*sums), (clipping, scaled)
+        alone = engine.clipped_sum(x[:37], y[:37], clip, inverse).total
+        torch.testing.assert_close(sums[0], alone, rtol=1e-4, atol=1e-6)
+        assert (with_all - sums[0]).norm() > 0.1 * sums[0].norm(), (clipping, scaled)
