@@ -29,7 +29,7 @@ from dpcore.training.loop import prepared, train
 from dpcore.training.moment import moment_of
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
+from dpcore.training.randomness.gaussian_noise import device_words
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import CNN, ended, run_of, ticking
 
@@ -437,29 +437,6 @@ def test_an_empty_batch_is_not_tried_and_an_example_that_is_not_in_it_has_no_say
         finals.append(ended(run, 2))
     assert finals[0].isfinite().all()
     assert torch.equal(*finals)
-
-
-@pytest.mark.parametrize("fails", ["playing", "recording"])
-def test_a_device_that_does_nothing_more_ends_the_run_which_says_what_to_do(fails, monkeypatch):
-    """As a context of CUDA is after an illegal access: whatever is called next raises the same."""
-    broken: list[int] = []
-
-    def failing(*_: Any) -> None:
-        broken.append(1)
-        raise RuntimeError("CUDA error: an illegal memory access was encountered")
-
-    def restore(self: GaussianNoise, states: list[torch.Tensor]) -> None:
-        if broken:
-            failing()
-        own(self, states)
-
-    own = GaussianNoise.restore
-    monkeypatch.setattr(GaussianNoise, "restore", restore)
-    monkeypatch.setattr(cuda_graph, "recording", failing if fails == "recording" else lambda *_: failing)
-    run = run_of(CNN)
-    with pytest.raises(RuntimeError, match=r"Start the run again, in another process: .* an illegal memory access"):
-        prepared_as_if_on_cuda(run)
-    assert broken
 
 
 def test_noise_that_any_one_coordinate_lacks_is_found_beside_a_signal():

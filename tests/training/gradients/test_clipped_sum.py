@@ -179,18 +179,19 @@ def test_the_total_is_the_sum_of_all_shares():
 
 def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(monkeypatch):
     monkeypatch.setattr(clipped_sum, "FEWEST", 10)
-    engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3))
-    for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 400]):
-        engine.chunk = chunk
-        busy, parts = engine._parts(size)
-        lengths = [part.stop - part.start for part in parts]
-        assert busy == (1 if size <= 10 else 2 if size <= 20 else 3), (size, chunk)
-        assert [at for part in parts for at in range(size)[part]] == list(range(size)), (size, chunk)
-        assert max(lengths) <= chunk
-        assert max(lengths) - min(lengths) <= 1, (size, chunk)
-        assert len(parts) % busy == 0 or max(lengths) == 1, (size, chunk)
-        assert min(lengths) >= 1
-        assert (len(parts) - busy) * chunk < size, (size, chunk)
+    for views in (1, 2, 4, 16):
+        engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
+        for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 40, 400]):
+            engine.chunk = chunk
+            busy, parts = engine._parts(size, views)
+            lengths, case = [part.stop - part.start for part in parts], (views, size, chunk)
+            assert busy == min(3, -(-size * views // 10), size), case
+            assert [at for part in parts for at in range(size)[part]] == list(range(size)), case
+            assert max(lengths) * views <= max(chunk, views), case
+            assert max(lengths) - min(lengths) <= 1, case
+            assert len(parts) % busy == 0 or max(lengths) == 1, case
+            assert min(lengths) >= 1, case
+            assert (len(parts) - busy) * max(1, chunk // views) < size, case
 
 
 def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_none(monkeypatch):
