@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from dpcore.training.gradients import clipped_sum
-from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.book_keeping import CHUNK_CONV, BookKeeping
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
@@ -200,6 +200,8 @@ def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_non
     assert engine._parts(0) == (0, [])
     for size, shares in ((0, 1), (1, 1), (64, 1), (65, 2), (129, 3), (300, 3)):
         assert len(engine.clipped_sum(*batch((1, 28, 28), size), Flat(1.0)).shares) == shares
+    _, parts = BookKeeping(build("cnn", "relu", 3), Cores(3))._parts(1000)
+    assert max(part.stop - part.start for part in parts) <= CHUNK_CONV
 
 
 def short_of_memory(engine, monkeypatch, most):
