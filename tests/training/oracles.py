@@ -26,6 +26,7 @@ class Ids(tuple[int, ...]):
 SHAPES = {  # name -> (module, shape of one input)
     "dense": (lambda: nn.Sequential(nn.Linear(7, 5)), (7,)),
     "dense without bias": (lambda: nn.Sequential(nn.Linear(7, 6, bias=False), nn.ReLU(), nn.Linear(6, 5)), (7,)),
+    "one unit": (lambda: nn.Sequential(nn.Linear(7, 1), nn.Tanh(), nn.Linear(1, 5)), (7,)),
     "maps laid flat": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(24, 6), nn.Tanh(), nn.Linear(6, 5)), (4, 2, 3)),
     "convolution": (lambda: nn.Sequential(nn.Conv2d(2, 5, 6), nn.Flatten()), (2, 6, 6)),
     "convolution without bias": (
@@ -74,6 +75,7 @@ SHAPES = {  # name -> (module, shape of one input)
         (1, 8, 8),
     ),
     "embedding": (lambda: nn.Sequential(nn.Embedding(9, 3), nn.Flatten(), nn.Linear(12, 5)), Ids((4,))),
+    "embedding alone": (lambda: nn.Sequential(nn.Embedding(9, 5), MeanOfRows()), Ids((12,))),
     "mean of an embedding": (
         lambda: nn.Sequential(
             nn.Embedding(9, 4), MeanOfRows(), nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 5, bias=False)

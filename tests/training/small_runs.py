@@ -55,6 +55,13 @@ def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:
     return run
 
 
+def ended(run: TrainingRun, steps: int) -> torch.Tensor:
+    """The parameters after so many steps."""
+    for step in range(1, steps + 1):
+        run.step(step)
+    return run.engine.parameters.clone()
+
+
 def noise_of(
     config: RunConfig, steps: int, begun: Callable[[TrainingRun], None] = lambda run: None
 ) -> tuple[np.ndarray, torch.Tensor | None]:

@@ -10,8 +10,7 @@ from dpcore.data.loading import Images, load
 from dpcore.training import inputs
 from dpcore.training.byte_rows import ByteRows
 from dpcore.training.inputs import rows_of, tensors
-from tests.training.recorder import ended
-from tests.training.small_runs import CNN, run_of
+from tests.training.small_runs import CNN, ended, run_of
 
 CPU = torch.device("cpu")
 

@@ -5,8 +5,6 @@ import json
 
 import pytest
 
-from dpcore.training import accounting
-from dpcore.training import plan as module
 from dpcore.training.config import RunConfig
 from dpcore.training.loop import train
 from dpcore.training.plan import Plan, matching, plan
@@ -38,25 +36,6 @@ def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_unde
     assert stored["told"] == 3
     assert Plan.from_json(stored).already_released == 3
     assert Plan.from_json(stored).anew(0).repeated == 3
-
-
-def test_no_accountant_and_no_schedule_is_asked_before_the_plan(monkeypatch):
-    def refused(*_):
-        raise AssertionError("this is for the plan")
-
-    monkeypatch.setattr(accounting, "scheduled", refused)
-    monkeypatch.setattr(module, "affordable", refused)
-    config = dataclasses.replace(SLOW, sigma=3.21)
-    with pytest.raises(AssertionError):
-        plan(config)
-
-
-def test_a_plan_is_computed_once_for_all_seeds(monkeypatch):
-    asked = []
-    steps_of = module.steps_of
-    monkeypatch.setattr(module, "steps_of", lambda config: asked.append(config) or steps_of(config))
-    config = RunConfig(sigma=1.2345)
-    assert len({id(plan(dataclasses.replace(config, seed=seed))) for seed in range(5)}) == len(asked) == 1
 
 
 def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():

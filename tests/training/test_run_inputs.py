@@ -1,7 +1,5 @@
 """What a network is given: features and views that are what they are said to be, and runs that train on them."""
 
-import errno
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.events import Finished, Preparing, Started
-from dpcore.training.features import feature_file, pieces
+from dpcore.training.features import pieces
 from dpcore.training.features.kinds import KINDS, Kind
 from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
@@ -134,46 +132,6 @@ def test_a_run_is_not_taken_up_again_on_features_that_have_changed(
     monkeypatch.setitem(KINDS, "scatter", altered)
     with pytest.raises(ValueError, match=r"Expected data=.* as where .*state\.pt was written: images and features"):
         list(train(config, ticking(), file))
-
-
-def test_on_a_full_disk_a_run_goes_on_says_so_and_leaves_no_half_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = small(features="scatter")
-    expected = ended(config)
-    folder = catalogue.data_root() / "features"
-    for file in folder.iterdir():
-        file.unlink()
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(feature_file.os, "fsync", full)
-    events = list(train(config, ticking()))
-    (started,) = (event for event in events if isinstance(event, Started))
-    assert re.search(r"; The features could not be kept in .*; \[Errno 28\] No space left on device\.$", started.engine)
-    assert isinstance(events[-1], Finished)
-    assert torch.equal(ended(config), expected)
-    assert list(folder.iterdir()) == []
-
-
-def test_views_that_memory_does_not_hold_are_trained_on_in_parts_by_the_same_mechanism() -> None:
-    config = small(features="scatter", views=3, epochs=2.0)
-    whole, short = run_of(config), run_of(config)
-    add, rows = short.engine._add, []
-
-    def limited(x: torch.Tensor, *others: Any) -> Any:
-        if len(x) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        rows.append(len(x))
-        return add(x, *others)
-
-    short.engine._add = limited  # type: ignore[method-assign]
-    for step in range(1, whole.plan.steps + 1):
-        before = whole.engine.parameters.clone()
-        for run in (whole, short):
-            run.step(step)
-        moved = (whole.engine.parameters - before).norm()
-        assert (short.engine.parameters - whole.engine.parameters).norm() < 1e-4 * moved  # nothing was drawn twice
-    assert max(rows) == 2
 
 
 def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again(

@@ -117,27 +117,14 @@ def test_whoever_ends_before_the_features_are_there_leaves_the_turn_to_the_next(
     assert names(tmp_path) == ["features"]
 
 
-def raising(number):
+def test_where_there_is_no_lock_to_be_had_they_are_computed_all_the_same(tmp_path, times, monkeypatch):
     def fail(*_, **__):
-        raise OSError(number, os.strerror(number))
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    return fail
-
-
-OBSTACLES = {
-    "a read-only folder": lambda patch: patch.setattr(turn, "open", raising(errno.EROFS), raising=False),
-    "a full disk": lambda patch: patch.setattr(turn, "open", raising(errno.ENOSPC), raising=False),
-    "no locks on this file system": lambda patch: patch.setattr(fcntl, "flock", raising(errno.ENOLCK)),
-    "no locks on this system": lambda patch: patch.setitem(sys.modules, "fcntl", None),
-    "a lock file that cannot be removed": lambda patch: patch.setattr(turn.Path, "unlink", raising(errno.EROFS)),
-}
-
-
-@pytest.mark.parametrize("obstacle", OBSTACLES.values(), ids=OBSTACLES)
-def test_where_there_is_no_lock_to_be_had_they_are_computed_all_the_same(tmp_path, times, monkeypatch, obstacle):
     expected = features(tmp_path / "elsewhere")
-    with monkeypatch.context() as patch:
-        obstacle(patch)
-        assert same(features(tmp_path), expected)
-    assert same(features(tmp_path), expected)  # kept as ever
-    assert len(times) == 2
+    for place, name in ((turn, "open"), (fcntl, "flock"), (turn.Path, "unlink")):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, fail, raising=False)
+            assert same(features(tmp_path / name), expected), name
+        assert same(features(tmp_path / name), expected), name  # kept as ever
+    assert len(times) == 4

@@ -27,13 +27,6 @@ def silent(done, total):
     pass
 
 
-def test_any_number_of_cores_gives_the_same_bits():
-    for cores in [2, 3]:
-        x = images(2 * SIZE + 5)
-        alone = computed(x, SCATTER, 1, silent, cores=1)
-        assert torch.equal(computed(x, SCATTER, 1, silent, cores=cores), alone), cores
-
-
 def test_an_example_s_features_are_those_that_it_has_alone():
     for x, views in [(images(SIZE + 3), 2), (colours(3), 1)]:
         found = computed(x, SCATTER, views, silent)
@@ -93,13 +86,3 @@ def test_progress_ends_with_all_images_and_what_it_raises_ends_the_work(monkeypa
     with pytest.raises(InterruptedError, match="enough"):
         computed(x, SCATTER, 1, stop)
     assert torch.get_num_threads() == before
-
-
-def test_examples_that_the_kind_does_not_take_are_refused_before_any_work():
-    for x in [
-        np.zeros((5, 27, 28), np.uint8),
-        np.zeros((5, 123), np.uint8),
-        np.zeros((5, 1, 28, 28), np.uint8)[:, 0, :9],
-    ]:
-        with pytest.raises(ValueError, match="Expected shape="):
-            computed(x, SCATTER, 1, silent)

@@ -5,8 +5,6 @@ import pytest
 import torch
 
 from dpcore.data.loading import load
-from dpcore.training.features import scattering as module
-from dpcore.training.features.filters import low_pass, morlet
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
 from dpcore.training.inputs import tensors
@@ -45,55 +43,6 @@ def test_in_colour_each_channel_is_transformed_by_itself():
     found = scattering(x).numpy()
     assert found.shape == (2, 243, 8, 8)
     assert np.abs(found - expected).max() < 2 * LARGEST_ERROR  # on a scale twice as long
-
-
-@pytest.mark.parametrize("turned", [{"XI": 0.7 * np.pi}, {"SLANT": 0.6}, {"SIGMA": 0.85}, {"SIZES": (9, 13)}])
-def test_another_wavelet_would_be_noticed(turned, monkeypatch):
-    from dpcore.training.features import filters
-
-    for name, value in turned.items():
-        monkeypatch.setattr(filters, name, value)
-    monkeypatch.setattr(module, "wavelets", filters.wavelets.__wrapped__)
-    monkeypatch.setattr(module, "low_pass", filters.low_pass.__wrapped__)
-    x = samples("mnist")
-    expected = np.stack([reference(image[0]) for image in x.numpy()])
-    assert np.abs(scattering(x).numpy() - expected).max() > 2 * LARGEST_ERROR
-
-
-def test_a_constant_image_has_an_average_and_nothing_else():
-    for value in [0.0, 0.7, 1.0]:
-        maps = scattering(torch.full((1, 1, 28, 28), value))[0]
-        assert torch.allclose(maps[0], torch.full((7, 7), value), atol=1e-6), value
-        assert maps[1:].abs().max() < 1e-6, value
-
-
-def test_wavelets_have_no_mean_and_are_their_own_conjugate_turned_round():
-    for scale in (0, 1):
-        for orientation in range(8):
-            kernel = morlet(scale, orientation)
-            assert abs(kernel.sum()) < 1e-15
-            assert np.abs(kernel[::-1, ::-1] - kernel.conj()).max() < 1e-15
-            assert 0.5 < np.abs(np.fft.fft2(kernel, (64, 64))).max() < 1.1
-
-
-def test_the_low_pass_keeps_constants_and_is_the_same_at_each_place():
-    for size, step in [(36, 4), (18, 2), (40, 4), (20, 2)]:
-        rows = low_pass(size, step)
-        assert rows.shape == (size // step - 2, size), (size, step)
-        assert torch.allclose(rows.sum(1), torch.ones(len(rows))), (size, step)
-        for place, row in enumerate(rows):
-            assert row.argmax() == step * (place + 1), (size, step)
-            assert torch.equal(row.roll(-step * place), rows[0]), (size, step)
-
-
-def test_the_features_of_an_example_do_not_depend_on_those_beside_it_or_on_its_place():
-    x = samples("mnist", 32)
-    found = scattering(x)
-    others = samples("fashion_mnist", 32)
-    for place in (0, 1, 17, 31):
-        beside = others.clone()
-        beside[place] = x[5]
-        assert torch.equal(scattering(beside)[place], found[5])
 
 
 def test_images_of_another_size_or_number_of_channels_are_refused():

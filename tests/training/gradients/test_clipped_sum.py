@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from dpcore.training.gradients import clipped_sum
-from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.book_keeping import CHUNK_CONV, BookKeeping
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
@@ -179,18 +179,19 @@ def test_the_total_is_the_sum_of_all_shares():
 
 def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(monkeypatch):
     monkeypatch.setattr(clipped_sum, "FEWEST", 10)
-    engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3))
-    for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 400]):
-        engine.chunk = chunk
-        busy, parts = engine._parts(size)
-        lengths = [part.stop - part.start for part in parts]
-        assert busy == (1 if size <= 10 else 2 if size <= 20 else 3), (size, chunk)
-        assert [at for part in parts for at in range(size)[part]] == list(range(size)), (size, chunk)
-        assert max(lengths) <= chunk
-        assert max(lengths) - min(lengths) <= 1, (size, chunk)
-        assert len(parts) % busy == 0 or max(lengths) == 1, (size, chunk)
-        assert min(lengths) >= 1
-        assert (len(parts) - busy) * chunk < size, (size, chunk)
+    for views in (1, 2, 4, 16):
+        engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
+        for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 40, 400]):
+            engine.chunk = chunk
+            busy, parts = engine._parts(size, views)
+            lengths, case = [part.stop - part.start for part in parts], (views, size, chunk)
+            assert busy == min(3, -(-size * views // 10), size), case
+            assert [at for part in parts for at in range(size)[part]] == list(range(size)), case
+            assert max(lengths) * views <= max(chunk, views), case
+            assert max(lengths) - min(lengths) <= 1, case
+            assert len(parts) % busy == 0 or max(lengths) == 1, case
+            assert min(lengths) >= 1, case
+            assert (len(parts) - busy) * max(1, chunk // views) < size, case
 
 
 def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_none(monkeypatch):
@@ -199,6 +200,8 @@ def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_non
     assert engine._parts(0) == (0, [])
     for size, shares in ((0, 1), (1, 1), (64, 1), (65, 2), (129, 3), (300, 3)):
         assert len(engine.clipped_sum(*batch((1, 28, 28), size), Flat(1.0)).shares) == shares
+    _, parts = BookKeeping(build("cnn", "relu", 3), Cores(3))._parts(1000)
+    assert max(part.stop - part.start for part in parts) <= CHUNK_CONV
 
 
 def short_of_memory(engine, monkeypatch, most):
@@ -239,3 +242,22 @@ def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording
     with pytest.raises(torch.OutOfMemoryError):
         engine.clipped_sum(*batch((1, 28, 28), 60), Flat(0.1))
     assert engine.chunk == 8
+
+
+def test_what_fills_a_batch_up_adds_exactly_nothing():
+    torch.manual_seed(1)
+    x, y = batch((1, 28, 28), 100)
+    padding = torch.arange(100) >= 37
+    for clipping, scaled in WAYS:
+        engine, clip = engine_on(BookKeeping, build("cnn", "relu", 2)), CLIPPINGS[clipping](0.5)
+        _, inverse = scale_of(engine, scaled)
+        engine.chunk = 40  # so that a part is all padding
+        with_all = engine.clipped_sum(x, y, clip, inverse).total.clone()
+        sums = []
+        for stuffing in (x[37:], 1e4 * torch.randn(63, 1, 28, 28)):
+            stuffed = torch.cat([x[:37], stuffing])
+            sums.append(engine.clipped_sum(stuffed, y, clip, inverse, padding=padding).total.clone())
+        assert torch.equal(*sums), (clipping, scaled)
+        alone = engine.clipped_sum(x[:37], y[:37], clip, inverse).total
+        torch.testing.assert_close(sums[0], alone, rtol=1e-4, atol=1e-6)
+        assert (with_all - sums[0]).norm() > 0.1 * sums[0].norm(), (clipping, scaled)

@@ -1,6 +1,7 @@
 """Threads share the work, keep the order, and leave no trace."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -41,21 +42,24 @@ def test_an_error_in_a_helper_reaches_the_caller():
         Cores(2).map(fail, range(2))
 
 
+def in_a_new_thread(work):
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
+
+
 def test_torch_keeps_its_number_of_threads_here_and_in_new_threads():
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
-        with Cores(2).working():
+        cores = Cores(2)
+        assert in_a_new_thread(torch.get_num_threads) == 3
+        with cores.working():
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 3
         with pytest.raises(ArithmeticError), Cores(2).working():
             raise ArithmeticError
         assert torch.get_num_threads() == 3
-        seen = []
-        thread = threading.Thread(target=lambda: seen.append(torch.get_num_threads()))
-        thread.start()
-        thread.join()
-        assert seen == [3]
+        assert in_a_new_thread(torch.get_num_threads) == 3
     finally:
         torch.set_num_threads(before)
 

@@ -13,7 +13,14 @@ from dpcore.training.gradients import layers, rounding
 from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.gradients.per_example import PerExample
-from dpcore.training.gradients.rounding import longest_norms, operations, relative_error, row_sums, squared_norms
+from dpcore.training.gradients.rounding import (
+    longest_norms,
+    most_operations,
+    operations,
+    relative_error,
+    row_sums,
+    squared_norms,
+)
 from dpcore.training.releases.dp_pca import outer_sum
 from tests.training.oracles import ENGINES, WAYS, engine_on
 
@@ -72,6 +79,7 @@ def test_sums_of_rows_are_taken_in_blocks_of_the_length_of_a_row_and_not_of_the_
 def test_operations_of_a_layer_are_those_of_both_sums_that_its_norm_goes_through(layer, count):
     assert layer.operations() == count
     assert operations(1031) == 5 + 33 + 32 + 1  # a prime: 31 blocks of 33, a rest, and their sums
+    assert operations(137 * 1151) <= most_operations(137 * 1151)  # 1151 is nearly three roots: too many at once
 
 
 def test_an_engine_allows_for_the_layer_whose_norm_is_rounded_most_often():

@@ -1,18 +1,16 @@
 """Views of an example: their gradients are averaged, and the mean is clipped, on every engine and for every layer."""
 
 import copy
-import itertools
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.training.gradients import book_keeping, clipped_sum
+from dpcore.training.gradients import book_keeping
 from dpcore.training.gradients.book_keeping import KNOWN, BookKeeping
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
-from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engine_choice import engine_of, unknown
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.models import build
@@ -189,21 +187,6 @@ def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
     assert_close(found.total, exact.total)
     assert_close(found.norms, exact.norms)
     assert_close(engine.logits(x), engine.logits(x.float()))
-
-
-def test_parts_shrink_so_that_all_views_together_are_no_more_rows_than_before(monkeypatch):
-    monkeypatch.setattr(clipped_sum, "FEWEST", 10)
-    for views in (2, 4, 16):
-        engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
-        for size, chunk in itertools.product([1, 10, 11, 47, 1000], [1, 7, 40, 400]):
-            engine.chunk = chunk
-            busy, parts = engine._parts(size, views)
-            lengths = [part.stop - part.start for part in parts]
-            assert [at for part in parts for at in range(size)[part]] == list(range(size)), (size, views, chunk)
-            assert min(lengths) >= 1
-            assert max(lengths) * views <= max(chunk, views), (size, views, chunk)
-            assert busy == min(3, -(-size * views // 10), size), (size, views, chunk)
-            assert (len(parts) - busy) * max(1, chunk // views) < size, (size, views, chunk)
 
 
 def test_an_engine_that_forms_gradients_holds_as_many_rows_as_before_and_no_more_gradients():

@@ -153,6 +153,7 @@ def test_an_error_allowed_for_relative_to_the_norm_would_not_save_it(monkeypatch
 def test_views_that_cancel_are_taken_for_longer_than_they_are_and_others_hardly():
     products, lengths = torch.tensor([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]), torch.ones(2, 2)
     cancel, equal = raised(products, lengths, 1000).sqrt().tolist()
-    assert cancel == pytest.approx(2 * math.sqrt(relative_error(1022)), rel=1e-3)
+    error = relative_error(1000 + 4 * 2 + 14)
+    assert cancel == pytest.approx(2 * math.sqrt(error / (1 - error)), rel=1e-5)
     assert equal == pytest.approx(2, rel=1e-4)
     assert equal > 2

@@ -174,3 +174,8 @@ def test_a_release_of_more_numbers_than_are_charged_is_refused() -> None:
 def test_a_shift_beyond_the_largest_number_is_covered_by_nothing() -> None:
     assert added_delta([Release(0.1, 1 / 30)], RADIUS["CUDA"]) == float("inf")
     assert added_delta([Release(0.1, 1 / 30)], RADIUS["AES"]) < 1e-3
+
+
+def test_what_is_added_is_the_sum_that_the_readme_derives() -> None:
+    of_one = 2 * NUMBERS * np.exp(-((9.0 - 1) ** 2) / 2) + 2.0**2 * np.exp(-((9.0 - 2.0) ** 2) / 2)
+    assert added_delta([Release(0.1, 0.5, 7)], 9.0) == pytest.approx(7 * of_one, rel=1e-12)
