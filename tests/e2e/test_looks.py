@@ -31,12 +31,12 @@ from tests.e2e.looks import (
     saved,
     too_wide,
 )
-from tests.e2e.server import ROOT, Server, serving
+from tests.e2e.server import PATIENCE, ROOT, Server, serving
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, TimeoutError, expect
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # axe takes a minute for a page on a busy machine
 
 Found = dict[tuple[str, str], str]  # rule and the widget around -> an element that breaks it
 LOOKS = {  # in this order: size, theme and rules
@@ -108,7 +108,9 @@ def bare(browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable
     """What axe finds on the bare page in one of the looks."""
     script = ROOT / "tests" / "e2e" / "bare_page.py"
     with serving(tmp_path_factory.mktemp("bare"), str(script)) as server:
-        page = opened(browser.new_page(), server.url)
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        opened(page, server.url)
         yield cache(lambda look: broken(page, *LOOKS[look]))
         page.close()
 

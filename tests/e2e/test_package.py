@@ -106,13 +106,13 @@ def test_the_samples_come_with_it(installed: Path, tmp_path: Path) -> None:
     assert count == "10000"
 
 
-def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Path, browser, tmp_path: Path) -> None:
+def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Path, in_context, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
     port = free_port()
     command = [str(installed / "dpcore"), "app", "--port", str(port)]
     with answering(command, port, tmp_path, tmp_path) as server:
-        page = browser.new_page(color_scheme="light")
+        page = in_context(color_scheme="light")
         page.goto(server.url + "/train?epochs=0.2")
         start = page.get_by_role("button", name="Start private run")
         expect(start).to_be_visible()
@@ -120,7 +120,6 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Pa
         start.click()
         progress = page.get_by_test_id("stProgress").first
         expect(progress).to_contain_text("finished")
-        page.close()
 
 
 def test_a_port_in_use_is_bad_input(installed: Path, tmp_path: Path) -> None:

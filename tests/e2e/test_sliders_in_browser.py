@@ -20,6 +20,7 @@ STEP = "input => { input.stepUp(); input.dispatchEvent(new Event('input', {bubbl
 STATE = "state => { document.querySelector('[data-testid=stApp]').dataset.testScriptState = state; }"
 MOVED = b'"moved"'  # in what a slider sends
 LATE = 12_000  # ms, more than any of the slider's own times
+RESTED = 500  # ms after which a move is sent, but not yet said again
 
 
 def opened(page: Page, app: Server, query: str = "sigma=2") -> Locator:
@@ -150,16 +151,20 @@ def test_a_lost_move_is_said_again_however_long_the_page_runs_for_another_reques
     page.clock.install()
     slider = opened(page, app)
     wire.lost = lambda said: MOVED in said
+    page.clock.pause_at(page.evaluate("Date.now() / 1000") + 600)  # from here on no time passes but by this test
     slider.press("ArrowRight")
-    while not any(map(wire.lost, wire.sent)):  # the hand's rest comes before
-        page.clock.run_for(100)
+    page.clock.run_for(RESTED)
+    while not any(map(wire.lost, wire.sent)):
+        page.evaluate("() => 0")  # and meanwhile the message comes
     wire.lost = lambda said: False
     before = len(wire.sent)
     page.evaluate(STATE, "running")
     page.clock.run_for(LATE)
+    page.evaluate("() => 0")
     assert not any(MOVED in said for said in wire.sent[before:])
     page.evaluate(STATE, "notRunning")
     page.clock.run_for(LATE)
+    page.clock.resume()
     expect(field(page)).to_have_value("2.2")
     expect(slider).to_have_attribute("aria-valuetext", "2.2")
 
