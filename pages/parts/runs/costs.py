@@ -7,10 +7,11 @@ it is computed at once where the plan is such that this takes a blink, and other
 import json
 import logging
 import threading
-from collections.abc import Iterable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, Future
+from functools import lru_cache, partial
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
 
 from dpcore.privacy.accountants import Kind
 from dpcore.privacy.mechanism import Mechanism
@@ -22,6 +23,7 @@ from dpcore.training.plan import Plan
 from pages.parts.results import cache
 
 KEPT = 20_000
+T = TypeVar("T")
 
 
 class Spending(NamedTuple):
@@ -42,9 +44,32 @@ class Cost(NamedTuple):
     kind: Kind
 
 
-background: Executor = ThreadPoolExecutor(
-    1, thread_name_prefix="dpcore-costs"
-)  # has no session: asks Streamlit nothing
+class Background(Executor):
+    """One thread that has no session, so nothing in it may ask Streamlit. It ends with the server, whatever waits.
+
+    Python's own ThreadPoolExecutor would have a server that is stopped compute all that is queued before it ends.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[tuple[Future, Callable[[], object]]] = SimpleQueue()
+        threading.Thread(target=self._work, name="dpcore-costs", daemon=True).start()
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
+        """The future result of the call."""
+        future: Future[T] = Future()
+        self._waiting.put((future, partial(fn, *args, **kwargs)))
+        return future
+
+    def _work(self) -> None:
+        while True:
+            future, call = self._waiting.get()
+            try:
+                future.set_result(call())
+            except Exception as error:  # whoever asks for the result is told
+                future.set_exception(error)
+
+
+background: Executor = Background()
 _lock = threading.Lock()
 
 

@@ -1,8 +1,11 @@
 """Epsilons of runs: no page waits for one, none is computed twice, and each is drawn once it is known."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,7 @@ from pages.parts.runs.run_rows import LATER
 from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
+ROOT = Path(__file__).parents[3]
 MANY = replace(CONFIG, schedule="time", rate=0.001, level_steps=1)  # a sigma for each step
 
 
@@ -79,3 +83,13 @@ def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: L
     page.run()
     assert cells(page, run)["epsilon"].startswith("≤ ")
     assert "still computed" not in shown(page)
+
+
+def test_a_server_that_is_stopped_waits_for_no_epsilon() -> None:
+    lines = "import threading; from pages.parts.runs import costs; costs.background.submit(threading.Event().wait)"
+    assert subprocess.run([sys.executable, "-c", lines], cwd=ROOT, timeout=120, check=False).returncode == 0
+
+
+def test_the_background_tells_what_a_call_returns_and_what_it_raises() -> None:
+    assert costs.Background().submit(divmod, 7, 2).result(60) == (3, 1)
+    assert isinstance(costs.Background().submit(divmod, 7, 0).exception(60), ZeroDivisionError)
