@@ -17,8 +17,8 @@ def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
         ({"schedule": "exponential"}, "sigma", "3"), ({}, "batch", "512"), ({}, "epochs", "12"),
         ({"sampling": "q", "q": "0.01"}, "q", "0.02"), ({"length": "steps", "steps": "100"}, "steps", "700"),
         ({"length": "steps", "steps": "100"}, "batch", "100"), ({"dataset": "other", "n": "5000"}, "n", "7000"),
-        ({}, "delta", "1e-6"), ({"model": "mlp", "pca": "20"}, "pca_sigma", "7"), ({"views": "1"}, "mean_sigma", "4"),
-        ({"acceptance": "sa"}, "public", "500"), ({}, "clip_norm", "0.2"),
+        ({}, "delta", "1e-6"), ({"features": "pixels", "model": "mlp", "pca": "20"}, "pca_sigma", "5"),
+        ({"views": "1"}, "mean_sigma", "4"), ({"acceptance": "sa"}, "public", "500"), ({}, "clip_norm", "0.2"),
     ):  # fmt: skip
         before = form(**texts)
         moved, again = before.moved(field, text), form(**texts | {field: text})

@@ -6,7 +6,7 @@ A page reads its fields through `Fields`, which notes the fields that it was ask
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -145,10 +145,10 @@ class Fields:
         return {key: row.text for key, row in self.rows.items() if row.field}
 
 
-def moved_texts(texts: Mapping[str, str], fields: Sequence[str], key: str, text: str) -> dict[str, str]:
-    """The texts where the field of this key says another; ValueError where it is none of these fields."""
-    if key not in fields:
-        raise ValueError(f"Expected key={verbatim(key)} to be one of {', '.join(fields)}.")
+def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]:
+    """The texts of some fields where the one of this key has another; ValueError where there is no such field."""
+    if key not in texts:
+        raise ValueError(f"Expected key={verbatim(key)} to be one of {', '.join(texts)}.")
     return {**texts, key: text}
 
 

@@ -85,7 +85,7 @@ class Setting:
 
         Errors: ValueError where it has no such field, or the values do not go together.
         """
-        return setting_of(Fields(moved_texts(self.texts, [*self.texts], key, text)))
+        return setting_of(Fields(moved_texts(self.texts, key, text)))
 
 
 def setting_of(fields: Fields) -> Setting:

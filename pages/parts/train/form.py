@@ -77,7 +77,7 @@ class Form:
         """
         if not self.texts or self.method.get("stop_epsilon"):
             return None
-        fields = Fields(moved_texts(self.texts, [*self.texts], key, text))
+        fields = Fields(moved_texts(self.texts, key, text))
         return form_of(fields, self.device, lab=controls.SAMPLER.key in self.texts)
 
 
