@@ -63,7 +63,8 @@ def page_text(key: str, default: str) -> str:
     elif st.session_state.get(ARRIVED):
         known = [linked, kept, own]
     else:  # an earlier run of the page may have been broken off before it had drawn the field
-        known = [unheard_move(key), own, linked, kept]
+        moved = unheard_move(key) if own == kept else None  # what was typed since is newer than the move
+        known = [moved, own, linked, kept]
     return next((text for text in known if isinstance(text, str)), default)
 
 
