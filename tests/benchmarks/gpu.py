@@ -3,18 +3,16 @@
 python -m tests.benchmarks.gpu [--out FILE]
 
 Prints a table and writes docs/measured/gpu.json, which the training page reads. Its phases: the step, private against
-plain under the same kind of recording; the seconds of an epoch of 60,000 examples; what the cryptographic generator
-costs; several runs on one GPU; the tests that need CUDA; one run of each recipe of the ladders at epsilon 3, and of the
-others. The first ones need no data, theirs is made up; a recipe whose data are not here fails. Each phase is a process
-of its own with a limit on its time, and has what those before it have left over. One that fails or runs past it is
-reported with what it had found, and the rest goes on; a recipe that is left out is named. At last stands which of the
-wanted figures were reached. Without CUDA nothing is measured and nothing written. `--small` tries the command itself,
-on the CPU, in tiny sizes.
+plain under the same kind of recording; the seconds of an epoch of 60,000 examples; the tests that need CUDA; one run of
+each recipe of the ladders at epsilon 3, and of the others. The first two need no data, theirs is made up; a recipe
+whose data are not here fails. Each phase is a process of its own with a limit on its time, and has what those before it
+have left over. One that fails or runs past it is reported with what it had found, and the rest goes on; a recipe that
+is left out is named. At last stands which of the wanted figures were reached. Without CUDA nothing is measured and
+nothing written. `--small` tries the command itself, on the CPU, in tiny sizes.
 """
 
 import argparse
 import json
-import multiprocessing
 import os
 import platform
 import re
@@ -30,7 +28,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.random import SeedSequence
 from torch import nn
 
 from dpcore import __version__
@@ -38,10 +35,8 @@ from dpcore.papers.better_features.recipes import LADDERS, RECORD
 from dpcore.training import cuda_graph
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.loop import prepared, train
 from dpcore.training.models import build
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
 from tests.benchmarks.accuracy import commit
 from tests.benchmarks.made_up import inputs_on
@@ -85,12 +80,10 @@ class Size(NamedTuple):
     batch: int = 8192  # at most
     steps: int = 20  # of a turn, and so many turns for each contender
     epoch: int | None = None  # steps of an epoch, where it is to be a shorter one
-    together: tuple[int, ...] = (1, 2, 4, 8)  # runs that share the device
-    seconds: float = 4.0  # for which they do
     time: float = 45.0  # seconds for all runs of a phase of recipes
 
 
-SMALL = Size("cpu", "sample", batch=64, steps=1, epoch=2, together=(1,), seconds=0.1, time=0.5)
+SMALL = Size("cpu", "sample", batch=64, steps=1, epoch=2, time=0.5)
 
 
 def config_of(work: str, size: Size, **options: Any) -> RunConfig:
@@ -172,18 +165,12 @@ def milliseconds(step: Step, count: int, device: str) -> float:
 def epochs(size: Size) -> Found:
     """Seconds of an epoch, batches drawn and gathered: the median of three, after one that is not timed."""
     for work in WORK:
-        run, engine = run_of(work, size)
-        count = size.epoch or -(-run.config.examples // run.config.batch)
+        config = config_of(work, size, epochs=100)
+        run = TrainingRun(config, time.perf_counter, inputs=inputs_on(config, torch.device(size.device)))
+        run.static, said = prepared(run)
+        count = size.epoch or -(-config.examples // config.batch)
         times = [seconds_of(run, 1 + count * i, count) for i in range(4)][1:]
-        yield work, {"seconds": statistics.median(times), "steps": count, "engine": engine}
-
-
-def run_of(work: str, size: Size) -> tuple[TrainingRun, str]:
-    """A run of the work that can begin, and what its steps are taken by."""
-    config = config_of(work, size, epochs=100)
-    run = TrainingRun(config, time.perf_counter, inputs=inputs_on(config, torch.device(size.device)))
-    run.static, said = prepared(run)
-    return run, run.engine.name + said
+        yield work, {"seconds": statistics.median(times), "steps": count, "engine": run.engine.name + said}
 
 
 def seconds_of(run: TrainingRun, first: int, count: int) -> float:
@@ -194,42 +181,6 @@ def seconds_of(run: TrainingRun, first: int, count: int) -> float:
             run.step(1 + (step - 1) % run.plan.steps)
     run.step_totals.settle()  # waits for the device
     return time.perf_counter() - start
-
-
-def sharing(size: Size) -> Found:
-    """Steps a second of several runs that share the device, each in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    for count in size.together:
-        barrier, found = context.Barrier(count), context.Queue()
-        runs = [context.Process(target=share, args=(size, barrier, found), daemon=True) for _ in range(count)]
-        for each in runs:
-            each.start()
-        rates = [found.get(timeout=60 + size.seconds) for _ in runs]
-        for each in runs:
-            each.join()
-        yield f"{count} runs", {"steps a second": sum(rates), "the slowest": min(rates), "work": next(iter(WORK))}
-
-
-def share(size: Size, barrier: Any, found: Any) -> None:
-    """One of the runs: it puts its steps a second into the queue."""
-    run, _ = run_of(next(iter(WORK)), size)
-    seconds_of(run, 1, 3)
-    barrier.wait(60)
-    start, step = time.perf_counter(), 4
-    while (now := time.perf_counter()) < start + size.seconds:
-        seconds_of(run, step, size.steps)
-        step += size.steps
-    found.put((step - 4) / (now - start))
-
-
-def generator(size: Size) -> Found:
-    """Milliseconds that noise takes for a vector: from the device's own generator, and from AES on the CPU."""
-    for d in (26_010, 795_010):  # parameters of the cnn and of the mlp
-        vector = torch.zeros(d, device=size.device)
-        for secure in (False, True):
-            noise = GaussianNoise(d, SeedSequence(0), vector.device, Cores(1), secure=secure)
-            ms = milliseconds(lambda noise=noise, vector=vector: noise.add_to(vector, 1.0), size.steps, size.device)
-            yield f"{d:,} numbers, {'secure' if secure else 'auto'}", {"ms": ms, "by": type(noise.words[0]).__name__}
 
 
 def checks(size: Size) -> Found:
@@ -289,8 +240,6 @@ def advance(config: RunConfig, seconds: float, figures: Figures) -> None:
 PHASES: dict[str, tuple[Callable[[Size], Found], float]] = {  # what is measured, and for how many seconds at most
     "steps": (steps, 75.0),
     "epochs": (epochs, 45.0),
-    "generator": (generator, 20.0),
-    "sharing": (sharing, 75.0),
     "tests": (checks, 110.0),
     "ladders": (ladders, 90.0),
     "recipes": (trained, 55.0),

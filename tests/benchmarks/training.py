@@ -3,11 +3,11 @@
 python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 
 Prints a table. On the CPU (`tests.benchmarks.gpu` measures on a GPU). A step is everything from a batch that is there
-to parameters that moved: gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson
-batch and gathers it. Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and
-`adadp` have too. The contenders take turns, so that whatever else the machine does meets them alike. Times are medians.
-Memory is what the peak of five steps adds to a fresh process that has everything up to its first step, batch and
-parameters included: the median of three processes, which differ by a few MiB.
+to parameters that moved: gradients, clipping, noise, the optimizer's update. Multiples are of PyTorch's plain SGD step,
+and of its plain Adam step, whose state `pi_adam` and `adadp` have too. The contenders take turns, so that whatever else
+the machine does meets them alike. Times are medians. Memory is what the peak of five steps adds to a fresh process that
+has everything up to its first step, batch and parameters included: the median of three processes, which differ by a few
+MiB.
 """
 
 import argparse
@@ -78,7 +78,7 @@ def _step(network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimize
     return step
 
 
-def private(model: str, activation: str, batch: int, *, sampling: bool = False, **options: str) -> Entrant:
+def private(model: str, activation: str, batch: int, **options: str) -> Entrant:
     """The step of this project, with the diagonal scale of its optimizer in force."""
     sizes = {"batch": batch, "sigma": 1.0, "clip_norm": 1.0, "lr": 1e-4, "momentum": 0.0, "epochs": 10.0}
     config = RunConfig(model=model, activation=activation, device="cpu", **(sizes | options))
@@ -92,7 +92,7 @@ def private(model: str, activation: str, batch: int, *, sampling: bool = False, 
         for _ in range(WAIT):
             run.descend(1, x[:8], y[:8])
 
-    return Entrant((lambda: run.step(1)) if sampling else step, run.cores.working, warm)
+    return Entrant(step, run.cores.working, warm)
 
 
 def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> dict[str, Callable[[], Entrant]]:
@@ -107,7 +107,6 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
         "non-private": lambda: Entrant(plain(model, activation, *images(), torch.optim.SGD)),
         "non-private adam": lambda: Entrant(plain(model, activation, *images(), torch.optim.Adam)),
         "dpcore": lambda: private(*work),
-        "dpcore, with sampling": lambda: private(*work, sampling=True),
         "dpcore auto_s": lambda: private(*work, clipping="auto_s"),
         "dpcore pi_adam": lambda: private(*work, optimizer="pi_adam"),
         "dpcore adadp": lambda: private(*work, optimizer="adadp"),

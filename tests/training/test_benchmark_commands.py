@@ -17,7 +17,7 @@ def test_without_cuda_it_says_so_in_a_sentence_and_writes_nothing(monkeypatch, c
 
 @pytest.mark.long
 def test_each_phase_runs_on_the_cpu():
-    for name in gpu.PHASES.keys() - {"tests", "sharing"}:
+    for name in gpu.PHASES.keys() - {"tests"}:
         figures = dict(gpu.PHASES[name][0](gpu.SMALL))
         assert figures, name
         json.dumps(figures, allow_nan=False)
