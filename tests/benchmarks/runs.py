@@ -7,11 +7,11 @@
     python -m tests.benchmarks.runs latency [--repeat 5]
 
 `watch`: sessions by Streamlit's own protocol, and a few in Chromium, have the lab open, follow two runs that train for
-real, and move the slider of sigma every ten seconds, or nothing if they are still; several servers stand behind a proxy
-with sticky sessions. `memory`: as `watch`, for long. `store`: a store of many runs and events. `faults`: workers and
-servers (the app itself with `--app 1`) are killed at random moments while they run a double whose every number follows
-from the secret seed; each run must finish exactly once, and say what an undisturbed one says. `latency`: real training
-with a warm standby. Prints a table, then one JSON object. Status 1 where a target is missed.
+real, and move the slider of sigma every ten seconds, or nothing if they are still; they are dealt out to the servers.
+`memory`: as `watch`, for long. `store`: a store of many runs and events. `faults`: workers and servers (the app itself
+with `--app 1`) are killed at random moments while they run a double whose every number follows from the secret seed;
+each run must finish exactly once, and say what an undisturbed one says. `latency`: real training with a warm standby.
+Prints a table, then one JSON object. Status 1 where a target is missed.
 """
 
 import argparse
