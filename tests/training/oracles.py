@@ -140,6 +140,21 @@ def means_one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
+def assert_equals_the_loop(engine: Engine, x: Tensor, y: Tensor, gradients: Tensor, losses: Tensor, ways=WAYS) -> None:
+    """Norms, clipped sums and losses of the engine are those of a loop over the gradients of single examples (B, d)."""
+    for clipping, scaled in ways:
+        scale, inverse = scale_of(engine, scaled)
+        rows = gradients / scale.float()
+        norms = rows.norm(dim=1)
+        clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
+        found = engine.clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), inverse)
+        clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(engine.module))
+        assert_close(found.norms, norms, case=(clipping, scaled))
+        assert_close(found.total / scale.float(), clipped.sum(0), case=(clipping, scaled))
+        assert found.clipped.tolist() == (factors < 1).any(1).tolist(), (clipping, scaled)
+        assert_close(found.losses, losses)
+
+
 def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4, views: int = 1) -> Engine:
     module = copy.deepcopy(module)
     engine = BookKeeping(module, CORES, views) if kind is BookKeeping else PerExample(module, "", views)  # type: ignore[arg-type]

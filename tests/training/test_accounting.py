@@ -31,6 +31,10 @@ METHODS = {
     "polynomial": {"schedule": "polynomial", "rate": 3.5277, "level_steps": 1},
     "delayed": {"schedule": "delayed", "rate": 0.3, "level_steps": 1, "epochs": 0.1},
     "averaged": {"ema": 0.9, "lr_schedule": "cosine"},
+    "scaled": {"optimizer": "pi_adam"},
+    "literal": {"optimizer": "pi_rmsprop", "reading": "literal"},
+    "adadp": {"optimizer": "adadp"},
+    "relevance": {"optimizer": "adppl", "relevance_sigma": 4.0},
     "stopped": {"stop_epsilon": 0.45, "epochs": 5.0},
     "everything": {
         "model": "abadi",

@@ -84,12 +84,6 @@ def test_no_file_is_written_where_none_is_asked_for_or_the_run_is_short(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_of_other_settings_is_refused_by_name(tmp_path):
-    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
-    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint of this run's settings"):
-        next(train(dataclasses.replace(SMALL, sigma=2.0), ticking(), tmp_path / "state.pt"))
-
-
 def test_a_file_of_other_data_is_refused_by_name_and_nothing_of_it_is_taken_on(tmp_path):
     path = tmp_path / "state.pt"
     run = run_of(SMALL)

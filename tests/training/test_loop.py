@@ -16,11 +16,11 @@ from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from tests.training.oracles import TERMS
 from tests.training.peers import PEERS
-from tests.training.small_runs import CNN, SMALL, mechanism_of, module_of, run_of, ticking
+from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 
 @pytest.mark.parametrize("optimizer", PEERS)
-@pytest.mark.parametrize("model", ["linear", "cnn"])
+@pytest.mark.parametrize("model", ["linear", "mlp"])
 def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(model, optimizer, batches):
     config = dataclasses.replace(SMALL, model=model, optimizer=optimizer, sigma=0.0, clip_norm=1e9, lr=0.01)
     run = run_of(config)
@@ -37,8 +37,7 @@ def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(m
     # What rounding does to a step is about the lr times it. Adam divides by gradients that may be nearly 0.
     moved = float((expected - start).abs().max())
     error = moved * (0.1 if optimizer == "adam" else 2 * relative_error(4 * TERMS))  # of four steps
-    close = (run.engine.parameters - expected).abs() <= error
-    assert close.float().mean() > 0.999  # rounding may decide which of two values a pool takes that are nearly equal
+    assert (run.engine.parameters - expected).abs().max() <= error  # nothing here chooses by rounding, as pools do
     assert (run.engine.parameters - expected).norm() <= 0.01 * (expected - start).norm()
 
 
@@ -80,15 +79,6 @@ def test_the_noise_that_reaches_the_parameters_has_std_sigma_times_clip_norm(con
     assert stats.kstest(sample, "norm", args=(0, 1.7 * 3.0)).pvalue > 1e-6
     for wrong in (2 / 3, 3 / 2):
         assert stats.kstest(sample, "norm", args=(0, 1.7 * 3.0 * wrong)).pvalue < 1e-9
-
-
-def test_the_sigma_q_and_count_that_are_drawn_are_those_that_are_charged(batches, stds):
-    mechanism = mechanism_of(SMALL)
-    list(train(SMALL, ticking()))
-    (release,) = mechanism.releases
-    assert len(batches) == len(stds) == release.count == plan(SMALL).steps
-    assert {(n, q) for n, q, _ in batches} == {(10_000, release.q)}
-    assert {std / SMALL.clip_norm for std in stds} == {release.sigma}
 
 
 def test_an_empty_batch_is_a_step_of_noise_only(batches, stds):

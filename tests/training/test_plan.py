@@ -10,7 +10,6 @@ from dpcore.training.loop import train
 from dpcore.training.plan import Plan, matching, plan
 from tests.training.small_runs import SMALL
 
-SLOW = RunConfig(epochs=60.0, schedule="exponential", rate=0.01, level_steps=1, stop_epsilon=1.0, stop_accountant="rdp")
 KINDS = {
     "plain": RunConfig(),
     "schedule": RunConfig(schedule="exponential", rate=0.1, level_steps=7),

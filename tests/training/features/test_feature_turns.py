@@ -5,15 +5,13 @@ import fcntl
 import os
 import subprocess
 import sys
-import threading
-from contextlib import closing
 
 import pytest
 import torch
 
 from dpcore.data.loading import Images, load
 from dpcore.training.features import pieces, turn
-from dpcore.training.features.cache import features_of, finding
+from dpcore.training.features.cache import finding
 from dpcore.training.features.pieces import drained
 
 SAMPLE = load("mnist", "sample").train
@@ -58,47 +56,27 @@ def same(first, second):
     return torch.equal(first.values, second.values) and first.digest == second.digest
 
 
-def in_a_thread(root, say):
-    """A thread that finds the features, and the list that it puts them into."""
-    found = []
-    thread = threading.Thread(target=lambda: found.append(features_of(PART, "scatter", 1, say, cores=1, root=root)))
-    thread.start()
-    return thread, found
-
-
-def test_of_two_threads_one_computes_and_the_other_says_how_far_it_is(tmp_path, times):
-    waits, said = threading.Event(), []
-
-    def hear(done, total):
-        said.append((done, total))
-        waits.set()
-
-    with closing(begun(tmp_path)) as steps:
-        assert next(steps) == FIRST
-        thread, found = in_a_thread(tmp_path, hear)
-        assert waits.wait(120)
-        first = drained(steps, lambda done, total: None)
-    thread.join(120)
-    assert same(*found, first)
+def test_of_two_one_computes_and_the_other_says_how_far_it_is(tmp_path, times):
+    steps, waiting = begun(tmp_path), begun(tmp_path)
+    assert next(steps) == next(waiting) == FIRST
+    first = drained(steps, lambda done, total: None)
+    assert same(drained(waiting, lambda done, total: None), first)
     assert len(times) == 1
-    assert (said[0], said[-1]) == (FIRST, (70, 70))
     assert names(tmp_path) == ["features"]
 
 
 def test_a_process_is_waited_for_and_when_it_is_killed_no_more(tmp_path, times):
-    waits = threading.Event()
+    waiting = begun(tmp_path)
     with subprocess.Popen(
         [sys.executable, "-c", OTHER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout
         assert other.stdout.readline() == f"{FIRST}\n"
-        thread, found = in_a_thread(tmp_path, lambda done, total: waits.set())
-        assert waits.wait(120)
+        assert next(waiting) == FIRST
         assert times == []
         other.kill()
-    thread.join(120)
+    assert drained(waiting, lambda done, total: None).note == ""
     assert len(times) == 1
-    assert found[0].note == ""
     assert names(tmp_path) == ["features"]
 
 

@@ -41,14 +41,6 @@ def test_a_view_turns_scales_and_shifts_within_its_bounds():
         assert max(abs(down), abs(right)) <= SHIFT, view
 
 
-def test_views_differ_and_are_spread_over_their_bounds():
-    drawn = np.array([module.draws(view) for view in range(1, 400)])
-    assert np.abs(drawn.mean(0)).max() < 4 / math.sqrt(3 * 400)
-    assert np.abs((drawn**2).mean(0) - 1 / 3).max() < 4 * 0.3 / math.sqrt(400)
-    assert np.abs(np.corrcoef(drawn.T) - np.eye(4)).max() < 0.2
-    assert np.abs(drawn).max() <= 1
-
-
 @pytest.mark.parametrize("images", [grey(), colour()], ids=["grey", "colour"])
 def test_the_first_view_is_the_image_and_more_views_leave_the_others_as_they_are(images):
     many = views_of(images, 5)
@@ -69,12 +61,6 @@ def test_a_view_is_the_image_under_its_matrix(images, mode, view):
         for channel, found in zip(image.numpy(), copy.numpy(), strict=True):
             expected = ndimage.affine_transform(channel.astype(float), turn, offset, order=1, mode=mode)
             assert np.abs(found - expected).max() < 1e-5
-
-
-def test_an_example_s_views_do_not_depend_on_those_beside_it():
-    images = grey(6)
-    assert torch.equal(views_of(images, 4)[2:3], views_of(images[2:3].clone(), 4))
-    assert torch.equal(views_of(images.flip(0), 4).flip(0), views_of(images, 4))
 
 
 def test_a_number_of_views_that_there_are_not_is_refused():

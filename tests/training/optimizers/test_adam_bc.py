@@ -74,17 +74,6 @@ def test_float32_holds_what_is_left_of_a_square_when_the_variance_is_subtracted(
     np.testing.assert_allclose(steps_of(gradients, variances, torch.float32), expected, rtol=1e-3, atol=1e-5)
 
 
-def test_without_noise_it_is_adam():
-    gradients = np.random.default_rng(6).standard_normal((STEPS, 50))
-    parameter = torch.nn.Parameter(torch.zeros(50, dtype=torch.float64))
-    adam, before = torch.optim.Adam([parameter], lr=1.0, eps=0.0), torch.zeros(50, dtype=torch.float64)
-    for gradient, step in zip(gradients, steps_of(gradients, np.zeros(STEPS)), strict=True):
-        parameter.grad = torch.tensor(gradient)
-        adam.step()
-        np.testing.assert_allclose(step, (before - parameter.detach()).numpy(), rtol=1e-9)
-        before = parameter.detach().clone()
-
-
 def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
     """The variances that a run's steps are told of, and the gradients that they belong to."""
     run, variances, gradients = run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, **options)), [], []
@@ -117,20 +106,3 @@ def test_what_is_subtracted_is_the_variance_of_what_is_drawn_in_that_step(option
         assert abs(estimate / variance - 1) < 5 * error
         for wrong in (batch, 1 / batch, 4 / 9, 9 / 4, 1.1):
             assert abs(estimate / (variance * wrong) - 1) > 5 * error
-
-
-@pytest.mark.parametrize("options", [{}, FALLING], ids=["constant", "falling"])
-def test_of_noise_alone_nothing_is_left_on_average(options):
-    steps = 12
-    run = run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, epochs=1.0, **options))
-    for step in range(1, steps + 1):
-        run.descend(step, run.train[0][:0], run.train[1][:0])
-    left = run.descent.state.vectors[1].double().mean().item()
-    variances = np.square(run.sigmas[:steps] * run.config.clip_norm / run.config.batch)
-    weights = 0.001 * 0.999 ** np.arange(steps)[::-1]
-    error = math.sqrt(2 * np.square(weights * variances).sum() / len(run.engine.parameters))
-    assert abs(left) < 5 * error
-    uncorrected = (weights * variances).sum()
-    assert uncorrected > 50 * error
-    last, first = (weights.sum() * variances[i] - uncorrected for i in (-1, 0))
-    assert (min(abs(last), abs(first)) > 50 * error) == (options is FALLING)  # one sigma for all steps would be seen

@@ -9,7 +9,6 @@ import torch
 from scipy import stats
 
 from dpcore.training.config import RunConfig
-from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import begin
@@ -24,7 +23,6 @@ from tests.training.small_runs import (
     of_both_suites,
     run_of,
     scale_after,
-    ticking,
     walked,
 )
 
@@ -215,13 +213,3 @@ def test_only_the_raw_reading_sees_more_than_what_was_released():
         if name in PI:
             assert of(name, reading="literal").peek is None, name
             assert of(name, reading="raw").peek is not None, name
-
-
-@pytest.mark.parametrize(("name", "reading"), [("pi_adam", "scaled"), ("pi_rmsprop", "literal"), ("adadp", "scaled")])
-def test_the_sigmas_that_are_drawn_are_those_that_are_charged(name, reading, batches, stds):
-    config = dataclasses.replace(CNN, optimizer=name, reading=reading, batch=20, epochs=0.01)
-    list(train(config, ticking()))
-    mechanism = mechanism_of(config)
-    (release,) = mechanism.releases
-    assert len(stds) == len(batches) == release.count == plan(config).steps
-    assert {std / config.clip_norm for std in stds} == {release.sigma}

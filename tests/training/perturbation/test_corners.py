@@ -2,12 +2,9 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import pytest
 
-from dpcore.training.perturbation.comparison import compare
-from dpcore.training.perturbation.events import Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.request import (
@@ -16,7 +13,6 @@ from dpcore.training.perturbation.request import (
     MOST_RATE,
     MOST_REGULARISER,
     MOST_STEPS,
-    Request,
 )
 from dpcore.training.perturbation.task import Task
 
@@ -53,11 +49,3 @@ def test_without_a_regulariser_the_curvature_stays_a_number_and_leaves_most_of_a
         assert curvature > 1e-300, epsilon
         assert math.log1p(0.25 / (task.examples * curvature)) <= epsilon / 2, epsilon
         assert math.isfinite(method.hiding(task, epsilon)), epsilon
-
-
-def test_an_epsilon_that_leaves_the_numbers_is_skipped_with_advice_that_fits_it() -> None:
-    request = Request(dataset="iris", methods=("objective",), regulariser=0.0, epsilons=(1290.0,), seeds=1, seed=1)
-    for each in (request, replace(request, epsilons=(1e4,))):
-        (skipped,) = [event for event in compare(each) if isinstance(event, Skipped)]
-        assert "raise the regulariser" in skipped.reason
-        assert "raise epsilon" not in skipped.reason

@@ -5,12 +5,11 @@ import dataclasses
 import pytest
 import torch
 
-from dpcore.privacy.mechanism import Release
 from dpcore.training.loop import train
 from dpcore.training.models import build
 from dpcore.training.plan import plan
 from dpcore.training.releases.relevance import clipped_rows, neuron_count, relevance_of
-from tests.training.small_runs import CNN, SMALL, mechanism_of, ticking
+from tests.training.small_runs import SMALL, ticking
 
 ADPPL = {"optimizer": "adppl", "relevance_sigma": 4.0}
 
@@ -74,17 +73,6 @@ def test_every_neurons_relevance_is_spread_over_its_weights_and_bias():
     assert torch.equal(first[:, 0], first[:, 783])
     assert relevance.min().item() >= 0.1 - 1e-6
     assert first.std().item() > 0.05
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
-def test_the_release_is_drawn_once_before_the_first_step_and_charged(config, stds, batches):
-    config = dataclasses.replace(config, **ADPPL)
-    mechanism = mechanism_of(config)
-    assert mechanism.releases == (Release(1.0, 4.0, 1), Release(config.q, config.sigma, plan(config).steps))
-    list(train(config, ticking()))
-    assert stds == [4.0] + [config.sigma * config.clip_norm] * plan(config).steps
-    assert len(batches) == plan(config).steps
 
 
 @pytest.mark.parametrize("options", [{"private": False}, {"sigma": 0.0}])
