@@ -23,6 +23,7 @@ from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
 from dpcore.training.loop import TOLD, train
+from tests.training import small_runs
 from tests.training.small_runs import run_of, ticking
 
 CPU = torch.device("cpu")
@@ -52,9 +53,7 @@ def small(**options: Any) -> RunConfig:
 
 def ended(config: RunConfig) -> torch.Tensor:
     run = run_of(config)
-    for step in range(1, run.plan.steps + 1):
-        run.step(step)
-    return run.engine.parameters.clone()
+    return small_runs.ended(run, run.plan.steps)
 
 
 def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:

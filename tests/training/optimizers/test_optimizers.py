@@ -9,7 +9,7 @@ from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
-from tests.training.peers import PEERS
+from tests.training.oracles import PEERS
 from tests.training.small_runs import scale_after, walked
 
 WITHOUT_PEER = ("pi_adam", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc")  # their formulas stand in tests beside this
