@@ -1,5 +1,7 @@
 """Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
+import itertools
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,6 +92,17 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     finally:
         pool.close()
         pool.store.close()
+
+
+def test_a_head_that_waits_long_for_its_cluster_or_says_nothing_for_long_is_told_of(store: Store) -> None:
+    for connecting, said in (
+        ("true", "at host:1 to answer within 30 s"),
+        ("false", "speaks with the Ray cluster has en"),
+    ):
+        read, write = os.pipe()
+        os.write(write, b'{"connecting": %s, "trouble": null}\n' % connecting.encode())
+        with open(read, "rb") as lines, open(write, "wb"):
+            assert said in (RayPool(store, "host:1", clock=itertools.count(0.0, 10.0).__next__)._listen(lines) or "")
 
 
 def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:
