@@ -11,8 +11,8 @@ import pytest
 from dpcore.privacy.mechanism import Release
 from dpcore.runs.going_on import events_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
-from dpcore.runs.store import Store
+from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training import loop
 from dpcore.training.checkpoint_header import Label, write_label
@@ -138,13 +138,13 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert claimed is not None
         return claimed
 
-    def test_a_checkpoint_makes_them_count_from_the_first(self, store: Store) -> None:
-        run = self.claimed(store)
-        store.recover(run, "gone")
-        run = store.claim("gone:2")
-        assert run is not None
-        store.append(run.id, Checkpointed(9), "gone:2")
-        assert store.run(run.id).attempts == 0
+    def test_one_that_gets_further_each_time_is_never_lost(self, store: Store) -> None:
+        store.submit(RunConfig())
+        for attempt in range(2 * MOST_ATTEMPTS):
+            run = store.claim(f"gone:{attempt}")
+            assert run is not None
+            store.append(run.id, Checkpointed(attempt), run.worker)
+            assert store.recover(store.run(run.id), "gone") is Status.QUEUED
 
     def test_nothing_becomes_of_one_that_has_shown_a_sign_of_life(self, store: Store) -> None:
         run = self.claimed(store)
@@ -167,7 +167,7 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
 
 
 class TestARunThatBeginsAnotherAnew:
-    """What `resume` charges where there is no checkpoint to go on from."""
+    """What `submit_rest` charges where there is no checkpoint to go on from."""
 
     DONE = 20
     ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
@@ -192,7 +192,7 @@ class TestARunThatBeginsAnotherAnew:
 
     def test_what_was_released_before_is_charged_once_more(self, store: Store) -> None:
         old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = store.run(resume(store, old.id))
+        new = store.run(submit_rest(store, old.id))
         assert new.parent == old.id
         assert new.plan.spent == (self.ONE,)
         assert new.plan.mechanism is not None
@@ -202,7 +202,7 @@ class TestARunThatBeginsAnotherAnew:
     @pytest.mark.long
     def test_it_stays_charged_whoever_trains_it(self, store: Store, interrupts: Interrupts) -> None:
         old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = resume(store, old.id)
+        new = submit_rest(store, old.id)
         claimed = store.claim("first:1")
         assert claimed is not None
         next(events_of(store, claimed, train))
@@ -212,8 +212,8 @@ class TestARunThatBeginsAnotherAnew:
 
     def test_so_is_what_its_parents_had_spent(self, store: Store) -> None:
         old = self.lost(store, store.submit(CONFIG), self.DONE)
-        second = self.lost(store, resume(store, old.id), 5)
-        assert store.run(resume(store, second.id)).plan.spent == (self.ONE, Release(CONFIG.q, CONFIG.sigma, 5))
+        second = self.lost(store, submit_rest(store, old.id), 5)
+        assert store.run(submit_rest(store, second.id)).plan.spent == (self.ONE, Release(CONFIG.q, CONFIG.sigma, 5))
 
     def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(self, store: Store) -> None:
         first = store.submit(CONFIG)
@@ -226,16 +226,16 @@ class TestARunThatBeginsAnotherAnew:
             store.append(first, event)
         self.saved(store, first, 8)
         old = self.lost(store, first, self.DONE)
-        second = resume(store, old.id)
+        second = submit_rest(store, old.id)
         assert store.run(second).sequence == 3
         assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), self.DONE)
         lost = self.lost(store, second, 9)  # it has released less than the first
         checkpoint_path(store.home, second).unlink()
-        third = store.run(resume(store, lost.id))
+        third = store.run(submit_rest(store, lost.id))
         assert third.plan.spent == (self.ONE,)
 
     def test_a_budget_that_it_would_break_is_kept(self, store: Store) -> None:
         old = self.lost(store, store.submit(replace(CONFIG, stop_epsilon=8.0)), self.DONE)
         with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
-            resume(store, old.id)
+            submit_rest(store, old.id)
         assert [run.id for run in store.runs()] == [old.id]

@@ -21,9 +21,9 @@ from dpcore.runs.expected import (
     starts,
 )
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
 from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped
@@ -55,7 +55,7 @@ def _long_one_cut_off(store: Store, saved: int) -> Run:
 def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store, saved: int) -> None:
     run = _long_one_cut_off(store, saved)
     store.end(run.id, Status.LOST)
-    rest = resume(store, run.id)
+    rest = submit_rest(store, run.id)
     short = store.submit(SHORT)
     assert store.queue() == ([rest, short] if saved > 1 else [short, rest])
     for each in (rest, short):

@@ -63,11 +63,13 @@ def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
     with pool_on(nodes, store, "node_doubles:held"):
         runs = [store.submit(RunConfig()) for _ in range(4)]
         eventually(lambda: sum(run.sequence == MIDDLE + 1 for run in store.runs(Status.RUNNING)) == 2)
+        begun = {run.id: run.worker for run in store.runs(Status.RUNNING)}
         nodes.kill(nodes.busy()[-1])
         nodes.gate.touch()
         eventually(lambda: over(store))
         nodes.add()
-    assert sum(check_whole(store, run).attempts for run in runs) == 1
+    ended = {run: check_whole(store, run).worker for run in runs}
+    assert sum(ended[run] != worker for run, worker in begun.items()) == 1
 
 
 @pytest.fixture(autouse=True)
