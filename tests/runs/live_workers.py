@@ -1,37 +1,10 @@
-"""Worker processes of tests: a pool that leaves none behind, which of them live, and a store that another holds."""
+"""Which worker processes live, and a store that another process holds."""
 
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run
-from dpcore.runs.store import Store
-
-
-@contextmanager
-def pool_of(store: Store, train: str, **options: float) -> Iterator[Pool]:
-    """A pool whose workers train with a double, of train_doubles or a module; ends every worker it started."""
-    with Pool(store, train=train if ":" in train else f"train_doubles:{train}", **options) as pool:  # type: ignore[arg-type]
-        try:
-            yield pool
-        finally:
-            workers = list(pool.workers)
-            for worker in workers:
-                worker.kill(signal.SIGKILL)
-            pool.close()
-            for worker in [*workers, *pool.workers]:
-                worker.kill(signal.SIGKILL)
-                worker.process.wait()
-
-
-def pid_of(run: Run) -> int:
-    """The process that trains a run."""
-    assert run.worker is not None
-    return int(run.worker.rpartition(":")[2])
 
 
 def processes(home: Path) -> list[int]:
