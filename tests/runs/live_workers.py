@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-def processes(home: Path) -> list[int]:
-    """Ids of the live worker processes that serve `home`."""
+def processes(home: Path, module: str = "dpcore.runs.worker") -> list[int]:
+    """Ids of the live worker processes that serve `home`, or of those that another module was started as."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"dpcore.runs.worker" in words and str(home).encode() in words:
+        if module.encode() in words and str(home).encode() in words:
             found.append(int(entry.name))
     return found
 
