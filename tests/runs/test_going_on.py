@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from dpcore.privacy.mechanism import Release
 from dpcore.runs.going_on import events_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.store import MOST_ATTEMPTS, Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training import loop
-from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from tests.runs.by_hand import worked_on
 from tests.training.small_runs import SMALL, ticking
 
 CONFIG = replace(SMALL, epochs=0.3, seed=None)  # 47 steps
@@ -166,76 +165,14 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert (now.sequence, now.status, now.worker, now.heartbeat) == (0, Status.RUNNING, "next:1", beaten)
 
 
-class TestARunThatBeginsAnotherAnew:
-    """What `submit_rest` charges where there is no checkpoint to go on from."""
-
-    DONE = 20
-    ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
-
-    def lost(self, store: Store, run: str, done: int) -> Run:
-        """The queued or new run after it has released so many steps and its worker went."""
-        if not store.run(run).active:
-            raise AssertionError
-        if store.run(run).status is Status.QUEUED:
-            store.claim("gone:1")
-        if not store.run(run).sequence:
-            store.append(run, Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)))
-        store.append(run, Stepped(done, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0))
-        store.end(run, Status.LOST)
-        return store.run(run)
-
-    def saved(self, store: Store, run: str, step: int) -> None:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(step, CONFIG.chosen(), {}, "", ""))
-
-    def test_what_was_released_before_is_charged_once_more(self, store: Store) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = store.run(submit_rest(store, old.id))
-        assert new.parent == old.id
-        assert new.plan.spent == (self.ONE,)
-        assert new.plan.mechanism is not None
-        assert new.plan.mechanism.steps == plan(CONFIG).steps + self.DONE
-        assert new.plan.compositions_at(1) == self.DONE + 1
-
-    @pytest.mark.long
-    def test_it_stays_charged_whoever_trains_it(self, store: Store, interrupts: Interrupts) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = submit_rest(store, old.id)
-        claimed = store.claim("first:1")
-        assert claimed is not None
-        next(events_of(store, claimed, train))
-        assert store.give_back(claimed)
-        assert gone_on(store, new, interrupts).status is Status.FINISHED
-        assert store.run(new).plan.repeated == self.DONE
-
-    def test_so_is_what_its_parents_had_spent(self, store: Store) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        second = self.lost(store, submit_rest(store, old.id), 5)
-        assert store.run(submit_rest(store, second.id)).plan.spent == (self.ONE, Release(CONFIG.q, CONFIG.sigma, 5))
-
-    def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(self, store: Store) -> None:
-        first = store.submit(CONFIG)
-        store.claim("gone:1")
-        for event in (
-            Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)),
-            Stepped(8, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0),
-            Checkpointed(8),
-        ):
-            store.append(first, event)
-        self.saved(store, first, 8)
-        old = self.lost(store, first, self.DONE)
-        second = submit_rest(store, old.id)
-        assert store.run(second).sequence == 3
-        assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), self.DONE)
-        lost = self.lost(store, second, 9)  # it has released less than the first
-        checkpoint_path(store.home, second).unlink()
-        third = store.run(submit_rest(store, lost.id))
-        assert third.plan.spent == (self.ONE,)
-
-    def test_a_budget_that_it_would_break_is_kept(self, store: Store) -> None:
-        old = self.lost(store, store.submit(replace(CONFIG, stop_epsilon=8.0)), self.DONE)
-        with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
-            submit_rest(store, old.id)
-        assert [run.id for run in store.runs()] == [old.id]
+@pytest.mark.long
+def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
+    store: Store, interrupts: Interrupts
+) -> None:
+    new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
+    claimed = store.claim("first:1")
+    assert claimed is not None
+    next(events_of(store, claimed, train))
+    assert store.give_back(claimed)
+    assert gone_on(store, new, interrupts).status is Status.FINISHED
+    assert store.run(new).plan.repeated == 20

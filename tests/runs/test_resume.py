@@ -25,11 +25,11 @@ from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, submit_sweep, sweep_in, sweep_of
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.accounting import first_steps
-from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
 from dpcore.training.plan import plan
 from tests.pages.train_page import events_of
+from tests.runs.by_hand import save, worked_on
 
 CONFIG = RunConfig()
 DONE = 40
@@ -51,11 +51,7 @@ def ended(store: Store, events: list[Event], saved: int | None) -> str:
         store.append(run, event)
     store.end(run, Status.LOST)
     if saved is not None:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(saved, CONFIG.chosen(), {}, "", ""))
-            file.write(b"the state")
+        save(store, run, saved)
     return run
 
 
@@ -127,23 +123,40 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]
 
 
-def worked_on(store: Store, run: str, status: Status | None = Status.LOST) -> str:
-    """The run after it was claimed where it waited, has released some steps and then ended, or runs still."""
-    if store.run(run).status is Status.QUEUED:
-        store.claim("here:1")
-    store.append(run, Started(10_000, plan(CONFIG).steps, CONFIG.q, "cpu", 9, ""))
-    store.append(run, Stepped(DONE, 1.0, 1.0, 0.5, (0.1,) * 5, 20.0))
-    if status is Status.FINISHED:
-        store.append(run, Finished(plan(CONFIG).steps, 1.0, 0.5))
-    if status:
-        store.end(run, status)
-    return run
-
-
 @pytest.fixture
 def lost(store: Store) -> str:
     """A run that has released some steps, was lost, and left no checkpoint."""
     return worked_on(store, store.submit(CONFIG))
+
+
+ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
+
+
+def test_what_was_released_before_is_charged_once_more(store: Store, lost: str) -> None:
+    new = store.run(submit_rest(store, lost))
+    assert (new.parent, new.plan.spent) == (lost, (ONE,))
+    assert new.plan.mechanism is not None
+    assert new.plan.mechanism.steps == plan(CONFIG).steps + DONE
+    assert new.plan.compositions_at(1) == DONE + 1
+
+
+def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(store: Store) -> None:
+    first = worked_on(store, store.submit(CONFIG), None, 8)
+    store.append(first, Checkpointed(8))
+    save(store, first, 8)
+    second = submit_rest(store, worked_on(store, first))
+    assert store.run(second).sequence == 3
+    assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), DONE)
+    worked_on(store, second, done=9)  # it has released less than the first
+    checkpoint_path(store.home, second).unlink()
+    assert store.run(submit_rest(store, second)).plan.spent == (ONE,)
+
+
+def test_a_budget_that_it_would_break_is_kept(store: Store) -> None:
+    lost = worked_on(store, store.submit(replace(CONFIG, stop_epsilon=8.0)))
+    with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
+        submit_rest(store, lost)
+    assert [run.id for run in store.runs()] == [lost]
 
 
 def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(store: Store) -> None:
@@ -161,11 +174,11 @@ def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(sto
 def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(store: Store) -> None:
     for status in (Status.LOST, Status.CANCELLED, Status.FAILED):
         run = worked_on(store, store.submit(CONFIG))
-        other = worked_on(store, submit_rest(store, run), status)
+        other = worked_on(store, submit_rest(store, run), status, 5)
         with pytest.raises(ValueError, match=f"run {other} went on with it already and is {status}: resume that one"):
             submit_rest(store, run)
         third = submit_rest(store, other)
-        assert store.run(third).plan.spent == (Release(CONFIG.q, CONFIG.sigma, DONE),) * 2
+        assert store.run(third).plan.spent == (ONE, Release(CONFIG.q, CONFIG.sigma, 5))
         store.cancel(third)
 
 
@@ -241,17 +254,14 @@ def work_on(store: Store, run: str, done: int, saved: int = 0) -> str:
     """The run after it has released so many steps, and was lost; with a checkpoint where it saved one."""
     with store.writing() as db:  # out of its turn
         db.execute("UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?", (run,))
-    config, before = store.run(run).config, getattr(store.run(run).last, "step", -1)
-    for event in events_of(config, done):
+    before = getattr(store.run(run).last, "step", -1)
+    for event in events_of(store.run(run).config, done):
         if getattr(event, "step", 0) > before:
             store.append(run, event)
             if isinstance(event, Evaluated) and event.step == saved:
                 store.append(run, Checkpointed(saved))
     if saved:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(saved, config.chosen(), {}, "", ""))
+        save(store, run, saved)
     store.end(run, Status.LOST)
     return run
 
