@@ -114,20 +114,6 @@ def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(
             assert saves or "to be another, as where the run began" in (lost.error or "")
 
 
-@pytest.mark.long
-def test_a_checkpoint_that_outlived_the_last_events_is_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
-    run = begun(store, CONFIG, 12, saves=True)
-    kept = 3
-    with store.writing() as db:
-        db.execute("DELETE FROM events WHERE sequence > ?", (kept,))
-    done = gone_on(store, run, interrupts)
-    said = [event for _, event in store.tail(run)]
-    assert done.status is Status.FINISHED
-    steps = steps_of(said, Stepped)
-    assert steps == sorted(set(steps))
-    assert done.last.accuracy == undisturbed(store, run).accuracy
-
-
 class TestWhatBecomesOfARunWhoseWorkerIsGone:
     """What `recover` does."""
 
