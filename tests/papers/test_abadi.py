@@ -88,7 +88,7 @@ def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsil
             reference.exact_epsilon((1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share)))
             for share in (1.0, 1.02)
         )
-        assert within <= epsilon * (1 + 1e-3)  # the library's mesh is that coarse
+        assert within <= epsilon * (1 + 2e-4)  # the library's mesh is that coarse
         assert beyond > epsilon
 
 

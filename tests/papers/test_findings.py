@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 from dpcore.papers import PAPERS
+from dpcore.papers.gaussian_dp.runs import TOO_EARLY
 from tests import reference
 from tests.golden import EXPERIMENTS, FIGURE_4
 from tests.reference import exact_epsilon, theorem_3
@@ -49,6 +50,11 @@ def by_moments(steps: float, q: float, sigma: float, more: float = 0.0, finer: i
     return min((moment + LOG) / k for moment, k in zip(moments, orders, strict=True))
 
 
+def by_limit(q: float, sigma: float, epochs: float, delta: float = 1e-5) -> float:
+    mu = reference.mu_poisson(q, sigma, epochs / q)
+    return brentq(lambda epsilon: reference.gaussian_delta(epsilon, mu) - delta, 0.1, 50)
+
+
 def test_what_is_said_of_accountants_in_paper_000() -> None:
     mma, drawn, moments = theorem_3(0.01, 2.0, 40_000, 1e-5), 0.015 * math.sqrt(40_000 * LOG), by_moments(4e4, 0.01, 2)
     rdp, few = FIGURE_4[-1][4], theorem_3(0.01, 2.0, 10, 1e-5) / (0.015 * math.sqrt(10 * LOG))
@@ -70,6 +76,8 @@ def test_what_is_said_of_accountants_in_paper_000() -> None:
         for sigma, epochs, said in ((2, 260, 5.47), (4, 100, 3.39), (8, 30, 1.86))
     )
     check(told("000", "5.47, 3.39"), 2, *itertools.chain(*quoted))
+    at_2 = [theorem_3(0.01, 2.0, steps, 1e-5) for steps in (26_000, 10_000, 3000)]
+    assert at_2 == pytest.approx([5.47, 3.39, 1.86], abs=6e-3), "all were read off at sigma = 2"
     halved, whole = (exact_epsilon((0.01, sigma, 10_000)) for sigma in (2.0, 4.0))
     check(told("000", "sigma C protects"), 2, 4, 2, 100, at_least(halved), at_most(whole))
 
@@ -109,9 +117,7 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
     for row in EXPERIMENTS:
         q = row.batch / row.examples
         exact = exact_epsilon((q, row.sigma, math.floor(row.epochs / q)), delta=row.delta, mesh=5e-4)
-        mu = reference.mu_poisson(q, row.sigma, row.epochs / q)
-        limit = brentq(lambda value, mu=mu, row=row: reference.gaussian_delta(value, mu) - row.delta, 0.1, 50)
-        gaps.append(1 - limit / exact)
+        gaps.append(1 - by_limit(q, row.sigma, row.epochs, row.delta) / exact)
         gains.append(1 - exact / row.epsilon_moments)
     below = sum(gap > 0 for gap in gaps)
     check(told("004", "very accurately"), below, 9, math.floor(100 * max(gaps)), math.floor(-100 * min(gaps)))
@@ -122,3 +128,6 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
     check(told("004", "spends no more"), 1.06, at_least(spent(20, 1.06)), 1.3, at_most(sigma))
     assert spent(13, 1.06) <= promised[13]
     check(told("004", "before epoch 20"), 13, 14, at_least(spent(14, 1.06)), 1.06, at_most(promised[14]), 1.3)
+    at_18, at_19, at_26 = (by_limit(Q_004, 0.638, epochs) for epochs in (18, 19, 26))
+    assert at_18 < 4 < at_19
+    assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TOO_EARLY
