@@ -18,9 +18,9 @@ from dpcore.runs.store import Store
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import MAX_REASON
 from pages.parts.controls.fields import verbatim
+from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.people.visitor import current_user
 from pages.parts.runs.choosing import Chosen, tick_only
-from pages.parts.train.run_picker import PROBLEM
 
 MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
 GIVEN = "import_file"

@@ -1,0 +1,112 @@
+"""The buttons that start and resume training runs, and put them on the charts."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.kinds import marked
+from dpcore.runs.expected import duration
+from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.described import described
+from pages.parts.controls.callbacks import whole
+from pages.parts.jobs import start_and_stop
+from pages.parts.jobs.job_store import expected_seconds
+from pages.parts.results import cache
+from pages.parts.train.form import Form, baseline_of
+from pages.parts.train.run_labels import MAX_RUNS, numbered
+from pages.parts.train.run_picker import show, shown_runs
+
+BASELINE_HELP = help_on("baseline")
+BESIDE = "baseline"
+BESIDE_CHOSEN = "baseline_chosen"
+
+
+@whole
+def start(store: Store, configs: Sequence[RunConfig]) -> list[str]:
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids."""
+    others = shown_runs()
+    runs = start_and_stop.start(
+        store, configs, lambda missing: numbered([described(config) for config in missing], missing)
+    )
+    if runs:
+        together = others and _overlays(store, others[0], configs[0])
+        show([*others, *runs][-MAX_RUNS:] if together else runs)
+    return runs
+
+
+def _overlays(store: Store, other: str, config: RunConfig) -> bool:
+    """Whether a new run and the one shown belong on one chart: the same data."""
+    try:
+        settings = store.run(other).settings
+    except (UnknownRun, StoreError):
+        return False
+    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
+
+
+@whole
+def resume(store: Store, run: str) -> None:
+    """Queue the rest of a run that ended early, and show it in its place."""
+    if new := start_and_stop.resume(store, run):
+        show([new if each == run else each for each in shown_runs() or [run]])
+
+
+def start_buttons(form: Form, store: Store) -> None:
+    """Draw the buttons of the training page: a private run, and one without privacy, or why nothing can be trained."""
+    started = {"on_click": start, "width": "stretch", "disabled": not form.configs}
+    baselines = [baseline_of(config) for config in form.configs]
+    st.button("Start private run", type="primary", args=(store, form.configs), **started)
+    st.button("Start non-private baseline", args=(store, baselines), help=BASELINE_HELP, **started)
+    if form.obstacle and not form.problem:
+        (st.error if form.data.here else st.info)(form.obstacle)
+
+
+def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
+    """Draw the button of the lab, and under it the switch of the run without privacy, or why nothing can be trained."""
+    ready = store is not None and bool(form.configs)
+    place = st.empty()
+    beside = _beside(form, past) if form.configs else False
+    configs = [*form.configs, baseline_of(form.configs[0])] if beside else list(form.configs)
+    place.button(
+        label_of(form, configs, store),
+        key="train",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+        on_click=start,
+        args=(store, configs),
+        width="stretch",
+    )
+    if form.obstacle:
+        st.caption(f":material/info: {form.obstacle}")
+
+
+def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
+    """What pressing the button takes: time, where runs like these have been here, and epsilon, where it is known."""
+    pieces = ["Train"]
+    seconds = [expected_seconds(store, config) for config in configs]
+    known = [each for each in seconds if each is not None]
+    if known and len(known) == len(configs):
+        pieces.append(duration(sum(known)))
+    if form.mechanism is not None and form.configs:
+        spent = cache.curve(CERTIFIED, form.mechanism, form.delta)  # which the chart has asked for already
+        pieces.append(f"epsilon {marked(float(spent.epsilon[-1]), spent.kind)}")
+    return " · ".join(pieces)
+
+
+def _beside(form: Form, past: Sequence[Run]) -> bool:
+    """Draw the switch: on until one of these data has run, and from then on as it was left."""
+    if not st.session_state.get(BESIDE_CHOSEN):
+        data = {"dataset": form.data.dataset, "source": form.data.source}
+        st.session_state[BESIDE] = not any(data.items() <= run.settings.items() for run in past)
+    return st.toggle(
+        "non-private run beside it", key=BESIDE, help=BASELINE_HELP, on_change=_chosen, persist_state="session"
+    )
+
+
+@whole
+def _chosen() -> None:
+    st.session_state[BESIDE_CHOSEN] = True
