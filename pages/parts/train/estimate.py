@@ -23,7 +23,7 @@ from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.explain.first_visit import visitor_line
+from pages.parts.explain.odds import visitor_line
 from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.layout import SMALL

@@ -24,7 +24,7 @@ from pages.parts.jobs.start_and_stop import cancel_button
 from pages.parts.people.visitor import may_change
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
-from pages.parts.results.table import drawn_line
+from pages.parts.results.tables import drawn_line
 from pages.parts.train.buttons import resume
 from pages.parts.train.evaluations import evaluations_download, evaluations_table
 from pages.parts.train.gradient_norms import gradient_norms
