@@ -9,7 +9,7 @@ from pages.parts.jobs.shown_job import request_of
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import conditions, examples_of, task_of
 from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of
-from pages.parts.perturbation.picture import chosen_place
+from pages.parts.perturbation.places import chosen_place
 from pages.parts.perturbation.request_form import request_form
 from pages.parts.shell.layout import page_columns
 
