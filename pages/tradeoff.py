@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
 from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
 from pages.parts.controls.mechanism import setting_in

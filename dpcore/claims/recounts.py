@@ -16,7 +16,6 @@ from dpcore.claims.setting import Setting
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.types import FloatArray, Kind
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -94,7 +93,7 @@ def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
         last = max(found, key=lambda each: each.upper)
         lower = min(each.lower for each in found)
         return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)
-    read = [epsilon_at_end(name, each, delta).last for each in lengths]
+    read = [ACCOUNTANTS[name].spent(each, delta) for each in lengths]
     most = max(read, key=lambda each: each.value)
     return Recount(name, OWN, *_ends([each.value for each in read]), most.kind, most.note)
 

@@ -5,9 +5,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpcore import check
-from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
@@ -63,7 +62,7 @@ def replaced_bounds(q: float, sigma: float, steps: int, delta: float) -> Bounds:
 def mechanism_bounds(mechanism: Mechanism, sampler: str, delta: float) -> Bounds:
     """The same for steps that are not all alike, which Poisson batches alone have bounds for."""
     if sampler == Poisson.name:
-        return _of(epsilon_at_end(CERTIFIED, mechanism, delta).last)
+        return _of(ACCOUNTANTS[CERTIFIED].spent(mechanism, delta))
     return Bounds(0.0, math.inf, Kind.CERTIFIED, NOT_HERE.format(BATCHES[sampler]))
 
 

@@ -11,8 +11,8 @@ from dpcore.claims.printed import Printed
 from dpcore.claims.recounts import Recount, giving, recounts
 from dpcore.claims.samplers import ADJACENCIES, BATCHES, MEANT, Bounds
 from dpcore.claims.setting import Setting, missing, setting_of
-from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.report.statement import delta_warning
 
 
 class Standing(StrEnum):

@@ -13,7 +13,7 @@ from dpcore import check
 from dpcore.__main__ import main
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
+from dpcore.privacy.calibration.solve import same_epsilon
 from dpcore.privacy.calibration.targets import EpsilonTarget, MuTarget
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds

@@ -59,7 +59,8 @@ class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and give `_account`.
 
     They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile, and `hopeless`, if
-    they know beforehand where they have no number.
+    they know beforehand where they have no number. Where the numerics of one give up (RuntimeError), its answer is +inf
+    with the reason, and no error.
     """
 
     name: ClassVar[str]  # the id, as on the command line
@@ -73,12 +74,21 @@ class Accountant(ABC):
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
         """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
         horizons = _checked_steps(steps, mechanism)
-        return self._account(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
+        return self._answered(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
+
+    def spent(self, mechanism: Mechanism, delta: float) -> Reading:
+        """Epsilon after the whole mechanism alone.
+
+        >>> from dpcore.privacy.accountants import ACCOUNTANTS
+        >>> round(ACCOUNTANTS["rdp"].spent(Mechanism.constant(0.01, 4.0, 10_000), 1e-5).value, 2)
+        1.04
+        """
+        return self.curve(mechanism, mechanism.steps, delta).last
 
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
         """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
         values = _deltas(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))
-        return self._account(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
+        return self._answered(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
         """The trade-off function after the whole mechanism: its own, or what its pairs with delta >= `least` leave.
@@ -107,6 +117,12 @@ class Accountant(ABC):
         curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
         promised = bool(np.isfinite(curve.epsilon).any())
         return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)
+
+    def _answered(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        try:
+            return self._account(mechanism, steps, delta)
+        except RuntimeError as error:
+            return Curve(steps, delta, np.full(steps.shape, np.inf), None, self.kind, str(error))
 
     @abstractmethod
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

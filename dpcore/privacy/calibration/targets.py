@@ -75,7 +75,7 @@ class EpsilonTarget(Target):
         return self.delta
 
     def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        return accountant.curve(mechanism, mechanism.steps, self.delta).last
+        return accountant.spent(mechanism, self.delta)
 
 
 @final

@@ -10,8 +10,7 @@ import streamlit as st
 
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import Answer, verdict_on
+from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 from dpcore.privacy.report.verdict import Verdict, Worth

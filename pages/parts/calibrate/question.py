@@ -13,8 +13,7 @@ from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.kinds import WORDS, spoken
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised
+from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, spoken
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading

@@ -13,7 +13,7 @@ from dpcore.claims.recounts import Recount
 from dpcore.claims.text import Read
 from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from pages.parts.explain.terms import head, term
 from pages.parts.results.table import scrolling
 from pages.parts.shell.layout import SMALL

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dpcore.privacy.report.drawn_otherwise import counting_notes
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.statement import counting_notes
 from dpcore.privacy.sampling import SAMPLERS
 from pages.parts.controls.choice import choice_by_title
 

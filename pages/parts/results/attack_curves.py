@@ -10,8 +10,7 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import rounded
-from dpcore.privacy.report.numbers import plain, raised
+from dpcore.privacy.report.numbers import plain, raised, rounded
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from pages.parts.results import cache
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
-from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
+from dpcore.privacy.report.numbers import MARKS as KIND_MARKS
 from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.numbers import WORDS
 from dpcore.privacy.report.verdict import SIGNS, Worth
 from pages.parts.explain.terms import head, term
 

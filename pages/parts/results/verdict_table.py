@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.numbers import marked, outward, short
 from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.results.table import VerdictRow, verdict_rows

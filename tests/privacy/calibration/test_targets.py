@@ -12,9 +12,7 @@ from scipy.special import erf
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.pld import Pld
-from dpcore.privacy.calibration.answer import warnings
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import batch_for, q_for, sigma_for, solve, steps_for
+from dpcore.privacy.calibration.solve import batch_for, q_for, same_epsilon, sigma_for, solve, steps_for, warnings
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.verdict import judged
