@@ -6,11 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.claims.claim import Claim, joined, said
+from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
 from dpcore.claims.printed import printed_epsilon, value_of
-from dpcore.claims.reading import read_claim
-from dpcore.claims.samplers import ADJACENCIES, BATCHES
-from dpcore.claims.text import Read
+from dpcore.claims.reading import Read, read_claim
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
@@ -73,7 +71,7 @@ def entered_claim() -> Entered:
 @whole
 def fill_in(claim: Claim) -> None:
     """Put a claim into the fields, whatever they held. As a callback."""
-    values = said(claim)
+    values = values_of(claim)
     for name in LABELS:
         put(_key(name), _written(values.get(name)), "")
     for name in CHOICES:

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.claims.worked import EXAMPLES, Worked
+from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy.report import glossary
 from pages.parts.check.entered import fill_in
 from pages.parts.explain.terms import linked
@@ -24,5 +24,5 @@ def show_examples() -> None:
         st.html(f"<ul class=remarks>{items}</ul>")
 
 
-def _where(example: Worked) -> str:
+def _where(example: WorkedExample) -> str:
     return f"{example.source}, {example.place}. {example.note}".strip()
