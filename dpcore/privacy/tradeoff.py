@@ -111,9 +111,8 @@ class Pairs(Tradeoff):
         order = order[epsilon[order] <= LARGEST]
         epsilon = np.append(epsilon[order], LARGEST)
         delta = np.minimum.accumulate(np.append(delta[order], 1.0))
-        first = int(
-            np.argmax((1 - delta) / (1 + np.exp(epsilon)))
-        )  # forces alpha = beta highest: those before say less
+        # This one forces alpha = beta highest: those before say less.
+        first = int(np.argmax((1 - delta) / (1 + np.exp(epsilon))))
         self._epsilon, self._delta = epsilon[first:], delta[first:]  # (K,) both
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
@@ -211,9 +210,7 @@ class Points(Tradeoff):
         return np.maximum(self._power - accused, 0.0).max(axis=-1)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        after = int(
-            np.argmax(self._power >= 1 - self._alpha)
-        )  # the first corner past alpha = beta; (0, 0) is before it
+        after = int(np.argmax(self._power >= 1 - self._alpha))  # first corner past alpha = beta; (0, 0) is before it
         rise = self._power[after] - self._power[after - 1]
         run = self._alpha[after] - self._alpha[after - 1]
         above = 1 - self._power[after - 1] - self._alpha[after - 1]

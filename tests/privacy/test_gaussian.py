@@ -110,7 +110,7 @@ def test_risks_and_a_mu_are_numbers_there() -> None:
     assert 0 < found.mu.lower <= found.mu.upper < math.inf
     assert 0.5 < found.sure <= 1.0
     for accountant in ["rdp", "pld", "gdp"]:
-        reading = MuTarget(1.0, LEAST).reading(
+        reading = MuTarget(1.0, LEAST).spent_by(
             ACCOUNTANTS[accountant], Mechanism.constant(1.0, 2.0, 4)
         )  # exactly 1-GDP
         assert 1 - 1e-3 <= reading.value < math.inf, accountant  # loose, but not below

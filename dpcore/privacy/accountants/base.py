@@ -73,8 +73,8 @@ class Accountant(ABC):
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
         """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
-        horizons = _checked_steps(steps, mechanism)
-        return self._answered(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
+        horizons = checked_steps(steps, mechanism.steps)
+        return self._answered(mechanism, horizons, checked_deltas(np.full(horizons.shape, delta)))
 
     def spent(self, mechanism: Mechanism, delta: float) -> Reading:
         """Epsilon after the whole mechanism alone.
@@ -87,7 +87,7 @@ class Accountant(ABC):
 
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
         """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
-        values = _deltas(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))
+        values = checked_deltas(deltas)
         return self._answered(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
@@ -158,19 +158,22 @@ class AdditiveAccountant(Accountant):
         return self.without_cost.format(sigma=f"{min(release.sigma for release in mechanism.releases):g}")
 
 
-def _checked_steps(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
+def checked_steps(steps: ArrayLike, most: int) -> IntArray:
+    """(n,) numbers of steps. Errors: ValueError unless they are whole, within 0 and `most`, and do not decrease."""
     given = np.atleast_1d(np.asarray(steps))
     if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
     horizons = given.astype(np.int64)
-    check.whole(0, mechanism.steps, steps=int(horizons.min()))
-    check.whole(0, mechanism.steps, steps=int(horizons.max()))
+    check.whole(0, most, steps=int(horizons.min()))
+    check.whole(0, most, steps=int(horizons.max()))
     if np.any(np.diff(horizons) < 0):
         raise ValueError(f"Expected steps={steps!r} not to decrease.")
     return horizons
 
 
-def _deltas(deltas: FloatArray) -> FloatArray:
-    for value in np.unique(deltas):
+def checked_deltas(deltas: ArrayLike) -> FloatArray:
+    """(n,) deltas. Errors: ValueError unless all of them are deltas."""
+    values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+    for value in np.unique(values):
         check.delta(delta=float(value))
-    return deltas
+    return values

@@ -81,7 +81,7 @@ class Search:
             except ValueError as error:  # a schedule that lasts no longer, or whose noise has run out
                 self.readings[value] = Reading(inf, None, Kind.CLAIMED, str(error))
             else:
-                self.readings[value] = self.target.reading(ACCOUNTANTS[self.accountant], mechanism)
+                self.readings[value] = self.target.spent_by(ACCOUNTANTS[self.accountant], mechanism)
         return self.readings[value].value
 
     def _hopeful(self, value: float) -> bool:
@@ -179,7 +179,7 @@ def _louder(search: Search, value: float) -> str:
     except ValueError:  # a schedule that lasts no longer
         return ""
     louder = Mechanism(tuple(replace(release, sigma=max(release.sigma, 1.0)) for release in releases))
-    found = search.target.reading(ACCOUNTANTS[search.accountant], louder)
+    found = search.target.spent_by(ACCOUNTANTS[search.accountant], louder)
     return "" if isinf(found.value) else "Raise sigma."
 
 
@@ -330,7 +330,7 @@ def verdict_on(answer: Answer) -> Verdict:
     """
     band = answer.reading
     if band.kind is not Kind.CERTIFIED:
-        band = answer.target.reading(ACCOUNTANTS[CERTIFIED], answer.mechanism)
+        band = answer.target.spent_by(ACCOUNTANTS[CERTIFIED], answer.mechanism)
     return judged(answer.reading, band, answer.target.word)
 
 
@@ -339,7 +339,6 @@ class SameEpsilon:
     """An accountant's promise at one sigma, and the sigma at which each of the others still makes it."""
 
     sigma: float
-    promised_by: str
     promise: Reading
     answers: tuple[Answer, ...]
 
@@ -374,4 +373,4 @@ def same_epsilon(
     answers = [
         sigma_for(EpsilonTarget(epsilon, delta), q, steps, accountant=name, recipe=recipe) for name in accountants
     ]
-    return SameEpsilon(sigma, promised_by, promise, tuple(answers))
+    return SameEpsilon(sigma, promise, tuple(answers))

@@ -257,11 +257,14 @@ def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
 def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: float, infinite: Beyond) -> FloatArray:
     """Contract everything below `cut` to the first node, which is its mean, and lower the curve beyond it."""
     cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[2])], y[2:]]))
-    cells.w[0] = ratio_at(q, y[:1])[0]
+    return lowered_beyond_core(cells, float(ratio_at(q, y[:1])[0]), core, infinite)
+
+
+def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyond) -> FloatArray:
+    """Masses of a dominated law: `core` on the first node, which moves to its mean ratio, and a lowered curve."""
+    cells.w[0] = first
     mass, error = dominating(cells), cells.chord_error()
-    error[0] = (
-        mass[0] * cells.width[0]
-    )  # the curve touches the first node, so its slope there must not exceed the truth
+    error[0] = mass[0] * cells.width[0]  # the curve touches the first node: its slope there must not exceed the truth
     lowering = needed(error)
     lowering[0] = 0.0
     mass[0] += core

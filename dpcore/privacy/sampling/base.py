@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.privacy.accountants.base import MAX_STEPS, Curve
+from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Release
@@ -53,15 +53,15 @@ class Sampler(ABC):
         epoch is round(1/q) steps. Errors: ValueError.
         """
         check.delta(delta=delta)
-        horizons = _checked(q, sigma, steps)
+        Release(q, sigma)  # the same limits as everywhere
+        horizons = checked_steps(steps, MAX_STEPS)
         return self._answered(q, sigma, horizons, np.full(horizons.shape, delta))
 
     def profile(self, q: float, sigma: float, steps: int, deltas: ArrayLike) -> Curve:
         """The same after all steps, at each of `deltas` (n,)."""
-        values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
-        for value in np.unique(values):
-            check.delta(delta=float(value))
-        return self._answered(q, sigma, _checked(q, sigma, np.full(values.shape, steps)), values)
+        values = checked_deltas(deltas)
+        Release(q, sigma)
+        return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         """The curve: 0 where delta alone covers all that is told, and a sentence in the place of a count of minutes."""
@@ -92,7 +92,6 @@ class Sampler(ABC):
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """What others count for such batches; none by default."""
-        del q, sigma, steps, delta
         return ()
 
     @abstractmethod
@@ -141,19 +140,6 @@ def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
 def nothing_promised(steps: IntArray, delta: FloatArray, note: str) -> Curve:
     """No upper bound but where nothing is released, and no lower one."""
     return Curve(steps, delta, np.where(steps > 0, inf, 0.0), np.zeros(steps.shape), Kind.CERTIFIED, note)
-
-
-def _checked(q: float, sigma: float, steps: ArrayLike) -> IntArray:
-    Release(q, sigma)  # the same limits as everywhere
-    given = np.atleast_1d(np.asarray(steps))
-    if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
-        raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
-    horizons = given.astype(np.int64)
-    check.whole(0, MAX_STEPS, steps=int(horizons.min()))
-    check.whole(0, MAX_STEPS, steps=int(horizons.max()))
-    if np.any(np.diff(horizons) < 0):
-        raise ValueError(f"Expected steps={steps!r} not to decrease.")
-    return horizons
 
 
 def epochs_meant(q: float, steps: int) -> float:

@@ -9,6 +9,7 @@ lower bound.
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
 
+from contextlib import suppress
 from typing import ClassVar, final
 
 import numpy as np
@@ -152,20 +153,13 @@ class Shuffle(Sampler):
         _, upper = order_bounds(sigma, begun, delta)
         lower, rows = np.zeros(steps.shape), np.flatnonzero(whole > 0)
         if rows.size:
-            epochs, known = whole[rows], delta[rows]
-            first = one_epoch(steps_of_epoch(q), sigma, known)
+            epochs, known, length = whole[rows], delta[rows], steps_of_epoch(q)
+            lower[rows] = one_epoch(length, sigma, known)
             _, ceiling = order_bounds(sigma, epochs, known)
-            lower[rows] = np.maximum(first, _composed(steps_of_epoch(q), sigma, epochs, known, ceiling))
+            with suppress(RuntimeError):  # too little noise for the laws of many epochs: one alone is counted
+                lower[rows] = np.maximum(lower[rows], many_epochs(length, sigma, epochs, known, ceiling))
         lower = never_falling(lower, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)
-
-
-def _composed(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
-    """The lower bound of many epochs; 0 where noise is too little for their laws, and one epoch alone is counted."""
-    try:
-        return many_epochs(steps, sigma, epochs, delta, ceiling)
-    except RuntimeError:
-        return np.zeros(epochs.shape)
 
 
 @final

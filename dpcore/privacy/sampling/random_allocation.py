@@ -25,12 +25,10 @@ from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_loss
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of
 from dpcore.privacy.certified.step_law import (
-    Gaps,
     LossLaw,
     StepLaws,
-    dominated,
     dominating,
-    needed,
+    lowered_beyond_core,
     on_all_points,
     widening,
 )
@@ -217,17 +215,7 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
     nodes = _nodes(sigma, grid, tail)
     halved = first + grid * _halved(nodes)[2:]
     cells = cells_between(sigma, np.concatenate([[cut, 0.5 * (cut + halved[0])], halved]))
-    cells.w[0] = first
-    mass, error = dominating(cells), cells.chord_error()
-    error[0] = (
-        mass[0] * cells.width[0]
-    )  # the curve touches the first node, so its slope there must not exceed the truth
-    lowering = needed(error)
-    lowering[0] = 0.0
-    above = beyond(sigma, float(cells.w[-1]))
-    mass[0] += core
-    mass[-1] += above.mass
-    lower = dominated(cells.w, mass, lowering, Gaps(0.0, 0.0, above.excess))
+    lower = lowered_beyond_core(cells, first, core, beyond(sigma, float(cells.w[-1])))
     lower[0] += max(1 - float(lower.sum()), 0.0)
     return Ratio(first, grid, on_all_points(lower, nodes))
 

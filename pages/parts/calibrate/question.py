@@ -144,7 +144,7 @@ def judged(asked: Asked, by: str) -> Verdict | None:
 def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
     """What a mechanism spends of a target by one accountant; infinite, with a note, where it has no answer."""
     try:
-        return target.reading(ACCOUNTANTS[by], mechanism)
+        return target.spent_by(ACCOUNTANTS[by], mechanism)
     except RuntimeError as error:
         return Reading(math.inf, None, ACCOUNTANTS[by].kind, str(error))
 

@@ -7,7 +7,7 @@ from html import escape
 from urllib.parse import quote
 
 from dpcore.figures.style import RUNS
-from dpcore.privacy.report.attack_risk import EVEN, Risks
+from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.statement import odds
 from pages.parts.explain.not_promised import NOT_PROMISED
 from pages.parts.explain.terms import explained, term
@@ -17,7 +17,7 @@ COLUMNS = 20
 PITCH = 10  # units of the drawing between two people
 HEAD, BODY = 3, 5  # widths of strokes
 SAFE = " '/=:"  # in an address within double quotes
-BEFORE = int(EVEN * PEOPLE)
+BEFORE = int(EVEN_PRIOR * PEOPLE)
 
 
 def of_hundred(found: Risks) -> int:
