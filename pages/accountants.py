@@ -7,20 +7,24 @@ from dpcore.figures.alt_texts import profile_alt
 from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.statement import delta_warning
-from pages.parts.controls.choice import accountant_pills, choice_of
-from pages.parts.controls.number import show
-from pages.parts.controls.sampler import counting_mistakes
-from pages.parts.explain.first_visit import on_screen
-from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs
-from pages.parts.explain.odds import alternative
+from dpcore.training.slider_stops import show
+from pages.parts.controls.setting_form import counting_mistakes
+from pages.parts.controls.widgets import accountant_pills, choice_of
+from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
+from pages.parts.explain.odds import alternative, on_screen
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
-from pages.parts.lab.pin_and_reset import pin_and_reset
 from pages.parts.lab.train_button import start_button
-from pages.parts.results import cache, chart_texts
-from pages.parts.results.export_origin import address, origin_of
-from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results import cache
+from pages.parts.results.exports import address, chart, origin_of
+from pages.parts.results.pinned_setting import (
+    difference,
+    ghost_over_delta,
+    ghost_over_epochs,
+    pin_controls,
+    pinned_setting,
+)
 from pages.parts.results.sampled import (
     POISSON_PICTURE,
     answers,
@@ -30,13 +34,12 @@ from pages.parts.results.sampled import (
     say_sampled,
     takes_long,
 )
-from pages.parts.results.setting_chart import chart
-from pages.parts.results.verdict_table import epsilon_sentence
+from pages.parts.results.tables import epsilon_sentence
 from pages.parts.shell.layout import page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
-from pages.parts.train.form import last_good, settings_form
 from pages.parts.train.run_store import run_store
+from pages.parts.train.settings_form import last_good, settings_form
 
 left, right = page_columns("What does privacy cost, and what does it buy?")
 
@@ -53,8 +56,11 @@ with right:
 store, past, device = run_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
-    form, place = settings_form(device, samplers=True)
-    pinned = pin_and_reset(form)
+    form, place = settings_form(device, lab=True)
+    keep = st.container(horizontal=True, gap="small", key="keep")
+    with keep:
+        pinned = pin_controls(form.pinnable) if form.pinnable else pinned_setting()
+    keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
 if mechanism:
@@ -74,7 +80,7 @@ with sentences:
 otherwise = bool(mechanism) and answers(form.sampler, mechanism)
 if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
     first_chart(form, names, early, log=log)
-    certain.caption(chart_texts.COMING)
+    certain.caption(cache.COMING)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 if mechanism:
     with drawn:

@@ -15,7 +15,8 @@ from pages.parts.audit.audit_results import expected_seconds
 from pages.parts.audit.audited_run import take_settings_of
 from pages.parts.audit.request_form import Asked
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import say_once, verbatim
+from pages.parts.controls.faults import say_once
+from pages.parts.controls.fields import verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
 

@@ -9,12 +9,15 @@ import streamlit as st
 from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
 from dpcore.claims.printed import printed_epsilon, value_of
 from dpcore.claims.reading import Read, read_claim
+from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.choice import choice_by_title, choice_of
-from pages.parts.controls.url_state import keep, put, recall
+from pages.parts.controls.url_state import keep, page_text, put, settle
+from pages.parts.controls.widgets import choice_by_title, choice_of
+from pages.parts.explain.terms import linked
 
 WAYS = ("numbers", "text or JSON")
 WAY, TEXT = "claim_by", "claim_text"
@@ -80,7 +83,7 @@ def fill_in(claim: Claim) -> None:
 
 
 def _pasted() -> str:
-    recall(TEXT, "")
+    st.session_state[TEXT] = page_text(TEXT, "")
     text = st.text_area("Paste it here", key=TEXT, height=220, placeholder=PLACEHOLDER, help=OUTSIDE,
                         persist_state="session")  # fmt: skip
     keep(TEXT, text)
@@ -100,7 +103,7 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
 
 
 def _field(name: str, key: str) -> str:
-    recall(key, "")
+    settle(key, page_text(key, ""), "")
     text = st.text_input(LABELS[name], "", key=key, max_chars=LONGEST_FIELD, help=help_on(HELP[name]),
                          bind="query-params", persist_state="session")  # fmt: skip
     keep(key, text)
@@ -143,3 +146,22 @@ def _key(name: str) -> str:
 def _key_beside(name: str) -> str:
     """Of a field beside a text: what was typed without one is not about it."""
     return f"beside_{name}"
+
+
+HEAD = "Printed claims, a click away"
+
+
+def show_examples() -> None:
+    """Draw a button for each example, and what they come from."""
+    st.html(f"<h2 class=part>{HEAD}</h2>")
+    row = st.container(horizontal=True, gap="small")
+    for each in EXAMPLES:
+        source = glossary.linked(_where(each))
+        row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=source)
+    with st.expander("Where they stand"):
+        items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
+        st.html(f"<ul class=remarks>{items}</ul>")
+
+
+def _where(example: WorkedExample) -> str:
+    return f"{example.source}, {example.place}. {example.note}".strip()

@@ -14,13 +14,13 @@ from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
 from pages.parts.components.setting_links import clicked_link
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import OTHER, data_of
-from pages.parts.controls.number import show
 from pages.parts.shell import menu
-from pages.parts.shell.present import NAME, presenting
+from pages.parts.shell.present import MODE, ON, presenting
 from pages.parts.train.form import clip_norm_of, learning_rate_of
 from pages.parts.train.method import plain_method
 
@@ -92,12 +92,12 @@ def open_link() -> None:
     ours = address.path and not address.netloc
     if ours and name in [page.address for page in menu.PAGES if page.has_controls]:
         fields = dict(parse_qsl(address.query, keep_blank_values=True))
-        fields.pop(NAME, None)
+        fields.pop(MODE.name, None)
         load(fields, menu.page_at(name).file)
 
 
 def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
-    asked = dict(query) | ({NAME: "1"} if presenting() else {})
+    asked = dict(query) | ({MODE.name: ON} if presenting() else {})
     address = f"{page.address or './'}?{urlencode(asked)}"
     told = escape(f"{page.title}: open {what}")
     return f'<a href="{escape(address)}" target="_self" data-opens aria-label="{told}">{escape(page.title)}</a>'

@@ -12,7 +12,8 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
+from pages.parts.controls.faults import UNDER_WAY, say_once
+from pages.parts.controls.fields import verbatim
 from pages.parts.controls.url_state import restoring
 from pages.parts.people.visitor import current_user, may_change
 from pages.parts.perturbation.request_form import Asked

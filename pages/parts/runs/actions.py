@@ -12,7 +12,7 @@ from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from pages.parts.calibrate.question import load
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.fields import verbatim
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.people.visitor import may_change
 from pages.parts.runs.choosing import Chosen

@@ -5,14 +5,14 @@ import streamlit as st
 from dpcore.figures.style import NORMAL, PRESENT, Size
 from pages.parts.components.present_button import present_button
 from pages.parts.controls.callbacks import whole
-from pages.parts.controls.url_state import restoring
+from pages.parts.controls.url_state import Remembered
 
-NAME = "present"  # in the session, and in the address
+MODE, ON = Remembered("present"), "1"
 
 
 def presenting() -> bool:
     """Whether the mode is on."""
-    return bool(st.session_state.get(NAME))
+    return st.session_state.get(MODE.name) == ON
 
 
 def chart_size() -> Size:
@@ -22,16 +22,11 @@ def chart_size() -> Size:
 
 def present_control() -> None:
     """Draw the button, in the row of the menu, and keep the mode in the address."""
-    if NAME not in st.session_state or restoring():
-        st.session_state[NAME] = st.query_params.get(NAME) == "1"
-    if not presenting():
-        st.query_params.pop(NAME, None)
-    elif st.query_params.get(NAME) != "1":
-        st.query_params[NAME] = "1"
+    MODE.set(ON if MODE.value == ON else "")
     with st.container(key="present_place"):
         present_button(presenting(), key="present_button", pressed=_turn)
 
 
 @whole
 def _turn() -> None:
-    st.session_state[NAME] = not presenting()
+    MODE.set("" if presenting() else ON)
