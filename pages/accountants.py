@@ -6,7 +6,7 @@ from dpcore.figures import profile_figure
 from dpcore.figures.alt_texts import profile_alt
 from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.statement import delta_warning
 from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
 from pages.parts.perturbation import comparison
 from pages.parts.perturbation.before_and_after import before_and_after

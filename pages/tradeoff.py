@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in

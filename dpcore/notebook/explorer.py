@@ -14,8 +14,7 @@ from dpcore.notebook.controls import control_of, place
 from dpcore.notebook.redrawing import redraw
 from dpcore.notebook.spending import curves_of, spent_figure, statement_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import nearest, plain, raised
+from dpcore.privacy.report.numbers import marked, nearest, plain, raised
 from dpcore.privacy.report.statement import Statement
 from dpcore.privacy.report.verdict import verdict
 from dpcore.training.config import RunConfig

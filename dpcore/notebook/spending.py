@@ -9,7 +9,6 @@ from dpcore import check
 from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.statement import Statement, statement
 from dpcore.training.config import RunConfig
@@ -51,6 +50,6 @@ def statement_of(config: RunConfig) -> Statement:
     mechanism = plan(config).mechanism
     if mechanism is None:
         raise ValueError(f"Expected a run with an epsilon. {plan(config).unaccounted}")
-    curve = epsilon_at_end(CERTIFIED, mechanism, config.delta)
+    curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta)
     found = risks_of(tradeoff_bounds(mechanism), config.delta)
     return statement(mechanism, curve, ACCOUNTANTS[CERTIFIED], found, config.examples, config.seed)

@@ -19,8 +19,7 @@ from dpcore.notebook.controls import control_of
 from dpcore.notebook.redrawing import lines_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.report.numbers import marked, percent
 from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped

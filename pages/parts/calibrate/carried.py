@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.calibration.solve import Answer
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import rounded, spoken
+from dpcore.privacy.report.numbers import rounded, spoken
 from pages.parts.calibrate.question import Asked, answer, load, loaded, spent
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import Data, choose, nearest_here

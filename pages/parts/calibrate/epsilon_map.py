@@ -19,8 +19,7 @@ from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import MOST_STEPS
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
-from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised
+from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question

@@ -13,8 +13,7 @@ from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.kinds import WORDS, spoken
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised
+from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, spoken
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
@@ -146,7 +145,7 @@ def judged(asked: Asked, by: str) -> Verdict | None:
 def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
     """What a mechanism spends of a target by one accountant; infinite, with a note, where it has no answer."""
     try:
-        return target.reading(ACCOUNTANTS[by], mechanism)
+        return target.spent_by(ACCOUNTANTS[by], mechanism)
     except RuntimeError as error:
         return Reading(math.inf, None, ACCOUNTANTS[by].kind, str(error))
 

@@ -7,8 +7,8 @@ import streamlit as st
 from dpcore.figures import schedule_figure
 from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.drawn_otherwise import counting_notes
 from dpcore.privacy.report.glossary import linked
+from dpcore.privacy.report.statement import counting_notes
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls

@@ -19,8 +19,7 @@ from dpcore.figures.style import Size
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.report.numbers import marked, percent
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store

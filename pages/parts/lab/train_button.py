@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.runs.expected import duration
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store

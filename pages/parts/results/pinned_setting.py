@@ -19,8 +19,7 @@ from dpcore.figures import Line, charted, epochs_at
 from dpcore.figures.ghost_curve import SHORT, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
+from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.fields import Quantity, epochs_text, read, verbatim

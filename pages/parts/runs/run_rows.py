@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent, value_text
+from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING

@@ -7,9 +7,8 @@ import streamlit as st
 
 from dpcore.figures.runs_sweep import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.cautions import seed_warning
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import plain, value_text
+from dpcore.privacy.report.numbers import marked, plain, value_text
+from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.deleted import Deleted
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted

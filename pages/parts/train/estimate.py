@@ -11,9 +11,8 @@ from dpcore.figures.alt_texts import curves_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.cautions import delta_warning, seed_warning
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.report.numbers import marked, nearest
+from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

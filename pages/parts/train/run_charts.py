@@ -10,8 +10,8 @@ from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, trac
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.statement import NOT_COVERED
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled

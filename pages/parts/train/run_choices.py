@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, percent
+from dpcore.privacy.report.numbers import epochs_of, marked, percent
 from dpcore.runs.in_words import when, with_origin
 from dpcore.runs.record import Run
 from dpcore.training.described import described
