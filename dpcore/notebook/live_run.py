@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 from dpcore.figures import Track, accuracy_figure, charted, epochs_at
 from dpcore.figures.lab import LabRun, lab_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
-from dpcore.notebook.redrawing import redraw
-from dpcore.notebook.spending import curves_of, statement_of
+from dpcore.notebook.explorer import curves_of, redraw, statement_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised, rounded, spoken
 from dpcore.privacy.report.statement import Statement

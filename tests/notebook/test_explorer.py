@@ -15,8 +15,7 @@ import pytest
 import dpcore
 from dpcore import figures
 from dpcore.notebook import LiveRun, explore, live
-from dpcore.notebook.controls import control_of
-from dpcore.notebook.redrawing import lines_of, redraw
+from dpcore.notebook.explorer import control_of, lines_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, percent
