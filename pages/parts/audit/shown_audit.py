@@ -17,7 +17,7 @@ from pages.parts.audit.request_form import Asked
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_once, verbatim
 from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
+from pages.parts.visitors import current_user, may_change
 
 PARAMETER = "run"
 SHOWN = "audit_shown"  # the id, empty for none

@@ -14,9 +14,9 @@ from dpcore.training.perturbation.request import Request
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import expected_seconds
+from pages.parts.visitors import current_user, may_change
 
 PARAMETER = "comparison"
 SHOWN = "comparison_shown"  # the id, empty for none

@@ -14,10 +14,10 @@ from pages.parts.calibrate.question import load
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.people.visitor import may_change
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu
 from pages.parts.train import run_picker
+from pages.parts.visitors import may_change
 
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told

@@ -17,9 +17,9 @@ from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import REASON, verbatim
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.choosing import Chosen, tick_only
 from pages.parts.train.run_picker import PROBLEM
+from pages.parts.visitors import current_user
 
 MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
 GIVEN = "import_file"

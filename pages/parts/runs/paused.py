@@ -10,8 +10,8 @@ from dpcore.runs.access import NOT_TEACHER, may_rule
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.controls.callbacks import whole
-from pages.parts.people.visitor import current_user
 from pages.parts.train.run_picker import PROBLEM
+from pages.parts.visitors import current_user
 
 
 def paused_line(store: Store) -> None:

@@ -15,11 +15,11 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY
 from pages.parts.controls.url_state import put
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.run_rows import name_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.train.run_picker import PROBLEM, note_started, under_way
+from pages.parts.visitors import current_user
 
 USUAL = "the usual settings"
 NONE = "none"

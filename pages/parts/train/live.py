@@ -19,7 +19,6 @@ from dpcore.training.events import Preparing
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.faults import REASON, verbatim
-from pages.parts.people.visitor import may_change
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
@@ -31,6 +30,7 @@ from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import cancel, go_on, outdated
 from pages.parts.train.seed_summary import seed_summaries
+from pages.parts.visitors import may_change
 
 EVERY = 0.5  # seconds between two looks while a run is active and the browser does not follow it
 RESUME = (

@@ -19,11 +19,11 @@ from dpcore.training.described import described
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
 from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
 from pages.parts.runs.coming import EVERY
 from pages.parts.runs.costs import Spending, learn, spending_of
 from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import numbered
+from pages.parts.visitors import current_user, may_change
 
 MOST = 6
 RECENT = 50  # runs to choose from

@@ -14,10 +14,10 @@ from dpcore.runs.export.imported import read_run, take_in
 from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.people.middleware import Visitors
 from pages.parts.serving import board, routes
 from pages.parts.serving.routes import ROUTES
 from pages.parts.shell.menu import PAGES
+from pages.parts.visitors import Visitors
 from tests.pages import train_page
 from tests.pages.people.asking import asked
 from tests.pages.people.conftest import Class
@@ -159,7 +159,7 @@ def above(file: str) -> None:
     """A page of a classroom."""
     import runpy
 
-    from pages.parts.people.classroom import classroom
+    from pages.parts.classroom import classroom
 
     classroom()
     runpy.run_path(file)

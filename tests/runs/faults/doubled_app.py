@@ -7,8 +7,8 @@ import streamlit as st
 from dpcore.runs import pool
 from dpcore.runs.record import state_directory
 from dpcore.runs.store import Store
-from pages.parts.people.middleware import middleware
 from pages.parts.serving.routes import routes
+from pages.parts.visitors import middleware
 from tests.runs.faults.killing import ROOT
 
 pool.SPARE = 0.1
