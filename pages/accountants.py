@@ -18,6 +18,7 @@ from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
 from pages.parts.lab.pin_and_reset import pin_and_reset
 from pages.parts.lab.train_button import start_button
+from pages.parts.layout import page_columns
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.export_origin import address, origin_of
 from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
@@ -32,7 +33,6 @@ from pages.parts.results.sampled import (
 )
 from pages.parts.results.setting_chart import chart
 from pages.parts.results.verdict_table import epsilon_sentence
-from pages.parts.shell.layout import page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.form import last_good, settings_form

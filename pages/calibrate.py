@@ -7,11 +7,11 @@ from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.calibrate.otherwise import show_sampled
 from pages.parts.controls.mechanism import setting_in
 from pages.parts.controls.sampler import counting_mistakes, sampler_choice
+from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.export_origin import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.statement_card import card
-from pages.parts.shell.layout import page_columns
 
 left, right = page_columns("Which noise fits my budget?")
 question.move_on()

@@ -15,6 +15,7 @@ from pages.parts.controls.moved_fields import values_shown
 from pages.parts.controls.number import Quantity, number
 from pages.parts.controls.sampler import counting_mistakes, sampler_choice
 from pages.parts.explain.first_visit import on_screen, visitor_line
+from pages.parts.layout import page_columns
 from pages.parts.results import cache, chart_texts
 from pages.parts.results.attack_curves import all_curves, growing_curves
 from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
@@ -24,8 +25,7 @@ from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.setting_chart import chart
 from pages.parts.results.statement_card import card
-from pages.parts.shell.layout import SMALL, page_columns
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS, say_how_it_is_drawn
 from pages.parts.tradeoff.picture import KEYS, Look, compared, first_picture, picture, previewed
 

@@ -19,8 +19,8 @@ from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
 from dpcore.training.described import described
 from pages.parts.components.board import watch_board
-from pages.parts.controls.callbacks import whole
 from pages.parts.serving.board import PROJECTED, on_board
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.live import progress_of
 from pages.parts.train.run_charts import accuracy_chart
 from pages.parts.train.run_history import watched_runs
@@ -69,7 +69,7 @@ def classroom() -> None:
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
     """The action as a callback, done to its end; who is no teacher at that moment gets a sentence instead."""
 
-    @whole
+    @uninterrupted
     @wraps(action)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         if not may_rule(current_user()):
@@ -102,7 +102,7 @@ def _panel(store: Store, user: User, board: dict[str, str]) -> None:
         st.form_submit_button("Sign in as the teacher", on_click=_sign_in)
 
 
-@whole
+@uninterrupted
 def _sign_in() -> None:
     """Take the key that was typed. As a callback."""
     given, user = str(st.session_state.get(GIVEN) or "").strip(), current_user()
@@ -118,7 +118,7 @@ def _sign_in() -> None:
             _say(NO_KEY)
 
 
-@whole
+@uninterrupted
 def _sign_out() -> None:
     """Be a visitor as others again. As a callback."""
     _say("")

@@ -13,8 +13,7 @@ from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 SHOWN_LEAST = 1e-3  # a lower bound below it says nothing, and would stretch the line
 LEGEND = (

@@ -25,7 +25,6 @@ from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.moved_fields import Values, moved_setting, values_shown
 from pages.parts.controls.number import show
@@ -34,6 +33,7 @@ from pages.parts.results.downloads import Columns, csv_button, numbers_table
 from pages.parts.results.export_origin import Origin, address, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.present import chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -224,7 +224,7 @@ def joined(parts: list[Grid]) -> Grid:
     )
 
 
-@whole
+@uninterrupted
 def clicked() -> None:
     """Load the cell that was clicked into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)

@@ -14,7 +14,8 @@ from pages.parts.controls.choice import choice_by_title
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.number import number, read, show
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import keep, restoring
+from pages.parts.controls.url_state import keep
+from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
 TITLE_OF_OTHER = "other n"

@@ -18,13 +18,12 @@ from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.controls import presets
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import choice, choice_by_title, choice_of
 from pages.parts.controls.faults import or_said
 from pages.parts.controls.number import Quantity, epochs_text, number, read, show
 from pages.parts.controls.run_setting import quantity_of
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
 
@@ -168,7 +167,7 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
         raise ValueError(on_schedule(str(error))) from None
 
 
-@whole
+@uninterrupted
 def _apply_preset() -> None:
     presets.apply(st.session_state["preset"])
 

@@ -13,9 +13,9 @@ from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.slider import LONGEST, moved_to, slider
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import place_of, verbatim
 from pages.parts.controls.url_state import keep, recall
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 FIELD = 106  # pixels of the exact field
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
@@ -114,7 +114,7 @@ def _slider(quantity: Quantity, text: str) -> None:
     slider(quantity.label, [show(stop) for stop in stops], show(value), ends, field=quantity.key, key=key, moved=moved)
 
 
-@whole
+@uninterrupted
 def _follow(key: str, slider_key: str) -> None:
     """Give the field what the slider was moved to.
 

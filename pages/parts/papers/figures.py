@@ -21,8 +21,7 @@ from pages.parts.papers.choices import names_of
 from pages.parts.papers.ladders import details_table, ladder_lines, ladder_table
 from pages.parts.papers.sweeps import ACCURACY, recorded_lines, sweep_table
 from pages.parts.results.downloads import Columns, csv_button
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 Figure = Drawing | Map | Sweep | Ladder
 

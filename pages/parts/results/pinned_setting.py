@@ -22,12 +22,12 @@ from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, scheduled
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import verbatim
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
 from pages.parts.controls.number import Quantity, epochs_text, read
-from pages.parts.controls.url_state import restoring, write_ids
+from pages.parts.controls.url_state import write_ids
 from pages.parts.results import cache
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 
 PARAMETER = "pin"
 PINNED = "pinned_setting"  # its text in the session; empty where nothing is pinned
@@ -144,6 +144,6 @@ def _marked(epsilon: float) -> str:
     return marked(epsilon, Kind.CERTIFIED)
 
 
-@whole
+@uninterrupted
 def _pin(text: str) -> None:
     st.session_state[PINNED] = text

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from pages.parts.components.live_chart import Preview, live_chart
 from pages.parts.results.export_origin import Origin
-from pages.parts.shell.layout import SMALL
+from pages.parts.shell.present import SMALL
 
 
 def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, preview: Preview = None) -> None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.runs.run_table import ORDERS
-from pages.parts.controls.url_state import restoring
+from pages.parts.shell.streamlit_internals import restoring
 
 SORT, FIRST = "sort", "first"  # in the address; -name is downwards
 DEFAULT = "-started"

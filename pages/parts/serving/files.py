@@ -3,7 +3,8 @@
     GET /files/<stamp>/<name>
 
 The names are a fixed list and nothing of a request becomes a path. The stamp changes with what is served, so browsers
-and caches may keep an answer forever; another stamp than the present one is unknown.
+and caches may keep an answer forever; another stamp than the present one is unknown. This file imports no
+other of ours: every page asks it whether the routes are there at all.
 """
 
 import asyncio
@@ -26,6 +27,12 @@ MODULES = (
 )  # fmt: skip
 COMPONENTS = Path(__file__).parents[1] / "components"
 FOREVER = "public, max-age=31536000, immutable"
+serving = False  # `routes` of routes.py says that it is so
+
+
+def served() -> bool:
+    """Whether this process answers the routes: not where a page's file is run alone, nor without a server."""
+    return serving
 
 
 @cache

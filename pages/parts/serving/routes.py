@@ -24,8 +24,8 @@ from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
+from pages.parts.serving import files
 from pages.parts.serving.board import BOARD
-from pages.parts.serving.files import FILES
 from pages.parts.serving.previews import PREVIEWS
 
 MOST_RUNS = 32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
@@ -106,16 +106,10 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
         _readers.discard(reader)
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events), FILES, PREVIEWS, BOARD]
-_serving: list[bool] = []
+ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS, BOARD]
 
 
 def routes() -> list[Route]:
     """The routes, for the server of this process, which from now on answers them."""
-    _serving[:] = [True]
+    files.serving = True
     return ROUTES
-
-
-def served() -> bool:
-    """Whether this process answers the routes: not where a page's file is run alone, nor without a server."""
-    return bool(_serving)

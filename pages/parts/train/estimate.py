@@ -25,8 +25,7 @@ from pages.parts.controls.choice import titled
 from pages.parts.controls.number import show
 from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form, moved_form
 from pages.parts.train.gpu_figures import gpu_sentence
 from pages.parts.train.run_store import expected_seconds

@@ -29,8 +29,7 @@ from pages.parts.controls.number import Quantity, epochs_text, number, show
 from pages.parts.controls.run_setting import quantity_of
 from pages.parts.controls.sampler import sampler_choice
 from pages.parts.controls.url_state import keep, recall
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.inputs import activation_of, features_control, views_control
 from pages.parts.train.method import batch_controls, method_controls, schedule_controls
 from pages.parts.train.rate_hint import rate_hint
