@@ -19,7 +19,7 @@ from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
 from dpcore.training.described import described
 from pages.parts.components.board import watch_board
-from pages.parts.serving.board import PROJECTED, on_board
+from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.live import progress_of
 from pages.parts.train.run_charts import accuracy_chart
@@ -54,7 +54,7 @@ def classroom() -> None:
     except StoreError:  # the page says what is wrong with it
         return
     user = current_user()
-    watch_board(board)
+    watch_board(board, BOARD_ADDRESS)
     with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
         title = "Classroom (teacher)" if user.teacher else "Classroom"
         with st.popover(title, icon=":material/groups:", type="tertiary"):

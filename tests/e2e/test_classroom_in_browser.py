@@ -11,7 +11,7 @@ from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import teacher_key
 from pages.parts.classroom import TITLE
 from pages.parts.runs.actions import NOT_YOURS
-from pages.parts.serving.board import PROJECTED
+from pages.parts.serving.routes import PROJECTED
 from tests.e2e.looks import barriers, complete, in_theme, opened
 from tests.e2e.server import Server, serving
 from tests.pages.train_page import CONFIG, recorded

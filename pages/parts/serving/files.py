@@ -1,4 +1,4 @@
-"""What browsers load beside the pages: plotly.min.js from the installed package, and the modules of the components.
+"""Files that browsers load beside the pages: the installed package's plotly.min.js, and the modules of the components.
 
     GET /files/<stamp>/<name>
 
@@ -50,7 +50,7 @@ def packed(name: str) -> bytes:
 
 @cache
 def stamp_of(name: str) -> str:
-    """What changes in a file's address with what it says; the modules, which load each other, have one in common."""
+    """The part of a file's address that changes with its content, one for all modules, which load each other."""
     if name == PLOTLY:
         return f"plotly-{version('plotly')}"
     return hashlib.sha256(b"".join(map(content, MODULES))).hexdigest()[:16]

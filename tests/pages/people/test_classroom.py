@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 from dpcore.runs.access import NOBODY, NOT_TEACHER
 from dpcore.runs.limits import limits_of
 from dpcore.runs.record import Status
-from dpcore.runs.store import Store
+from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import TEACHER, teacher_key
 from pages.parts import classroom
-from pages.parts.serving.board import PAUSED, PROJECTED
+from pages.parts.serving.routes import PROJECTED
 from tests.pages.people.conftest import Class, Visitor
 from tests.pages.train_page import CONFIG, progress, recorded
 
