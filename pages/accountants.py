@@ -7,9 +7,9 @@ from dpcore.figures.alt_texts import profile_alt
 from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
-from pages.parts.controls.choice import accountant_pills, choice_of
-from pages.parts.controls.number import show
-from pages.parts.controls.sampler import counting_mistakes
+from dpcore.training.slider_stops import show
+from pages.parts.controls.setting_form import counting_mistakes
+from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.first_visit import on_screen
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs
 from pages.parts.explain.odds import alternative
@@ -35,8 +35,8 @@ from pages.parts.results.setting_chart import chart
 from pages.parts.results.verdict_table import epsilon_sentence
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
-from pages.parts.train.form import last_good, settings_form
 from pages.parts.train.run_store import run_store
+from pages.parts.train.settings_form import last_good, settings_form
 
 left, right = page_columns("What does privacy cost, and what does it buy?")
 
@@ -53,7 +53,7 @@ with right:
 store, past, device = run_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
-    form, place = settings_form(device, samplers=True)
+    form, place = settings_form(device, lab=True)
     pinned = pin_and_reset(form)
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta

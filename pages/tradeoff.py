@@ -9,11 +9,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls import presets
-from pages.parts.controls.choice import accountant_choice, accountant_pills, choice_of
-from pages.parts.controls.mechanism import setting_in
-from pages.parts.controls.moved_fields import values_shown
-from pages.parts.controls.number import Quantity, number
-from pages.parts.controls.sampler import counting_mistakes, sampler_choice
+from pages.parts.controls.fields import Quantity
+from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
+from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.explain.first_visit import on_screen, visitor_line
 from pages.parts.layout import page_columns
 from pages.parts.results import cache, chart_texts
@@ -87,7 +85,7 @@ with right:
 
     drawn = picture(look, mechanism, delta)
     if drawn:
-        preview = partial(previewed, look, setting, values_shown(setting))
+        preview = partial(previewed, look, setting)
         with place:
             chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview)
     else:

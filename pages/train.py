@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.parts.controls.choice import accountant_choice, choice_of
+from pages.parts.controls.widgets import accountant_choice, choice_of
 from pages.parts.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.estimate import estimate, expected
-from pages.parts.train.form import NO_NOISE, last_good, settings_form
 from pages.parts.train.live import watch
 from pages.parts.train.run_store import run_store
+from pages.parts.train.settings_form import last_good, settings_form
 from pages.parts.train.start_buttons import start_buttons
 
 left, right = page_columns("Train a private model and watch it")
@@ -17,7 +17,7 @@ store, past, device = run_store(right)
 if store is None:
     st.stop()
 with left:
-    form, place = settings_form(device, NO_NOISE)
+    form, place = settings_form(device, lab=False)
 with right:
     form = last_good(form, st)
 with left, place:

@@ -1,9 +1,11 @@
-"""Oracles: definitions integrated with mpmath, and formulas as papers print them. Nothing here is from the package."""
+"""Oracles: integrals, formulas as papers print them, and a reference library. Nothing here is from the package."""
 
+import functools
 import math
 
 import mpmath
 import numpy as np
+from dp_accounting.pld import privacy_loss_distribution as pld
 
 
 def log_moment(q: float, sigma: float, order: float) -> float:
@@ -81,3 +83,13 @@ def published_strong(q: float, sigma: float, steps: int, delta: float, *, linear
     each = q * whole if linear else math.log1p(q * math.expm1(whole))
     drift = each if linear else math.expm1(each)
     return each * math.sqrt(2 * steps * math.log(2 / delta)) + steps * each * drift
+
+
+def exact_epsilon(*parts: tuple[float, float, int], delta: float = 1e-5, mesh: float = 2e-4) -> float:
+    """Epsilon of releases (q, sigma, count) one after another, by dp-accounting."""
+    laws = [
+        pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=mesh, use_connect_dots=True)
+        .self_compose(count)
+        for q, sigma, count in parts
+    ]  # fmt: skip
+    return float(functools.reduce(lambda one, other: one.compose(other), laws).get_epsilon_for_delta(delta))

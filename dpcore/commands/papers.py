@@ -12,8 +12,8 @@ from dpcore.papers import PAPERS, Comparison, Outcome, Paper, comparisons
 
 COLUMNS = {  # of the text: the head, its width, and whether it holds numbers
     "place": (22, False),
-    "quantity": (44, False),
-    "theirs": (10, True),
+    "quantity": (43, False),
+    "theirs": (11, True),
     "ours": (14, True),
     "at least": (9, True),
     "verdict": (10, False),

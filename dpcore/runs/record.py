@@ -64,7 +64,6 @@ class Run:
     note: str = ""
     sweep: str | None = None  # what the runs of one sweep have in common
     parent: str | None = None  # the run that it goes on with
-    attempts: int = 0  # how often its worker was gone since it last saved a checkpoint
     origin: dict[str, str] | None = None  # where it was trained; None before it has begun, and in older runs
 
     @cached_property

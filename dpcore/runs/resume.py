@@ -73,10 +73,11 @@ def ended_early(run: Run) -> bool:
     return not run.active and run.status is not Status.FINISHED and not run.imported
 
 
-def resume(store: Store, run: str, worker: str | None = None) -> str:
-    """A new run that goes on where the run was last saved, with its events until then; the new id.
+@contextmanager
+def rest_of(store: Store, run: str) -> Iterator[Rest]:
+    """A new run that goes on where the run was last saved, with its events until then, to be submitted inside.
 
-    It is of `worker`, or queued where none is named. Where nothing was saved it begins anew, with the same seed.
+    Where that fails, nothing is left behind. Where nothing was saved it begins anew, with the same seed.
     **Guarantees:** on the same device, with as many threads, the same torch and this version of the program, its
     batches, noise and weights are those that the run would have had, so that both together cost what one of them
     costs. Elsewhere a checkpoint is refused. A run that begins anew may draw other noise: what the run before has
@@ -86,14 +87,6 @@ def resume(store: Store, run: str, worker: str | None = None) -> str:
     job of another kind, a checkpoint that cannot be read, or a run that would have to begin anew and has an epsilon to
     stop at.
     """
-    with rest_of(store, run) as rest:
-        rest.submit(store, worker)
-    return rest.id
-
-
-@contextmanager
-def rest_of(store: Store, run: str) -> Iterator[Rest]:
-    """What is left of a run, to be submitted inside; where that fails, nothing is left behind. Errors: as `resume`."""
     before, new = store.run(run), store.new_id()
     if before.kind != TRAINING.name:
         raise ValueError(f"Expected run={run!r} to be a training run, but it is of the kind {before.kind}.")

@@ -13,7 +13,7 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 
-HIDDEN = ("number", "body", "secret", "cost", "handed")  # columns that are not of a `Run`
+HIDDEN = ("number", "body", "secret", "cost", "handed", "attempts")  # columns that are not of a `Run`
 
 
 class Database(Protocol):

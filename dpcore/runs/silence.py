@@ -7,7 +7,6 @@ from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 
 STALE = 15.0  # seconds without a sign of life that make a worker lost
-HELD = 0.2  # seconds of waiting for the store that say that another process has held it
 
 
 def silent(worker: str, seconds: float) -> str:
@@ -27,29 +26,36 @@ class Heartbeats:
 
     def __init__(self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self.stale, self._clock = store, stale, clock
-        self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, when it was first seen
+        self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, `_now` when it was first seen
+        self._waited = 0.0  # seconds for the store, in all
 
     def recover_silent(self, run: Run) -> bool:
         """Queue a run again whose worker was silent for so long that it must be gone; whether that was done.
 
-        It is not where the store may have kept the worker from speaking: where another process has held it, the worker
-        has waited for it, too, and on a full disk nobody can note anything. From there on it has its time again.
+        What the store has kept from speaking is not silent: from half of the time on, each call waits for the store as
+        the worker would, and what that takes does not count. On a full disk nobody can note anything: once there is
+        room, each has its time again.
         """
         if run.id not in self._seen or self._seen[run.id][0] != run.heartbeat:
-            self._seen[run.id] = (run.heartbeat, self._clock())
-        if self._clock() - self._seen[run.id][1] <= self.stale:
+            self._seen[run.id] = (run.heartbeat, self._now)
+        since = self._seen[run.id][1]
+        if self._now - since <= self.stale / 2:
             return False
         asked = self._clock()
         try:
             with self._store.writing():
-                held = self._clock() - asked > HELD
-            if not held:
-                return self._store.recover(run, silent(run.worker or "", self.stale)) is not None
+                self._waited += self._clock() - asked
+            if self._now - since <= self.stale:
+                return False
+            return self._store.recover(run, silent(run.worker or "", self.stale)) is not None
         except StoreError:
             self._seen.clear()
             raise
-        self._seen.clear()  # all of them may speak now
-        return False
+
+    @property
+    def _now(self) -> float:
+        """The time, in which waiting for the store takes none."""
+        return self._clock() - self._waited
 
     def forget_all_but(self, runs: Container[str]) -> None:
         """Remember nothing of other runs than these."""

@@ -42,7 +42,7 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
 
 
 def submit_rest(store: Store, run: str) -> str:
-    """Queue the rest of a run, as `resume` does; ValueError also where a limit does not allow it."""
+    """Queue the rest of a run, as `rest_of` finds it; ValueError also where a limit does not allow it."""
     limits = limits_of(store.home)
     before = store.run(run)
     if before.kind == TRAINING.name:

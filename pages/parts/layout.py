@@ -17,15 +17,16 @@ from threadpoolctl import threadpool_limits
 from pages.parts.components.history import one_entry_a_page
 from pages.parts.components.present_button import present_button
 from pages.parts.controls.faults import no_faults, say_unknown
-from pages.parts.controls.url_state import note_arrival
+from pages.parts.controls.url_state import Remembered, note_arrival
 from pages.parts.serving.files import served
 from pages.parts.shell.menu import PAGES, through_the_app, unknown_page
-from pages.parts.shell.present import PRESENT_MODE, presenting
-from pages.parts.shell.streamlit_internals import restoring, uninterrupted
+from pages.parts.shell.present import ON, PRESENT_MODE, presenting
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.shell.style import style_sheet
 
 MAX_WAIT = 1.0  # seconds that a page waits for those before it: beside one that computes for long it is run, too
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
+_mode = Remembered(PRESENT_MODE)
 _pages_at_once = BoundedSemaphore(2)
 _modules: list[int] = [0]  # how many there were when they were last set aside
 
@@ -63,19 +64,14 @@ def page_columns(question: str) -> list[Any]:
 
 def _present_control() -> None:
     """Draw the button of the "present" mode, in the row of the menu, and keep the mode in the address."""
-    if PRESENT_MODE not in st.session_state or restoring():
-        st.session_state[PRESENT_MODE] = st.query_params.get(PRESENT_MODE) == "1"
-    if not presenting():
-        st.query_params.pop(PRESENT_MODE, None)
-    elif st.query_params.get(PRESENT_MODE) != "1":
-        st.query_params[PRESENT_MODE] = "1"
+    _mode.set(ON if _mode.value == ON else "")
     with st.container(key="present_place"):
         present_button(presenting(), key="present_button", pressed=_turn_present)
 
 
 @uninterrupted
 def _turn_present() -> None:
-    st.session_state[PRESENT_MODE] = not presenting()
+    _mode.set("" if presenting() else ON)
 
 
 @lru_cache(maxsize=1)

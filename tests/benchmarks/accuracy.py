@@ -44,13 +44,12 @@ def epsilons(config: RunConfig) -> dict[str, Any]:
 
 def one(config: RunConfig) -> dict[str, Any]:
     """Train one seed; its figures."""
-    start, best, accepted, final = time.perf_counter(), 0.0, None, None
+    start, accepted, final = time.perf_counter(), None, None
     for event in train(config):
         if isinstance(event, Stepped):
             accepted = event.accepted
         if isinstance(event, Evaluated):
-            best = max(best, event.accuracy, event.averaged_accuracy or 0.0)
-            print(f"  seed {config.seed} epoch {event.epoch:.1f}: {event.accuracy:.4f} {_averaged(event)}", flush=True)
+            print(f"  seed {config.seed} epoch {event.epoch:.1f}: {event.accuracy:.4f}", flush=True)
         if isinstance(event, Finished):
             final = event
     assert final is not None
@@ -59,7 +58,6 @@ def one(config: RunConfig) -> dict[str, Any]:
         "commit": commit(),
         "accuracy": final.accuracy,
         "averaged_accuracy": final.averaged_accuracy,
-        "best_seen": best,  # which peeks at the test set
         "accepted": accepted,
         "seconds": round(time.perf_counter() - start, 1),
     }
@@ -83,10 +81,6 @@ def cells(done: dict[str, Any]) -> str:
 def _percent(figure: dict[str, float]) -> str:
     mean = f"{100 * figure['mean']:.2f} %"
     return mean if figure["runs"] == 1 else f"{mean} ± {100 * figure['spread']:.2f}"
-
-
-def _averaged(event: Evaluated) -> str:
-    return "" if event.averaged_accuracy is None else f"(averaged {event.averaged_accuracy:.4f})"
 
 
 def report(name: str, config: RunConfig, rows: list[dict[str, Any]]) -> dict[str, Any]:

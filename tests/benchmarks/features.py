@@ -9,20 +9,17 @@ that a shuffled epoch is cut into: rows gathered and turned into float32 at once
 with momentum. One takes new memory for its rows each time, as most programs do; one keeps it, which is faster. "dpcore,
 not private" is the same run without clipping and noise.
 
-Prints a table, then one JSON object. Times are medians. The last two columns say how many times as much the private
-step takes: of time within each round, since other work meets all steps of it alike, and of memory. Memory is what the
-features take and what the peak of five steps adds to that, in processes of their own; other things that Python and
-torch hold are left out on both sides, since they would make two steps seem more alike. `--source sample` takes 10,000
-rows instead.
+Times are medians. The last two columns say how many times as much the private step takes: of time within each round,
+since other work meets all steps of it alike, and of memory. Memory is what the features take and what the peak of five
+steps adds to that, in processes of their own; other things that Python and torch hold are left out on both sides, since
+they would make two steps seem more alike. `--source sample` takes 10,000 rows instead.
 """
 
 import argparse
-import json
-import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from statistics import median
 
 import torch
 from torch import Tensor, nn
@@ -39,13 +36,6 @@ from tests.benchmarks.training import TIMED, WARM, Entrant, five, timed
 
 PRIVATE = "private"
 RATE = PLAIN_RATES["linear"]
-Row = dict[str, float | None]
-
-
-def config_of(options: argparse.Namespace) -> RunConfig:
-    """The recipe, in the size that is asked for."""
-    recipe = run("fashion_mnist", LINEAR, RECORD)
-    return replace(recipe, source=options.source, batch=options.batch, views=options.views, seed=0)
 
 
 def shuffled(n: int, batch: int) -> Iterator[Tensor]:
@@ -55,16 +45,17 @@ def shuffled(n: int, batch: int) -> Iterator[Tensor]:
 
 
 def plain(config: RunConfig, given: Inputs, *, kept: bool) -> Entrant:
-    """The ordinary step without privacy."""
+    """The ordinary step without privacy; its rows lie in memory that is `kept`, or in new memory each time."""
     (x, y), views = given.train, config.views
     network = build(config.model, config.activation, 0, config.shape, 10)
     optimizer = torch.optim.SGD(network.parameters(), lr=RATE, momentum=config.momentum)
-    batches = shuffled(len(x), config.batch)
-    gathered = gathering(x, config.batch) if kept else lambda at: x.index_select(0, at).float()
+    batches, size = shuffled(len(x), config.batch), (config.batch, *x.shape[1:])
+    halves, numbers = (x.new_empty(size), torch.empty(size)) if kept else (None, None)
 
     def step() -> None:
         at = next(batches)
-        rows, labels = gathered(at), y[at]
+        rows, labels = torch.index_select(x, 0, at, out=halves), y[at]
+        rows = rows.float() if numbers is None else numbers.copy_(rows)
         if views > 1:
             rows, labels = rows.flatten(0, 1), labels.repeat_interleave(views)
         optimizer.zero_grad()
@@ -72,17 +63,6 @@ def plain(config: RunConfig, given: Inputs, *, kept: bool) -> Entrant:
         optimizer.step()
 
     return Entrant(step)
-
-
-def gathering(x: Tensor, batch: int) -> Callable[[Tensor], Tensor]:
-    """What puts rows of x in float32 into memory that it keeps."""
-    halves, numbers = x.new_empty(batch, *x.shape[1:]), torch.empty(batch, *x.shape[1:])
-
-    def gathered(at: Tensor) -> Tensor:
-        torch.index_select(x, 0, at, out=halves)
-        return numbers.copy_(halves)
-
-    return gathered
 
 
 def of_run(config: RunConfig, given: Inputs) -> Entrant:
@@ -99,84 +79,41 @@ MAKERS: dict[str, Callable[[RunConfig, Inputs], Entrant]] = {
 }
 
 
-def rows_of(times: dict[str, list[float]], memory: dict[str, float | None], held: float) -> dict[str, Row]:
-    """The table: milliseconds by round, MiB that steps add and MiB of the features, seen from the private step.
-
-    >>> found = rows_of({"plain": [2.0, 8.0, 4.0], "private": [4.0, 9.0, 6.0]}, {"plain": 60.0, "private": 20.0}, 40.0)
-    >>> found["plain"]
-    {'ms': 4.0, 'MiB added': 60.0, 'MiB': 100.0, 'private takes of its time': 1.5, 'private takes of its memory': 0.6}
-    """
-    totals = {name: None if more is None else held + more for name, more in memory.items()}
-    own = totals[PRIVATE]
-    return {
-        name: {
-            "ms": statistics.median(values),
-            "MiB added": memory[name],
-            "MiB": (total := totals[name]),
-            "private takes of its time": statistics.median(a / b for a, b in zip(times[PRIVATE], values, strict=True)),
-            "private takes of its memory": None if own is None or total is None else own / total,
-        }
-        for name, values in times.items()
-    }
-
-
-def times_of(config: RunConfig, given: Inputs, rounds: int) -> dict[str, list[float]]:
+def times_of(config: RunConfig, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of each step, the median of each round."""
+    given = inputs(config)
     entrants = {name: make(config, given) for name, make in MAKERS.items()}
     times: dict[str, list[float]] = {name: [] for name in entrants}
     for _ in range(rounds):
         for name, entrant in entrants.items():
-            times[name].append(statistics.median(timed(entrant, WARM, TIMED)))
+            times[name].append(median(timed(entrant, WARM, TIMED)))
     return times
 
 
-def own_peak(name: str, config: RunConfig) -> float:
-    """MiB that five steps add at their peak, in this process."""
-    entrant = MAKERS[name](config, inputs(config))
-    return added(lambda: five(entrant))
-
-
-def line(name: str, row: dict[str, Any]) -> str:
-    """A line of the table.
-
-    >>> line("plain", {"ms": 4.0, "MiB added": None, "MiB": None, "of time": 1.5, "of memory": None})
-    'plain                     4.0         -         -      1.50         -'
-    """
-    ms, *mebibytes = (row[key] for key in ("ms", "MiB added", "MiB"))
-    multiples = list(row.values())[3:]
-    cells = [f"{ms:.1f}", *(_short(each, 0) for each in mebibytes), *(_short(each, 2) for each in multiples)]
-    return f"{name:<19}" + "".join(f"{cell:>10}" for cell in cells)
-
-
-def _short(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Measure, print the table, print the JSON object."""
+def main() -> None:
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--batch", type=int, default=8192)
     parser.add_argument("--views", type=int, default=1)
     parser.add_argument("--source", choices=["full", "sample"], default="full")
     parser.add_argument("--peak", choices=list(MAKERS), help="print the MiB that one kind of step adds")
-    options = parser.parse_args(arguments)
-    config = config_of(options)
+    options = parser.parse_args()
+    size = {name: getattr(options, name) for name in ("batch", "views", "source")}
+    config = replace(run("fashion_mnist", LINEAR, RECORD), **size, seed=0)
     if options.peak:
-        print(own_peak(options.peak, config))
+        entrant = MAKERS[options.peak](config, inputs(config))
+        print(added(lambda: five(entrant)))
         return
-    given = inputs(config)
-    times, held = times_of(config, given, options.rounds), given.train[0][:].nbytes / 2**20
-    del given
-    words = [word for name in ("batch", "views", "source") for word in (f"--{name}", str(getattr(options, name)))]
-    memory = {name: peak(["tests.benchmarks.features", *words, "--peak", name]) for name in MAKERS}
-    rows = rows_of(times, memory, held)
-    print(f"{'step':<19}{'ms':>10}{'MiB more':>10}{'MiB':>10}{'x time':>10}{'x memory':>10}")
-    for name, row in rows.items():
-        print(line(name, row))
-    setting = {"batch": options.batch, "views": options.views, "rows": config.examples, "features MiB": held}
-    versions = {"torch": torch.__version__, "threads": torch.get_num_threads(), "rounds": options.rounds}
-    print(json.dumps({**setting, **versions, **rows}))
+    times, held = times_of(config, options.rounds), inputs(config).train[0][:].nbytes / 2**20
+    words = [word for name, value in size.items() for word in (f"--{name}", str(value))]
+    more = {name: peak(["tests.benchmarks.features", *words, "--peak", name]) or float("nan") for name in MAKERS}
+    print(f"{config.examples} rows, which take {held:.0f} MiB")
+    print(f"{'step':<19}{'ms':>10}{'MiB more':>10}{'x time':>10}{'x memory':>10}")
+    for name, each in times.items():
+        of_time = median(own / other for own, other in zip(times[PRIVATE], each, strict=True))
+        of_memory = (held + more[PRIVATE]) / (held + more[name])
+        print(f"{name:<19}{median(each):>10.1f}{more[name]:>10.0f}{of_time:>10.2f}{of_memory:>10.2f}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Features and labels that are made up, for benchmarks: how long a step takes does not follow from what they are."""
+"""Examples and labels that are made up, for benchmarks: how long a step takes does not follow from what they are."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.data.loading import Images
 from dpcore.training.config import RunConfig
-from dpcore.training.inputs import Inputs
+from dpcore.training.inputs import Inputs, rows_of
 
 BLOCK = 1000  # rows that are drawn, and then stand there again and again
 
@@ -25,3 +27,16 @@ def inputs(config: RunConfig) -> Inputs:
     train, few = features(config.examples, shape), features(10, shape)
     labels = torch.arange(config.examples) % len(DATASETS[config.dataset].classes)
     return Inputs((train, labels), (few[:0], labels[:0]), (few, labels[:10]), "made up")
+
+
+def inputs_on(config: RunConfig, device: torch.device) -> Inputs:
+    """The same where the run keeps them; of gray images, which stay bytes on CUDA, as it keeps those."""
+    if config.features == "pixels":
+        labels = (np.arange(config.examples) % 10).astype(np.uint8)
+        images = np.random.default_rng(0).integers(0, 256, (config.examples, 28, 28), dtype=np.uint8)
+        rows, labels = rows_of(Images(images, labels), device)
+        few = rows[:10], labels[:10]
+    else:
+        given = inputs(config)
+        (rows, labels), few = ([each.to(device) for each in part] for part in (given.train, given.test))
+    return Inputs((rows, labels), (few[0][:0], few[1][:0]), (few[0], few[1]), "made up")

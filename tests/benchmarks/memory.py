@@ -22,18 +22,13 @@ def peak(words: list[str]) -> float | None:
 def added(work: Callable[[], object]) -> float:
     """MiB that work adds at its peak to what this process holds before it."""
     gc.collect()
-    give_back()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # gives back what was freed: to take it again adds as much
+    if trim:
+        trim(0)
     CLEAR.write_text("5")  # forget the peak so far
     before = held("VmRSS")
     work()
     return (held("VmHWM") - before) / 1024
-
-
-def give_back() -> None:
-    """Return what was freed to the system, where its library can: work that took it again would seem to add less."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim:
-        trim(0)
 
 
 def held(field: str) -> int:

@@ -57,17 +57,7 @@ ROOMS = {  # room: (its folder, where the tests are that reach it)
 }
 EXPLAINED = Path(__file__).with_name("explained_mutants.txt")
 STORE = ROOT / ".mutation"
-QUIET = (
-    "--assert=plain",
-    "-n",
-    "0",
-    "-s",
-    "-p",
-    "no:terminal",
-    "-p",
-    "no:cacheprovider",
-    "--hypothesis-profile=mutation",
-)
+QUIET = ("--assert=plain", "-n0", "-s", "-pno:terminal", "-pno:cacheprovider", "--hypothesis-profile=mutation")
 MEMORY = 2 * 2**30  # bytes that a test may take beyond what is there
 Reached = dict[str, dict[str, set[int]]]  # of each test the lines of each file
 

@@ -4,11 +4,10 @@
 
 The bare page beside them is Streamlit with one slider and one Plotly chart of one line: what the framework itself
 takes. The pages take turns, one key each, so that whatever else the machine does falls on all of them alike.
-Prints tables, then one JSON object; times in milliseconds.
+Prints tables; times in milliseconds.
 """
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -62,12 +61,7 @@ COUNT = """() => {
     frame();
 }"""
 DRAGGED = 5  # seconds
-
-
-def place_of(name: str) -> tuple[str, str, str]:
-    """A page's address, its slider and the lines of its chart."""
-    address, slider, chart = PLACES[name]
-    return address, f".st-key-{slider}_slider input[type=range]", f".st-key-{chart} .scatterlayer path.js-line"
+LINES = ".scatterlayer path.js-line"  # of a chart
 
 
 def opened(browser: Any, url: str, slider: str, drawn: str) -> Any:
@@ -90,15 +84,11 @@ def pressed(page: Any, slider: str, done: int) -> None:
 
 
 def dragged(page: Any, slider: str) -> dict[str, float | bool]:
-    """Redraws and requests a second while the slider is dragged, and whether the last value is shown in the end."""
-    asked: list[int] = []
+    """Redraws a second while the slider is dragged, and whether the last value is shown in the end."""
     handle, field = page.locator(slider), page.locator(f"{slider.partition('_slider')[0]} input")
     page.bring_to_front()
     box = handle.bounding_box()
     middle = box["y"] + box["height"] / 2
-    session = page.context.new_cdp_session(page)
-    session.send("Network.enable")
-    session.on("Network.webSocketFrameSent", lambda frame: asked.append(1))
     page.mouse.move(box["x"] + 0.2 * box["width"], middle)
     page.mouse.down()
     page.evaluate(COUNT)
@@ -106,27 +96,25 @@ def dragged(page: Any, slider: str) -> dict[str, float | bool]:
     while (share := (time.monotonic() - begun) / DRAGGED) < 1:
         page.mouse.move(box["x"] + (0.2 + 0.6 * share) * box["width"], middle)
         page.wait_for_timeout(15)
-    redraws, requests = page.evaluate("window.redraws"), len(asked)
+    redraws = page.evaluate("window.redraws")
     page.mouse.up()
     page.wait_for_timeout(3000)
-    last = handle.get_attribute("aria-valuetext")
-    shown = field.input_value() == last
-    return {"redraws": redraws / DRAGGED, "requests": requests / DRAGGED, "last shown": shown}
+    return {"redraws": redraws / DRAGGED, "last shown": field.input_value() == handle.get_attribute("aria-valuetext")}
 
 
 def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float | bool]]]:
     """Times from key to chart for the bare page and for ours, and what a drag on ours does."""
     from playwright.sync_api import sync_playwright
 
-    bare = (".st-key-value input[type=range]", ".st-key-chart .scatterlayer path.js-line")
+    bare = (".st-key-value input[type=range]", f".st-key-chart {LINES}")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(folder)
         (home / "bare.py").write_text(BARE)
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         with serving(home, str(home / "bare.py")) as framework, serving(home) as server:
             tabs = {"bare page": (opened(browser, framework.url, *bare), bare[0])}
-            for name in PLACES:
-                address, slider, drawn = place_of(name)
+            for name, (address, slider, chart) in PLACES.items():
+                slider, drawn = f".st-key-{slider}_slider input[type=range]", f".st-key-{chart} {LINES}"
                 tabs[name] = opened(browser, f"{server.url}/{address}", slider, drawn), slider
             for done in range(1, repeat + 1):
                 for page, slider in tabs.values():
@@ -150,8 +138,6 @@ def main() -> None:
         print(f"{name:<14} {p50:>8.0f} {p95:>8.0f} {p50 / bare:>8.2f} {MOST.get(name, ''):>8}")
     for name, drag in drags.items():
         print(f"{name:<14} {'  '.join(f'{what}: {value:.3g}' for what, value in drag.items())}")
-    medians = {name: statistics.median(each) for name, each in times.items()}
-    print(json.dumps({"key to chart": medians, "drag": drags, "repeat": repeat}))
 
 
 if __name__ == "__main__":

@@ -5,12 +5,10 @@
 Simulated: no Ray and no training, but the head's own loop and a real store. The workers are numbers here, whose news
 are at hand when they are asked for. With "as many as it takes" each has ten new events whenever it is asked; else each
 has an event at the rate that is named, and the lag is from then until the event is in the store. What Ray adds is not
-in it. Prints a table, then one JSON line.
+in it. Prints a table.
 """
 
 import argparse
-import json
-import os
 import statistics
 import sys
 import tempfile
@@ -80,8 +78,8 @@ class Feed:
         return False
 
 
-def measured(workers: int, rate: float | None, seconds: float) -> dict[str, float]:
-    """The figures of a head with so many workers."""
+def measured(workers: int, rate: float | None, seconds: float) -> str:
+    """The figures of a head with so many workers, as cells of the table."""
     lags: list[float] = []
     with tempfile.TemporaryDirectory() as home, Store(home) as store:
         append = store.append
@@ -105,12 +103,8 @@ def measured(workers: int, rate: float | None, seconds: float) -> dict[str, floa
         lags.sort()
         for run in store.runs():
             assert [number for number, _ in store.bodies(run.id)] == list(range(1, run.sequence + 1))
-    return {
-        "events_per_second": len(lags) / took,
-        "lag_median": statistics.median(lags),
-        "lag_95": lags[int(0.95 * len(lags))],
-        "core": (time.process_time() - processor) / took,
-    }
+    lag, late, cores = statistics.median(lags), lags[int(0.95 * len(lags))], (time.process_time() - processor) / took
+    return f"{len(lags) / took:9.0f} {1e3 * lag:8.0f} {1e3 * late:8.0f} {cores:6.2f}"
 
 
 def main() -> None:
@@ -119,18 +113,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[10, 100, 1000])
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
-    rows = []
     print(f"{'workers':>7}  {'offered':22} {'events/s':>9} {'lag ms':>8} {'95 %':>8} {'cores':>6}")
     for workers in options.workers:
         for name, rate in RATES.items():
-            figures = measured(workers, rate, options.seconds)
-            rows.append({"workers": workers, "offered": name, **figures})
-            print(
-                f"{workers:7}  {name:22} {figures['events_per_second']:9.0f} {1e3 * figures['lag_median']:8.0f} "
-                f"{1e3 * figures['lag_95']:8.0f} {figures['core']:6.2f}",
-                flush=True,
-            )
-    print(json.dumps({"simulated": True, "cores": os.cpu_count(), "load": os.getloadavg()[0], "rows": rows}))
+            print(f"{workers:7}  {name:22} {measured(workers, rate, options.seconds)}", flush=True)
 
 
 if __name__ == "__main__":

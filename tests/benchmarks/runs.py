@@ -3,15 +3,15 @@
     python -m tests.benchmarks.runs watch [--viewers 100] [--browsers 3] [--servers 1] [--seconds 300] [--still 0]
     python -m tests.benchmarks.runs memory [--minutes 15] [--viewers 20]
     python -m tests.benchmarks.runs store [--runs 10000] [--events 5000000] [--seconds 5]
-    python -m tests.benchmarks.runs faults [--runs 200] [--servers 2] [--app 0]
+    python -m tests.benchmarks.runs faults [--runs 200] [--servers 2]
     python -m tests.benchmarks.runs latency [--repeat 5]
 
 `watch`: sessions by Streamlit's own protocol, and a few in Chromium, have the lab open, follow two runs that train for
-real, and move the slider of sigma every ten seconds, or nothing if they are still; several servers stand behind a proxy
-with sticky sessions. `memory`: as `watch`, for long. `store`: a store of many runs and events. `faults`: workers and
-servers (the app itself with `--app 1`) are killed at random moments while they run a double whose every number follows
-from the secret seed; each run must finish exactly once, and say what an undisturbed one says. `latency`: real training
-with a warm standby. Prints a table, then one JSON object. Status 1 where a target is missed.
+real, and move the slider of sigma every ten seconds, or nothing if they are still; they are dealt out to the servers.
+`memory`: as `watch`, for long. `store`: a store of many runs and events. `faults`: workers and servers are killed at
+random moments while they run a double whose every number follows from the secret seed; each run must finish exactly
+once, and say what an undisturbed one says. `latency`: real training with a warm standby. Prints a table, then one JSON
+object. Status 1 where a target is missed.
 """
 
 import argparse
@@ -69,12 +69,12 @@ def store(options: argparse.Namespace) -> Found:
 def faults(options: argparse.Namespace) -> Found:
     """Many kills."""
     from tests.runs.faults.afterwards import note_endings, wrongs
-    from tests.runs.faults.killing import App, Server, until_done
+    from tests.runs.faults.killing import Server, until_done
 
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "home") as store:
         note_endings(store)
         runs = [store.submit(RunConfig(seed=None if number % 2 else number)) for number in range(options.runs)]
-        start = partial(App, store.home) if options.app else partial(Server, store.home, "train", options.slots)
+        start = partial(Server, store.home, "train", options.slots)
         begun, chance = time.monotonic(), random.Random(options.seed)
         limits = {"servers": options.servers, "most": options.most, "within": options.within}
         killed = until_done(store, start, chance, **limits)
@@ -136,7 +136,7 @@ OPTIONS: dict[str, dict[str, float]] = {  # of each part, with their values wher
     "watch": {"viewers": 100, "browsers": 3, "servers": 1, "seconds": 300.0, "still": 0},
     "memory": {"minutes": 15.0, "viewers": 20, "warm_up": 120.0},
     "store": {"runs": 10_000, "events": 5_000_000, "seconds": 5.0},
-    "faults": {"runs": 200, "servers": 2, "slots": 2, "most": 60, "seed": 1, "within": 3600.0, "app": 0},
+    "faults": {"runs": 200, "servers": 2, "slots": 2, "most": 60, "seed": 1, "within": 3600.0},
     "latency": {"repeat": 5},
 }
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -10,6 +9,7 @@ from playwright.async_api import Page, async_playwright
 
 from dpcore.figures.lab import CURVE, RUN
 from dpcore.runs.store import Store
+from dpcore.training.events import Evaluated
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM
 
 EVERY = 10.0  # seconds between two moves of a slider
@@ -44,18 +44,18 @@ LOOK = f"""() => {{
 
 
 @asynccontextmanager
-async def browsing(url: str, runs: Sequence[str], count: int) -> AsyncIterator[list[Page]]:
-    """So many tabs of Chromium, each with a memory of its own, that show the runs."""
-    if not count:
+async def browsing(urls: Sequence[str]) -> AsyncIterator[list[Page]]:
+    """A tab of Chromium at each address, with a memory of its own, that shows its chart."""
+    if not urls:
         yield []
         return
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         try:
             pages = []
-            for _ in range(count):
+            for url in urls:
                 page = await (await browser.new_context(viewport={"width": 1366, "height": 768})).new_page()
-                await page.goto(f"{url}/?{'&'.join(f'run={run}' for run in runs)}", timeout=180_000)
+                await page.goto(url, timeout=180_000)
                 await page.wait_for_selector(f".st-key-{CHART} .main-svg", state="attached", timeout=180_000)
                 pages.append(page)
             yield pages
@@ -63,8 +63,9 @@ async def browsing(url: str, runs: Sequence[str], count: int) -> AsyncIterator[l
             await browser.close()
 
 
-async def keys(page: Page) -> None:
-    """Press a key on the slider every now and then, as sessions do."""
+async def watched(page: Page) -> None:
+    """Have the page write down what it shows, and when, and press a key on the slider every now and then."""
+    await page.evaluate(LOOK)
     slider = page.locator(f".st-key-{SLIDER}_slider input[type=range]")
     await asyncio.sleep(random.uniform(0, EVERY))
     while True:
@@ -73,24 +74,15 @@ async def keys(page: Page) -> None:
         await asyncio.sleep(EVERY)
 
 
-async def looked_at(page: Page) -> None:
-    """Have the page write down what it shows, and when."""
-    await page.evaluate(LOOK)
-
-
 async def grown_and_answered(
     page: Page, store: Store, runs: Sequence[str], there: dict[tuple[str, int], float]
 ) -> tuple[list[float], list[float]]:
     """Milliseconds from the store to the frame in which a run's line had grown, and from a key to other curves."""
-    epochs = {
-        (f"{RUN}{place}", event.epoch): number
+    known = {
+        (f"{RUN}{place}", event.epoch): there[run, number]
         for place, run in enumerate(runs)
         for number, event in store.tail(run)
-        if hasattr(event, "accuracy") and hasattr(event, "epoch")
+        if isinstance(event, Evaluated) and (run, number) in there
     }
-    late = []
-    for uid, epoch, when in await page.evaluate("window.grown"):
-        key = runs[int(re.sub(r"\D", "", uid))], epochs.get((uid, epoch), 0)
-        if key in there:
-            late.append(when - 1e3 * there[key])
-    return late, await page.evaluate("window.answers")
+    grown = [(uid, epoch, when) for uid, epoch, when in await page.evaluate("window.grown") if (uid, epoch) in known]
+    return [when - 1e3 * known[uid, epoch] for uid, epoch, when in grown], await page.evaluate("window.answers")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -24,11 +24,10 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from tests.benchmarks.logged_training import log_of
-from tests.benchmarks.page_opener import Opened, opened
+from tests.benchmarks.page_opener import opened
 from tests.benchmarks.runs import processor_time
-from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, keys, looked_at
-from tests.benchmarks.runs_proxy import proxied
-from tests.benchmarks.slider_mover import Moved, Mover
+from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, watched
+from tests.benchmarks.slider_mover import Mover
 from tests.e2e.server import Server, serving
 
 ID = re.compile(rb"^id: (\w+)\.(\d+)\r?$", re.MULTILINE)
@@ -37,11 +36,16 @@ EPOCHS = 1_000  # more than there is time for
 AT_ONCE = 5  # sessions that open the page at the same time
 SAMPLES = 20  # of memory
 LONGEST_ALONE = 60.0  # seconds of a quiet stretch
+LATEST = {  # ms
+    "event to session, ms": 500,
+    "event to picture, ms": 500,
+    "slider to chart, ms": 1500,
+    "key to chart in browsers, ms": 1500,
+}
 Seen = dict[tuple[str, int], float]  # (run, number of an event) -> when
 
 
-@dataclass(frozen=True)
-class Load:
+class Load(NamedTuple):
     """How many, for how long."""
 
     viewers: int = 100
@@ -52,35 +56,64 @@ class Load:
     still: bool = False  # whether sessions move nothing
 
 
-@dataclass
 class Session:
-    """What one session got."""
+    """One session, and what it got."""
 
-    page: Opened = field(default_factory=Opened)
-    seen: list[tuple[str, int, float]] = field(default_factory=list)  # run, number of an event, when
-    mover: Mover = field(default_factory=lambda: Mover(SLIDER, CHART))
+    def __init__(self, url: str, runs: Sequence[str]) -> None:
+        self.url, self.runs = url, runs
+        self.query = "&".join(f"run={run}" for run in runs)
+        self.seen: list[tuple[tuple[str, int], float]] = []  # run and number of an event, when
+        self.mover = Mover(SLIDER, CHART)
+        self.drawn_after, self.reruns = 0.0, 0
+
+    async def take_part(self, door: asyncio.Semaphore, begun: asyncio.Barrier, after: dict[str, int], still: bool):
+        """Open the lab with the runs, follow them, and move the slider every now and then."""
+        async with AsyncExitStack() as stack:
+            async with door:
+                page = await stack.enter_async_context(opened(self.url, "", self.query, self.mover.take))
+            await begun.wait()
+            self.drawn_after = page.drawn_after
+            following = asyncio.create_task(self.follow(after))
+            try:
+                if still:
+                    await following
+                await asyncio.sleep(random.uniform(0, EVERY))
+                while True:
+                    due = time.monotonic() + EVERY
+                    await self.mover.move(page.socket, self.url, self.query)
+                    await asyncio.sleep(max(due - time.monotonic(), 0))
+            finally:
+                following.cancel()
+                self.reruns = page.reruns
+
+    async def follow(self, after: dict[str, int]) -> None:
+        """Follow the runs from behind these events, and write down what comes when."""
+        parts = urlsplit(self.url)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        last = "+".join(str(after[run]) for run in self.runs)
+        try:
+            path = f"/runs/{'+'.join(self.runs)}/events?after={last}"
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+            while line := await reader.readline():
+                if match := ID.match(line):
+                    self.seen.append(((match[1].decode(), int(match[2])), time.time()))
+        finally:
+            writer.close()
 
 
 @dataclass
 class Watched:
     """What was seen while all watched."""
 
+    sessions: list[Session]
     there: Seen = field(default_factory=dict)
-    sessions: list[Session] = field(default_factory=list)
-    first: list[float] = field(
-        default_factory=list
-    )  # ms from a slider to its chart, in moves begun while all warmed up
+    warm: float = 0.0  # when all had warmed up
     late_in_browsers: list[float] = field(default_factory=list)  # ms from the store to the frame
     keys_in_browsers: list[float] = field(default_factory=list)  # ms from a key to the frame
     held: list[list[float]] = field(default_factory=list)  # MiB of each server, over the time
     share: float = 0.0  # of a core that the servers used
     asking: float = 0.0  # cores that the sessions and the browsers themselves used
     paces: list[float] = field(default_factory=list)  # steps per second of each run
-
-
-def address_of(number: int) -> str:
-    """This machine under another address for each session, by which a proxy tells them apart."""
-    return f"127.0.{1 + number // 250}.{1 + number % 250}"
 
 
 @contextmanager
@@ -90,9 +123,8 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
     with Store(home) as store, Pool(store, 2, "tests.benchmarks.logged_training:train"):
         ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
         try:
-            deadline = time.monotonic() + 180
             while min(store.run(run).sequence for run in ids) < 3:
-                if time.monotonic() > deadline:
+                if not all(store.run(run).active for run in ids):
                     raise RuntimeError("The runs did not begin.")
                 time.sleep(0.2)
             yield store, ids
@@ -103,65 +135,26 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
                 time.sleep(0.1)
 
 
-async def session(
-    url: str, runs: list[str], after: dict[str, int], number: int, got: Session, gates: "Gates", still: bool
-) -> None:
-    """Open the lab with the runs, follow them, and move the slider every now and then."""
-    query, address = "&".join(f"run={run}" for run in runs), address_of(number)
-    async with AsyncExitStack() as stack:
-        async with gates.door:
-            got.page = await stack.enter_async_context(opened(url, "", query, address, got.mover.take))
-        await gates.begun.wait()
-        following = asyncio.create_task(followed(url, runs, after, got.seen, address))
-        try:
-            if still:
-                await following
-            await asyncio.sleep(random.uniform(0, EVERY))
-            while True:
-                due = time.monotonic() + EVERY
-                await got.mover.move(got.page.socket, url, "", query, address)
-                await asyncio.sleep(max(due - time.monotonic(), 0))
-        finally:
-            following.cancel()
-
-
-class Gates:
-    """What sessions wait for: their turn to open the page, and all others."""
-
-    def __init__(self, sessions: int) -> None:
-        self.door, self.begun = asyncio.Semaphore(AT_ONCE), asyncio.Barrier(sessions + 1)
-
-
 async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: Load) -> Watched:
-    """What all got, and what the servers held and used meanwhile."""
-    got, gates = Watched(sessions=[Session() for _ in range(load.viewers)]), Gates(load.viewers)
+    """What all got, and what the servers held and used meanwhile; the sessions are dealt out to the servers."""
+    places = [servers[number % len(servers)].url for number in range(load.viewers)]
+    got = Watched([Session(url, runs) for url in places])
+    addresses = [f"{url}/?{'&'.join(f'run={run}' for run in runs)}" for url in places[: load.browsers]]
+    door, begun = asyncio.Semaphore(AT_ONCE), asyncio.Barrier(load.viewers + 1)
     after: dict[str, int] = {}  # of each run the last event that nobody needs, once all pages are open
-    async with (
-        proxied([server.url for server in servers]) as url,
-        browsing(url, runs, load.browsers) as tabs,
-        asyncio.TaskGroup() as group,
-    ):
-        tasks = [
-            group.create_task(session(url, runs, after, number, each, gates, load.still))
-            for number, each in enumerate(got.sessions)
-        ]
-        while gates.begun.n_waiting < load.viewers:
+    async with browsing(addresses) as tabs, asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each.take_part(door, begun, after, load.still)) for each in got.sessions]
+        while begun.n_waiting < load.viewers:
             await asyncio.sleep(0.1)
         after.update({run: store.run(run).sequence for run in runs})
-        known = dict(after)
-        tasks.append(group.create_task(note_times(store, runs, dict(after), got.there)))
-        await gates.begun.wait()
-        for page in tabs:
-            await looked_at(page)
-        tasks += [group.create_task(keys(page)) for page in tabs]
+        noting = group.create_task(note_times(store, runs, dict(after), got.there))
+        await begun.wait()
+        tasks += [group.create_task(watched(page)) for page in tabs]
         await asyncio.sleep(load.warm_up)
-        first = [each.mover.moved for each in got.sessions]
-        for each in got.sessions:
-            each.mover.moved = Moved()
+        got.warm = time.monotonic()
         await sampled(servers, load, got)
-        got.paces = paces(store, runs, known)
-        got.first = [1e3 * seconds for moved in first for seconds in moved.chart]
-        tasks[load.viewers].cancel()  # what is there by now is on its way
+        got.paces = paces(store, runs, after)
+        noting.cancel()  # what is there by now is on its way
         await asyncio.sleep(2)
         for page in tabs:
             late, answers = await grown_and_answered(page, store, runs, got.there)
@@ -181,24 +174,6 @@ async def sampled(servers: Sequence[Server], load: Load, got: Watched) -> None:
         got.held.append([memory(server.pid) for server in servers])
     got.share = (sum(processor_time(server.pid) for server in servers) - used) / load.seconds
     got.asking = (of_those_who_ask() - asked) / load.seconds
-
-
-async def followed(
-    url: str, runs: list[str], after: dict[str, int], seen: list[tuple[str, int, float]], address: str = "127.0.0.1"
-) -> None:
-    """Follow the runs from `address`, and write down what comes when."""
-    parts = urlsplit(url)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port, local_addr=(address, 0))
-    last = "+".join(str(after[run]) for run in runs)
-    try:
-        path = f"/runs/{'+'.join(runs)}/events?after={last}"
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
-        await writer.drain()
-        while line := await reader.readline():
-            if match := ID.match(line):
-                seen.append((match[1].decode(), int(match[2]), time.time()))
-    finally:
-        writer.close()
 
 
 async def note_times(store: Store, runs: list[str], after: dict[str, int], there: Seen) -> None:
@@ -286,27 +261,24 @@ def measured(load: Load) -> dict[str, Any]:
 
 def figures_of(got: Watched, load: Load) -> dict[str, Any]:
     """What the sessions got; times as median, 95th percentile and worst, in ms."""
-    seen = [(each, run, number, when) for each in got.sessions for run, number, when in each.seen]
-    late = [1e3 * (when - got.there[run, number]) for _, run, number, when in seen if (run, number) in got.there]
-    numbers = [[(run, number) for run, number, _ in each.seen] for each in got.sessions]
-    moved = [each.mover.moved for each in got.sessions]
-    charts = [1e3 * seconds for each in moved for seconds in each.chart]
+    late = [1e3 * (when - got.there[event]) for each in got.sessions for event, when in each.seen if event in got.there]
+    events = [[event for event, _ in each.seen] for each in got.sessions]
+    moves = [move for each in got.sessions for move in each.mover.moves]
     held = [sum(each) for each in got.held]
     return {
         "sessions, browsers, servers": [load.viewers, load.browsers, load.servers],
         "seconds": load.seconds,
-        "page open, ms": summary([1e3 * each.page.drawn_after for each in got.sessions]),
+        "page open, ms": summary([1e3 * each.drawn_after for each in got.sessions]),
         "events, received": [len(got.there), len(late)],
-        "reruns asked for": sum(each.page.reruns for each in got.sessions),
-        "lost": sum(len(got.there.keys() - set(each)) for each in numbers),
-        "doubled": sum(len(each) - len(set(each)) for each in numbers),
+        "reruns asked for": sum(each.reruns for each in got.sessions),
+        "lost": sum(len(got.there.keys() - set(each)) for each in events),
+        "doubled": sum(len(each) - len(set(each)) for each in events),
         "event to session, ms": summary(late),
         "event to picture, ms": summary(got.late_in_browsers),
-        "moves, drawn at once": [len(charts), sum(each.previewed for each in moved)],
-        "slider to chart, ms": summary(charts),
-        "the same in the first moves, ms": summary(got.first),
+        "slider to chart, ms": summary([1e3 * move.chart for move in moves if move.begun > got.warm]),
+        "the same in the first moves, ms": summary([1e3 * move.chart for move in moves if move.begun <= got.warm]),
         "key to chart in browsers, ms": summary(got.keys_in_browsers),
-        "slider to whole page, ms": summary([1e3 * seconds for each in moved for seconds in each.page]),
+        "slider to whole page, ms": summary([1e3 * move.page for move in moves if move.begun > got.warm]),
         "MiB of each server": [[round(each) for each in got.held[0]], [round(each) for each in got.held[-1]]],
         "memory grew by, %": round(100 * (statistics.median(held[-3:]) / statistics.median(held[:3]) - 1), 1),
         "servers, cores": round(got.share, 2),
@@ -320,15 +292,8 @@ def summary(times: Sequence[float]) -> list[int]:
 
 
 def missed(figures: dict[str, Any]) -> list[str]:
-    """The targets of the watched runs that are missed."""
-    most = {"event to session, ms": 500, "event to picture, ms": 500}
-    most |= {"slider to chart, ms": 1500, "key to chart in browsers, ms": 1500}
-    late = [name for name, limit in most.items() if figures[name] and figures[name][1] > limit]
-    targets = {
-        "reruns asked for": figures["reruns asked for"] == 0,
-        "lost": figures["lost"] == 0,
-        "doubled": figures["doubled"] == 0,
-        "workers' logs agree": figures["workers' logs agree"],
-        "slowed by, %": figures["slowed by, %"] <= 20,
-    }
-    return [*late, *(name for name, met in targets.items() if not met)]
+    """The targets of the watched runs that are missed; of times the 95th percentile counts."""
+    late = [name for name, most in LATEST.items() if figures[name] and figures[name][1] > most]
+    wrong = [name for name in ("reruns asked for", "lost", "doubled") if figures[name]]
+    slow = ["slowed by, %"] if figures["slowed by, %"] > 20 else []
+    return [*late, *wrong, *slow, *([] if figures["workers' logs agree"] else ["workers' logs agree"])]

@@ -2,18 +2,15 @@
 
 python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 
-Prints a table, then one JSON object. A step is everything from a batch that is there to parameters that moved:
-gradients, clipping, noise, the optimizer's update; "with sampling" also draws the Poisson batch and gathers it.
-Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and `adadp` have too. On
-CUDA the private step is the recorded one, which always gathers.
-The contenders take turns, so that whatever else the machine does meets them alike. Times are medians. Memory is what
-the peak of five steps adds to a fresh process that has everything up to its first step, batch and parameters included:
-the median of three processes, which differ by a few MiB. On CUDA it is all that torch has reserved there by then, a few
-copies of the data included.
+Prints a table. On the CPU (`tests.benchmarks.gpu` measures on a GPU). A step is everything from a batch that is there
+to parameters that moved: gradients, clipping, noise, the optimizer's update. Multiples are of PyTorch's plain SGD step,
+and of its plain Adam step, whose state `pi_adam` and `adadp` have too. The contenders take turns, so that whatever else
+the machine does meets them alike. Times are medians. Memory is what the peak of five steps adds to a fresh process that
+has everything up to its first step, batch and parameters included: the median of three processes, which differ by a few
+MiB.
 """
 
 import argparse
-import json
 import statistics
 import time
 import warnings
@@ -21,14 +18,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from opacus import PrivacyEngine
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from dpcore.training.config import RunConfig
-from dpcore.training.loop import prepared
 from dpcore.training.models import build
 from dpcore.training.training_run import TrainingRun
 from tests.benchmarks.memory import added, peak
@@ -52,19 +47,19 @@ SLOW = 0.5  # seconds: a contender this slow gets three turns of one step, not m
 
 def plain(model: str, activation: str, x: Tensor, y: Tensor, kind: type[torch.optim.Optimizer]) -> Step:
     """The ordinary step without privacy."""
-    network, loss_of = build(model, activation, 0).to(x.device), nn.CrossEntropyLoss()
+    network, loss_of = build(model, activation, 0), nn.CrossEntropyLoss()
     optimizer = kind(network.parameters(), lr=1e-3)  # type: ignore[call-arg]
     return _step(network, loss_of, optimizer, x, y)
 
 
 def opacus(model: str, activation: str, x: Tensor, y: Tensor, mode: str) -> Step:
     """The private step of Opacus."""
-    network, loss_of = build(model, activation, 0).to(x.device), nn.CrossEntropyLoss()
+    network, loss_of = build(model, activation, 0), nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     made = PrivacyEngine().make_private(
         module=network,
         optimizer=optimizer,
-        data_loader=DataLoader(TensorDataset(x.cpu(), y.cpu()), batch_size=len(x)),
+        data_loader=DataLoader(TensorDataset(x, y), batch_size=len(x)),
         noise_multiplier=1.0,
         max_grad_norm=1.0,
         poisson_sampling=False,
@@ -83,28 +78,21 @@ def _step(network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimize
     return step
 
 
-def private(model: str, activation: str, batch: int, *, sampling: bool = False, **options: str) -> Entrant:
+def private(model: str, activation: str, batch: int, **options: str) -> Entrant:
     """The step of this project, with the diagonal scale of its optimizer in force."""
-    names = {"model": model, "activation": activation, **options}
-    config = RunConfig(**names, batch=batch, sigma=1.0, clip_norm=1.0, lr=1e-4, momentum=0.0, epochs=10)
+    sizes = {"batch": batch, "sigma": 1.0, "clip_norm": 1.0, "lr": 1e-4, "momentum": 0.0, "epochs": 10.0}
+    config = RunConfig(model=model, activation=activation, device="cpu", **(sizes | options))
     run = TrainingRun(config, time.perf_counter)
     x, y = run.train[0][:batch].clone(), run.train[1][:batch].clone()
-    run.static, said = prepared(run)
-    if "not captured" in said:
-        print(f"{model} {options}{said}")
-    drawn = np.arange(batch)
 
     def step() -> None:
-        if run.static and run.static.takes(drawn):
-            run.step_totals.add(1, *run.static.step(drawn, config.sigma, config.lr))
-        else:
-            run.step_totals.add(1, *run.descend(1, x, y)[1:])
+        run.step_totals.add(1, *run.descend(1, x, y)[1:])
 
     def warm() -> None:
         for _ in range(WAIT):
             run.descend(1, x[:8], y[:8])
 
-    return Entrant((lambda: run.step(1)) if sampling else step, run.cores.working, warm)
+    return Entrant(step, run.cores.working, warm)
 
 
 def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> dict[str, Callable[[], Entrant]]:
@@ -112,14 +100,13 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
     work = (model, activation, batch)
 
     def images() -> tuple[Tensor, Tensor]:
-        run = TrainingRun(RunConfig(model=model, batch=batch), time.perf_counter)
+        run = TrainingRun(RunConfig(model=model, batch=batch, device="cpu"), time.perf_counter)
         return run.train[0][:batch].clone(), run.train[1][:batch].clone()
 
     made: dict[str, Callable[[], Entrant]] = {
         "non-private": lambda: Entrant(plain(model, activation, *images(), torch.optim.SGD)),
         "non-private adam": lambda: Entrant(plain(model, activation, *images(), torch.optim.Adam)),
         "dpcore": lambda: private(*work),
-        "dpcore, with sampling": lambda: private(*work, sampling=True),
         "dpcore auto_s": lambda: private(*work, clipping="auto_s"),
         "dpcore pi_adam": lambda: private(*work, optimizer="pi_adam"),
         "dpcore adadp": lambda: private(*work, optimizer="adadp"),
@@ -132,8 +119,7 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
 def own_peak(name: str, contender: str) -> float:
     """MiB that five steps add at their peak, in this process."""
     entrant = contenders(*WORK[name], with_opacus=True)[contender]()
-    found = added(lambda: five(entrant))
-    return torch.cuda.max_memory_reserved() / 2**20 if torch.cuda.is_available() else found
+    return added(lambda: five(entrant))
 
 
 def five(entrant: Entrant) -> None:
@@ -151,14 +137,12 @@ def timed(entrant: Entrant, warm: int, count: int) -> list[float]:
         start = time.perf_counter()
         with entrant.within():
             entrant.step()
-        if torch.cuda.is_available():
-            torch.cuda.synchronize()
         if i >= warm:
             times.append(1e3 * (time.perf_counter() - start))
     return times
 
 
-def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, float | None]]:
+def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, float]]:
     """Median milliseconds of each, and the multiples of the non-private steps."""
     for entrant in entrants.values():
         entrant.warm()
@@ -176,7 +160,7 @@ def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, fl
 
 
 def main() -> None:
-    """Measure, print the table, print the JSON object."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--no-opacus", action="store_true")
@@ -187,19 +171,14 @@ def main() -> None:
     if options.peak:
         print(own_peak(*options.peak))
         return
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    result: dict[str, object] = {"device": device, "torch": torch.__version__, "threads": torch.get_num_threads()}
     print(f"{'work':<10} {'contender':<24} {'ms':>9} {'multiple':>9} {'of adam':>9} {'peak MiB':>9}")
     for name in options.work:
         makers = contenders(*WORK[name], not options.no_opacus)
         rows = measure({contender: make() for contender, make in makers.items()}, options.rounds)
-        result[name] = rows
         for contender, row in rows.items():
-            row["MiB"] = peak(["tests.benchmarks.training", "--peak", name, contender])
-            shown = "-" if row["MiB"] is None else f"{row['MiB']:.0f}"
-            multiples = f"{row['multiple']:>9.2f} {row['of adam']:>9.2f}"
-            print(f"{name:<10} {contender:<24} {row['ms']:>9.1f} {multiples} {shown:>9}", flush=True)
-    print(json.dumps(result))
+            held = peak(["tests.benchmarks.training", "--peak", name, contender])
+            figures = f"{row['ms']:>9.1f} {row['multiple']:>9.2f} {row['of adam']:>9.2f}"
+            print(f"{name:<10} {contender:<24} {figures} {'-' if held is None else f'{held:.0f}':>9}", flush=True)
 
 
 if __name__ == "__main__":

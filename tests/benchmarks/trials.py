@@ -3,20 +3,18 @@
 python -m tests.benchmarks.trials --epsilon 3 --dataset mnist --features scatter --model linear --lr 8 ...
 
 A trial trains on all training images but the last 10,000 and is tested on those. The settings of a ladder are chosen by
-such trials, each of which is recorded; the test images have no say. `--epsilon` finds the sigma, or the trial that was
-recorded of the same settings at about that epsilon, which is not trained again.
+such trials, each of which is recorded; the test images have no say. `--epsilon` finds the sigma.
 """
 
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any
 
 from dpcore.commands import Parser, number, whole
 from dpcore.commands.train import add_settings, config_of
 from dpcore.papers.recording import Job, certified, record
-from dpcore.papers.records import Recorded, Seeded, kept, recorded, records_of
+from dpcore.papers.records import Recorded, Seeded, recorded
 from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.training.config import RunConfig
@@ -24,42 +22,21 @@ from dpcore.training.config import RunConfig
 HELD_OUT = 10_000
 PER_ONE = 1000  # sigmas that are tried between one whole number and the next
 BOOK = "trials"  # the file of `recorded` that they are kept in
-NEAR = 1e-3  # of epsilon: sigmas were rounded to four digits once, and what is released before the steps was left out
 
 
 def trial_of(config: RunConfig, epsilon: float | None) -> RunConfig:
-    """The run on all training examples but those held out, with the sigma whose certified epsilon is at most that.
+    """The run on all training examples but those held out; sigma is the least whose certified epsilon is at most that.
 
-    Where a trial of these settings is recorded that was asked for that epsilon it is that one, whose epsilon may be off
-    by a thousandth. None leaves sigma as it is.
+    It has three digits behind the point; without an epsilon it stays as it is.
     """
     held = replace(config, public=HELD_OUT)
     if epsilon is None:
         return held
-    return _recorded_for(held, epsilon) or replace(held, sigma=_sigma_for(held, epsilon))
-
-
-def _recorded_for(held: RunConfig, epsilon: float) -> RunConfig | None:
-    """The trial that differs in sigma alone, and spends about so much."""
-    asked = _but_sigma(kept(held))
-    for found in records_of(BOOK).values():
-        near = found.epsilon is not None and abs(found.epsilon - epsilon) <= NEAR * epsilon
-        if near and _but_sigma(found.settings) == asked:
-            return replace(held, sigma=found.settings.get("sigma", held.sigma))
-    return None
-
-
-def _but_sigma(settings: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name != "sigma"}
-
-
-def _sigma_for(held: RunConfig, epsilon: float) -> float:
-    """The least sigma of three digits behind the point whose certified epsilon is at most that."""
     least = sigma_for(EpsilonTarget(epsilon, held.delta), held.q, held.steps_of_epochs).value
     sigma = ceil(least * PER_ONE) / PER_ONE
     while (certified(replace(held, sigma=sigma)) or 0.0) > epsilon:  # what is released before the steps costs a little
         sigma = round(sigma * PER_ONE + 1) / PER_ONE
-    return sigma
+    return replace(held, sigma=sigma)
 
 
 def tried(config: RunConfig, seed: int) -> Recorded:
@@ -84,18 +61,13 @@ def tried(config: RunConfig, seed: int) -> Recorded:
     return done
 
 
-def arguments_parser() -> Parser:
-    """The arguments of the command."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Try one setting, for so many seeds."""
     parser = Parser(prog="python -m tests.benchmarks.trials", description=str(__doc__).split("\n\n")[0])
     add_settings(parser)
     parser.add_argument("--epsilon", type=number, metavar="NUMBER", help="find the sigma that spends so much")
     parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="train the seeds 0, 1, ...")
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Try one setting, for so many seeds."""
-    asked = arguments_parser().parse_args(arguments)
+    asked = parser.parse_args(arguments)
     config = trial_of(config_of(asked), asked.epsilon)
     for seed in range(asked.seeds):
         done = tried(config, seed)

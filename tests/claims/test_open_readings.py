@@ -115,19 +115,6 @@ def test_an_order_that_stays_drops_an_example_once_and_what_is_dropped_counts() 
     assert of_dropped("fixed_order", 0.1, 7) == 0
 
 
-@pytest.mark.parametrize(("first", "second"), [(0.0, 1.0), (1.0, 2.0), (0.0, 2.0)])
-@pytest.mark.parametrize("steps", [2, 30, 1000])
-def test_the_largest_coordinate_has_a_monotone_likelihood_ratio(first: float, second: float, steps: int) -> None:
-    at = np.linspace(-6, 10, 400)
-
-    def logarithm(shift: float) -> FloatArray:
-        own = norm.logpdf(at - shift) + (steps - 1) * norm.logcdf(at)
-        other = math.log(steps - 1) + norm.logcdf(at - shift) + norm.logpdf(at) + (steps - 2) * norm.logcdf(at)
-        return np.logaddexp(own, other)
-
-    assert np.all(np.diff(logarithm(second) - logarithm(first)) > -1e-9)
-
-
 def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:
     for name in BATCHES:
         found = sampler_bounds(name, 0.01, 1.0, 300, 1e-5)

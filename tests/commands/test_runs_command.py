@@ -5,19 +5,18 @@ import math
 import multiprocessing
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from dpcore.__main__ import main
 from dpcore.runs import store as store_module
-from dpcore.runs.kinds import KINDS, Kind
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started, to_json
+from dpcore.training.perturbation.request import Request
 from tests.commands.printed import Output, Patch, printed
 
 
@@ -131,41 +130,16 @@ def test_no_command_shows_a_secret_seed(home: Path, capsys: Output) -> None:
     assert re.search(r"^seed +secret$", out, flags=re.M)
 
 
-@dataclass(frozen=True)
-class Heating:
-    """A request of a kind that this test alone knows."""
-
-    dataset: str = "kettle"
-    seed: int | None = None
-
-    def to_json(self) -> dict[str, str | None]:
-        """A flat JSON object."""
-        return {"dataset": self.dataset, "seed": None}
-
-
-def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(
-    home: Path, capsys: Output, monkeypatch: Patch
-) -> None:
-    monkeypatch.setitem(KINDS, "heating", Kind("heating", Heating, "nowhere:heat", {"warmer": Heating}))
+def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(home: Path, capsys: Output) -> None:
     with Store(home) as store:
-        run, job = store.submit(RunConfig()), store.submit(Heating())
-        assert store.claim("elsewhere:1", limit=99)
-        assert store.claim("elsewhere:1", limit=99)
-        store.append(job, Heating())  # type: ignore[arg-type]
-    listed = {
-        option: printed(capsys, ["runs", "list", *option.split()])["runs"]
-        for option in ("", "--kind heating", "--kind all")
-    }
-    assert {option: [each["id"] for each in runs] for option, runs in listed.items()} == {
-        "": [run],
-        "--kind heating": [job],
-        "--kind all": [job, run],
-    }
-    assert main(["runs", "list", "--kind", "heating"]) == 0
-    assert re.search(rf"{job}  running +\S+ \S+ +1 results +heating kettle$", capsys.readouterr().out.rstrip())
+        run, job = store.submit(RunConfig()), store.submit(Request())
+    for option, ids in (("", [run]), ("--kind perturbation", [job]), ("--kind all", [job, run])):
+        assert [each["id"] for each in printed(capsys, ["runs", "list", *option.split()])["runs"]] == ids
+    assert main(["runs", "list", "--kind", "perturbation"]) == 0
+    assert re.search(rf"{job}  queued.* Comparison of methods", capsys.readouterr().out)
     assert main(["runs", "cancel", job]) == 0
     assert main(["runs", "show", job]) == 0
-    assert "cancelling" in capsys.readouterr().out
+    assert "cancelled" in capsys.readouterr().out
 
 
 def test_every_combination_is_queued_with_every_seed(home: Path, capsys: Output) -> None:

@@ -2,11 +2,7 @@
 
 import gzip
 import io
-import json
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -190,22 +186,3 @@ def test_whoever_sits_at_a_terminal_is_asked(store: Store, capsys: Output, monke
         assert main(["runs", "delete", run]) == 0
         assert f"Delete {run} (mine) with all events and checkpoints, for good? [y/N]" in capsys.readouterr().err
         assert len(store.runs()) == left, answer
-
-
-@pytest.mark.long
-def test_exporting_a_running_run_beside_its_worker_never_sees_half_an_event(store: Store) -> None:
-    run = store.submit(CONFIG, "", f"elsewhere:{os.getpid()}")
-    store.append(run, Started(10_000, STEPS, CONFIG.q, "cpu", 1, "book-keeping"))
-    words = [sys.executable, "-m", "dpcore", "runs", "export", run, "--to"]
-    files = [Path(f"{place}.json").absolute() for place in range(2)]
-    children = [subprocess.Popen([*words, str(file)], cwd=ROOT) for file in files]
-    step = 0
-    while any(child.poll() is None for child in children):
-        step += 1
-        store.append(run, Evaluated(step % STEPS, 0.1, 0.5, 1.0, (0.5,) * 10))
-        time.sleep(0.001)
-    for file in files:
-        found = json.loads(file.read_text())
-        assert found["events"][0]["event"] == "started"
-        assert len(found["events"]) <= step + 1
-        assert [event["step"] for event in found["events"][1:]] == [i % STEPS for i in range(1, len(found["events"]))]

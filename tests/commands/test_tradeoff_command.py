@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import norm
 
 from dpcore.__main__ import main
-from dpcore.claims.worked import EXAMPLES
 from tests.commands.printed import Output, Patch, printed
 
 GAUSSIAN = ["tradeoff", "--q", "1", "--sigma", "2", "--steps", "4"]
@@ -66,13 +65,6 @@ def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
     assert found["read"] == found["left_out"] == []
 
 
-def test_a_sampler_changes_the_verdict(capsys: Output) -> None:
-    found = printed(capsys, [*CLAIM, "--sampler", "shuffle"])
-    assert found["verdict"] == "refuted"
-    assert found["certificate"]["lower"] > 3.05
-    assert found["certificate"]["dp_event"] is None
-
-
 def test_the_text_says_the_verdict_first_and_the_review_last(capsys: Output) -> None:
     assert main([*CLAIM, "--accountant", "strong"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -95,19 +87,6 @@ def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: 
     found = printed(capsys, ["check", "--text", "-", "--epsilon", "1.71", "--delta", "1e-5"])
     assert found["verdict"] == "holds"
     assert "rdp" in [each["accountant"] for each in found["given_by"]]
-
-
-def test_an_option_that_does_not_fit_a_history_contradicts_it(tmp_path: Path, capsys: Output) -> None:
-    file = tmp_path / "history.json"
-    file.write_text(json.dumps({"history": [[1.1, 0.01, 1000]]}), encoding="utf-8")
-    words = ["check", "--text", str(file), "--epsilon", "3", "--delta", "1e-5"]
-    assert printed(capsys, words)["verdict"] == "holds"
-    assert printed(capsys, [*words, "--sigma", "0.5"])["verdict"] == "contradictory"
-
-
-def test_every_printed_claim_is_an_example(capsys: Output) -> None:
-    for example in EXAMPLES:
-        assert printed(capsys, ["check", "--example", example.name])["verdict"], example.name
 
 
 def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(tmp_path: Path, capsys: Output) -> None:

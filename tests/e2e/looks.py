@@ -128,12 +128,13 @@ def drag(page: Page, slider: Locator, share: float) -> None:
 
 
 def moves_of(page: Page) -> list[list[object]]:
-    """What sliders send to the server from now on, each with the number of its message."""
+    """The moves of sliders that the server hears of from now on, each with its number."""
     values: list[list[object]] = []
 
     def note(frame: str | bytes) -> None:
         text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
-        values.extend(json.loads(each)["value"] for each in re.findall(r'\{"event":"moved","value":\[.*?\]\}', text))
+        moves = [json.loads(each)["moved"] for each in re.findall(r'\{"moved":\[.*?\]\}', text)]
+        values.extend(each for each in moves if each not in values)  # every later request says them again
 
     page.on("websocket", lambda socket: socket.on("framesent", note))
     return values

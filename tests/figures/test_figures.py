@@ -1,8 +1,6 @@
 """The figures: what they show, and that a notebook gets them in a few lines."""
 
 import math
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -56,18 +54,6 @@ def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
         assert trace.x[-1] == pytest.approx(100)
     lower, upper = figure.data[:2]
     assert np.all(np.asarray(lower.y) <= np.asarray(upper.y))
-
-
-def test_the_notebook_needs_a_few_lines_and_no_torch():
-    lines = """
-import sys
-from dpcore.figures import epsilon_figure
-from dpcore.privacy.mechanism import Mechanism
-figure = epsilon_figure(Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5, epochs=50)
-assert figure.to_plotly_json()["data"]
-assert "torch" not in sys.modules and "streamlit" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", lines], check=True, cwd=ROOT)
 
 
 def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():

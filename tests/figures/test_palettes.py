@@ -65,13 +65,3 @@ def test_lines_that_share_a_chart_differ_in_their_dashes_too():
     looks = [*LOOKS, CERTIFIED_LOOK]
     for lines in (looks, LENGTHS, [(color, *dash) for color, dash in zip(RUNS, DASHES, strict=True)]):
         assert all(len(set(column)) == len(lines) for column in zip(*lines, strict=True))
-
-
-def test_however_many_accountants_there_are_colour_or_dash_tells_them_apart(monkeypatch: pytest.MonkeyPatch):
-    for number in range(2 * len(LOOKS) - len(ACCOUNTANTS) + 1):
-        monkeypatch.setitem(ACCOUNTANTS, f"dummy_{number}", ACCOUNTANTS["naive"])
-    styles = [style_of(name) for name in ACCOUNTANTS]
-    assert len(styles) == 2 * len(LOOKS) + 1
-    assert {style.color for style in styles} == ACCOUNTED  # whose colours are apart
-    for one, other in combinations(styles, 2):
-        assert one.color != other.color or (one.dash != other.dash and one.glyph != other.glyph)

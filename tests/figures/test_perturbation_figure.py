@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from dpcore.figures.perturbation import (
-    LOOKS,
     NOT_KEPT,
     Level,
     Spread,
@@ -14,7 +13,6 @@ from dpcore.figures.perturbation import (
     perturbation_alt,
     perturbation_figure,
 )
-from dpcore.training.perturbation.methods import METHODS
 
 OUTPUT = Spread("output", [0.1, 1.0, 8.0], [[0.5, 0.6], [0.8, 0.9], [0.95, 0.97]])
 GAPS = Spread("output", [0.1, 1.0, 8.0], [[30.0, 50.0], [0.2, 0.4], [-1e-4, 1e-4]])
@@ -68,10 +66,3 @@ def test_an_epsilon_that_is_not_kept_is_called_so():
     assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
     kept: Any = perturbation_figure([OUTPUT], "accuracy")
     assert kept.layout.xaxis.title.text == "epsilon, proven"
-
-
-def test_every_method_has_a_look_of_its_own():
-    styles = [method_style(name) for name in METHODS]
-    assert len(styles) <= len(LOOKS)
-    for part in ("color", "dash", "glyph", "label"):
-        assert len({getattr(style, part) for style in styles}) == len(styles)

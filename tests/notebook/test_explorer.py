@@ -28,7 +28,7 @@ from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import grid
-from pages.parts.controls.run_setting import quantity_of
+from pages.parts.controls.fields import quantity_of
 from tests.training.small_runs import SMALL
 
 FULL = RunConfig(source="full", batch=600, sigma=4.0, epochs=100)  # Abadi et al.'s

@@ -16,12 +16,11 @@ def slider_data(page: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def slide(page: AppTest, name: str, value: object) -> AppTest:
-    """The page after a slider has sent a value."""
+    """The page after a slider was moved; AppTest, unlike a browser, says so in this one request."""
     (slider,) = [each.proto.id for each in page.get("bidi_component") if _name(each.proto.id) == name]
     states = page._tree.get_widget_states()
-    sent = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{slider}__events")
     moved = [value, next(MESSAGES)] if isinstance(value, str) else value  # anything may come from outside
-    sent.json_trigger_value = json.dumps([{"event": "moved", "value": moved}])
+    states.widgets.add(id=slider, json_value=json.dumps({"moved": moved}))
     return page._run(states)
 
 

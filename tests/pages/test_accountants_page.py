@@ -15,7 +15,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
 from pages.parts.results import chart_texts
-from pages.parts.train.form import MORE
+from pages.parts.train.settings_form import MORE
 from tests.pages.explained_html import unexplained
 from tests.pages.train_page import opened_at
 

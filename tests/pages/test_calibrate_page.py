@@ -13,8 +13,8 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import risks_of
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.controls.number import show
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import charts, sentences
 from tests.pages.train_page import opened_at

@@ -3,7 +3,7 @@
 import pytest
 
 from pages.parts.check.entered import value_in
-from pages.parts.controls.number import Quantity, read
+from pages.parts.controls.fields import Quantity, read
 
 SIGMA = Quantity("sigma", "Sigma", "1", 0, 1e9, lambda _: None)
 COMMAS = "a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5."

@@ -17,8 +17,9 @@ from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
+from dpcore.training.slider_stops import grid, show
 from pages.parts.controls import mechanism, presets
-from pages.parts.controls.number import Quantity, grid, read, show
+from pages.parts.controls.fields import Quantity, read
 from pages.parts.results import cache
 from pages.parts.results.verdict_table import HEADS, epsilon_sentence, verdict_table
 from pages.parts.train.form import baseline_of

@@ -39,36 +39,11 @@ def opened(page: str, **query: str) -> AppTest:
     return opened_at(PAGES / f"{page}.py", **query)
 
 
-FEW = [
-    ("accountants", "epsilon_chart", {}, "sigma", "2.2"),
-    ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
-    ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"),
-    ("train", "expected_chart", {}, "sigma", "2.2"),
-]
-CASES = [
-    ("accountants", "epsilon_chart", {"schedule": "exponential"}, "sigma", "3"),
-    ("accountants", "epsilon_chart", {"scale": "log"}, "batch", "512"),
-    ("accountants", "epsilon_chart", {"x": "epsilon"}, "epochs", "12"),
-    ("accountants", "epsilon_chart", {"sampling": "q", "q": "0.01"}, "q", "0.02"),
-    ("accountants", "epsilon_chart", {"length": "steps", "steps": "100"}, "steps", "700"),
-    ("accountants", "epsilon_chart", {"length": "steps", "steps": "100"}, "batch", "100"),
-    ("accountants", "epsilon_chart", {"dataset": "other", "n": "5000"}, "n", "7000"),
-    ("accountants", "epsilon_chart", {}, "delta", "1e-6"),
-    ("tradeoff", "attack_chart", {"axes": "log-log", "pair": "gdp"}, "epochs", "7"),
-    ("tradeoff", "profile_chart", {"view": "delta"}, "batch", "512"),
-    ("tradeoff", "steps_chart", {"view": "steps"}, "n", "20000"),
-    ("tradeoff", "attack_chart", {"schedule": "step", "sigma": "4"}, "delta", "1e-7"),
-    ("calibrate", "map", {"by": "gdp"}, "sigma", "2.2"),
-    ("calibrate", "map", {"by": "rdp", "target": "mu"}, "target_mu", "0.5"),
-    ("calibrate", "map", {"by": "rdp", "target": "advantage", "solve": "steps"}, "target_advantage", "0.1"),
-    ("calibrate", "map", {"by": "rdp"}, "epochs", "9"),
-    ("train", "expected_chart", {}, "batch", "512"),
-]
-
-
-@pytest.mark.parametrize("cases", [FEW, pytest.param(CASES, marks=pytest.mark.long)], ids=["few", "all"])
-def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store, cases: list):
-    for page, key, query, field, text in cases:
+def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
+    for page, key, query, field, text in (
+        ("accountants", "epsilon_chart", {}, "sigma", "2.2"), ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
+        ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"), ("train", "expected_chart", {}, "sigma", "2.2"),
+    ):  # fmt: skip
         before = opened(page, **query)
         assert not before.exception, (page, key, query, field, text)
         first = seen[key]
@@ -83,7 +58,7 @@ def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
     for page, key, query, field, text in (
         ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
         ("accountants", "epsilon_chart", {}, "batch", "99999999"),
-        ("accountants", "epsilon_chart", {}, "clip_norm", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("accountants", "epsilon_chart", {}, "__class__", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
     ):  # fmt: skip

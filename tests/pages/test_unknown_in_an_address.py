@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.fields import verbatim
 from pages.parts.shell import menu
 from tests.pages.train_page import opened_at
 
@@ -75,7 +75,7 @@ def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
         assert [each.value for each in app.error] == [said], page
         assert {each.key for each in app.text_input} == fields, page
         assert len(app.get("plotly_chart")) == charts, page
-        assert any("the last settings that did" in each.value for each in app.caption), page
+        assert any("still show the last valid ones" in each.value for each in app.caption), page
 
 
 def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():
@@ -89,4 +89,4 @@ def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too()
 def test_every_control_is_drawn_where_a_link_brings_values_that_clash():
     app = opened("tradeoff", n="100", batch="999999")
     assert {"n", "batch", "sigma", "epochs", "delta"} <= {each.key for each in app.text_input}
-    assert any("Nothing is shown yet" in each.value for each in app.caption)
+    assert any("Nothing to show yet" in each.value for each in app.caption)

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpcore.papers import PAPERS
 from dpcore.papers.abadi.numbers import (
@@ -20,6 +19,7 @@ from dpcore.papers.abadi.runs import LEVELS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden, reference
+from tests.papers.test_findings import told
 
 PAPER = PAPERS["002"]
 DRAWINGS = {each.place: each for each in PAPER.drawings}
@@ -37,18 +37,6 @@ def integrated(q: float, sigma: float) -> np.ndarray:
 
 def spent(total: np.ndarray, delta: float = 1e-5) -> float:
     return float(np.min((total - math.log(delta)) / np.arange(1, 33)))
-
-
-def exact_epsilon(*parts: tuple[float, float, int]) -> float:
-    """Epsilon of releases (q, sigma, count) one after another, by a reference library, at delta 1e-5."""
-    whole = None
-    for q, sigma, count in parts:
-        one = pld.from_gaussian_mechanism(
-            sigma, sampling_prob=q, value_discretization_interval=2e-4, use_connect_dots=True
-        ).self_compose(count)
-        whole = one if whole is None else whole.compose(one)
-    assert whole is not None
-    return float(whole.get_epsilon_for_delta(1e-5))
 
 
 def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
@@ -92,16 +80,16 @@ def test_the_epochs_that_the_code_affords_are_the_last_within_epsilon():
             assert within <= epsilon < beyond
 
 
-@pytest.mark.parametrize("layers", [1, 2])
-def test_the_certified_epochs_keep_epsilon_and_a_hundredth_more_do_not(layers: int):
-    sigma, pca_sigma, epsilon = NOISE[1]
-    most = certified_epochs(sigma, pca_sigma, epsilon, 1e-5, layers)
-    within, beyond = (
-        exact_epsilon((1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share)))
-        for share in (1.0, 1.01)
-    )
-    assert within <= epsilon * (1 + 1e-3)  # the library's mesh is that coarse
-    assert beyond > epsilon
+def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsilon_and_a_hundredth_more_does_not():
+    said = [int(each) for each in told("002", "Noise (8, 16)")]
+    assert said[6:] == [*(once for once, _ in AFFORDED), *(twice for _, twice in AFFORDED)]
+    for most, layers, (sigma, pca_sigma, epsilon) in zip(said[:6], (1, 1, 1, 2, 2, 2), NOISE * 2, strict=True):
+        within, beyond = (
+            reference.exact_epsilon((1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share)))
+            for share in (1.0, 1.02)
+        )
+        assert within <= epsilon * (1 + 2e-4)  # the library's mesh is that coarse
+        assert beyond > epsilon
 
 
 def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():

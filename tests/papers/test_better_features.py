@@ -36,14 +36,6 @@ def test_every_run_spends_its_epsilon_and_no_more(ladder: Ladder) -> None:
         assert plan(rung.plain).mechanism is None
 
 
-@each_ladder
-def test_no_two_runs_are_the_same(ladder: Ladder) -> None:
-    runs = [config for _, config in ladder.runs]
-    assert len(ladder.runs) == len({name for name, _ in ladder.runs}) == 4 * 7
-    private = [config for config in runs if config.private]
-    assert len(set(private)) == len(private) == 4 * 6
-
-
 def test_the_mean_takes_the_same_small_part_of_every_budget() -> None:
     for dataset in MEAN_OFF:
         for epsilon in EPSILONS:

@@ -1,4 +1,7 @@
-"""A clock that tests move, and a pool whose rounds they lead: its workers are no processes and do as they are told."""
+"""A clock that tests move, a pool whose rounds they lead, and runs that were worked on: no process is started.
+
+The pool's workers do as they are told.
+"""
 
 import signal
 from pathlib import Path
@@ -7,9 +10,11 @@ from typing import IO, Any
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
+from dpcore.training.checkpoint_header import Label, write_label
+from dpcore.training.events import Finished, Started, Stepped
 
 
 class Clock:
@@ -97,3 +102,28 @@ def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options:
     monkeypatch.setattr(pool_module, "is_dead", pool.is_dead)
     pool.round()
     return pool
+
+
+def worked_on(store: Store, run: str, status: Status | None = Status.LOST, done: int = 40) -> str:
+    """The run after it was claimed where it waited, has released so many steps and then ended, or runs still."""
+    if store.run(run).status is Status.QUEUED:
+        store.claim("here:1")
+    config, steps = store.run(run).config, store.run(run).plan.steps
+    if not store.run(run).sequence:
+        store.append(run, Started(config.examples, steps, config.q, "cpu", 9, "", (("threads", "2"),)))
+    store.append(run, Stepped(done, 1.0, 1.0, 0.5, (0.1,) * 5, 20.0))
+    if status is Status.FINISHED:
+        store.append(run, Finished(steps, 1.0, 0.5))
+    if status:
+        store.end(run, status)
+    return run
+
+
+def save(store: Store, run: str, step: int) -> Path:
+    """Leave a checkpoint of the run after so many steps."""
+    path = checkpoint_path(store.home, run)
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "wb") as file:
+        write_label(file, Label(step, store.run(run).config.chosen(), {}, "", ""))
+        file.write(b"the state")
+    return path

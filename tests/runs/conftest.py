@@ -12,8 +12,6 @@ from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupts
 from tests.runs.live_workers import processes
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture
 def eventually() -> Callable[..., None]:
@@ -29,9 +27,8 @@ def eventually() -> Callable[..., None]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., None]) -> Iterator[Path]:
-    """A directory for a store; its workers can import the training doubles, and none may outlive the test."""
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
+def home(tmp_path: Path, eventually: Callable[..., None]) -> Iterator[Path]:
+    """A directory for a store; none of its workers may outlive the test."""
     home = tmp_path / "home"
     yield home
     try:

@@ -8,17 +8,16 @@ from typing import Any
 
 import pytest
 
-from dpcore.privacy.mechanism import Release
 from dpcore.runs.going_on import events_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
-from dpcore.runs.store import Store
+from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training import loop
-from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from tests.runs.by_hand import worked_on
 from tests.training.small_runs import SMALL, ticking
 
 CONFIG = replace(SMALL, epochs=0.3, seed=None)  # 47 steps
@@ -115,20 +114,6 @@ def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(
             assert saves or "to be another, as where the run began" in (lost.error or "")
 
 
-@pytest.mark.long
-def test_a_checkpoint_that_outlived_the_last_events_is_not_gone_on_from(store: Store, interrupts: Interrupts) -> None:
-    run = begun(store, CONFIG, 12, saves=True)
-    kept = 3
-    with store.writing() as db:
-        db.execute("DELETE FROM events WHERE sequence > ?", (kept,))
-    done = gone_on(store, run, interrupts)
-    said = [event for _, event in store.tail(run)]
-    assert done.status is Status.FINISHED
-    steps = steps_of(said, Stepped)
-    assert steps == sorted(set(steps))
-    assert done.last.accuracy == undisturbed(store, run).accuracy
-
-
 class TestWhatBecomesOfARunWhoseWorkerIsGone:
     """What `recover` does."""
 
@@ -138,13 +123,13 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert claimed is not None
         return claimed
 
-    def test_a_checkpoint_makes_them_count_from_the_first(self, store: Store) -> None:
-        run = self.claimed(store)
-        store.recover(run, "gone")
-        run = store.claim("gone:2")
-        assert run is not None
-        store.append(run.id, Checkpointed(9), "gone:2")
-        assert store.run(run.id).attempts == 0
+    def test_one_that_gets_further_each_time_is_never_lost(self, store: Store) -> None:
+        store.submit(RunConfig())
+        for attempt in range(2 * MOST_ATTEMPTS):
+            run = store.claim(f"gone:{attempt}")
+            assert run is not None
+            store.append(run.id, Checkpointed(attempt), run.worker)
+            assert store.recover(store.run(run.id), "gone") is Status.QUEUED
 
     def test_nothing_becomes_of_one_that_has_shown_a_sign_of_life(self, store: Store) -> None:
         run = self.claimed(store)
@@ -166,76 +151,14 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         assert (now.sequence, now.status, now.worker, now.heartbeat) == (0, Status.RUNNING, "next:1", beaten)
 
 
-class TestARunThatBeginsAnotherAnew:
-    """What `resume` charges where there is no checkpoint to go on from."""
-
-    DONE = 20
-    ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
-
-    def lost(self, store: Store, run: str, done: int) -> Run:
-        """The queued or new run after it has released so many steps and its worker went."""
-        if not store.run(run).active:
-            raise AssertionError
-        if store.run(run).status is Status.QUEUED:
-            store.claim("gone:1")
-        if not store.run(run).sequence:
-            store.append(run, Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)))
-        store.append(run, Stepped(done, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0))
-        store.end(run, Status.LOST)
-        return store.run(run)
-
-    def saved(self, store: Store, run: str, step: int) -> None:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(step, CONFIG.chosen(), {}, "", ""))
-
-    def test_what_was_released_before_is_charged_once_more(self, store: Store) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = store.run(resume(store, old.id))
-        assert new.parent == old.id
-        assert new.plan.spent == (self.ONE,)
-        assert new.plan.mechanism is not None
-        assert new.plan.mechanism.steps == plan(CONFIG).steps + self.DONE
-        assert new.plan.compositions_at(1) == self.DONE + 1
-
-    @pytest.mark.long
-    def test_it_stays_charged_whoever_trains_it(self, store: Store, interrupts: Interrupts) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        new = resume(store, old.id)
-        claimed = store.claim("first:1")
-        assert claimed is not None
-        next(events_of(store, claimed, train))
-        assert store.give_back(claimed)
-        assert gone_on(store, new, interrupts).status is Status.FINISHED
-        assert store.run(new).plan.repeated == self.DONE
-
-    def test_so_is_what_its_parents_had_spent(self, store: Store) -> None:
-        old = self.lost(store, store.submit(CONFIG), self.DONE)
-        second = self.lost(store, resume(store, old.id), 5)
-        assert store.run(resume(store, second.id)).plan.spent == (self.ONE, Release(CONFIG.q, CONFIG.sigma, 5))
-
-    def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(self, store: Store) -> None:
-        first = store.submit(CONFIG)
-        store.claim("gone:1")
-        for event in (
-            Started(10_000, 47, 0.0064, "cpu", 9, "", (("threads", "2"),)),
-            Stepped(8, 0.1, 1.0, 0.5, (1.0,) * 5, 9.0),
-            Checkpointed(8),
-        ):
-            store.append(first, event)
-        self.saved(store, first, 8)
-        old = self.lost(store, first, self.DONE)
-        second = resume(store, old.id)
-        assert store.run(second).sequence == 3
-        assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), self.DONE)
-        lost = self.lost(store, second, 9)  # it has released less than the first
-        checkpoint_path(store.home, second).unlink()
-        third = store.run(resume(store, lost.id))
-        assert third.plan.spent == (self.ONE,)
-
-    def test_a_budget_that_it_would_break_is_kept(self, store: Store) -> None:
-        old = self.lost(store, store.submit(replace(CONFIG, stop_epsilon=8.0)), self.DONE)
-        with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
-            resume(store, old.id)
-        assert [run.id for run in store.runs()] == [old.id]
+@pytest.mark.long
+def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
+    store: Store, interrupts: Interrupts
+) -> None:
+    new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
+    claimed = store.claim("first:1")
+    assert claimed is not None
+    next(events_of(store, claimed, train))
+    assert store.give_back(claimed)
+    assert gone_on(store, new, interrupts).status is Status.FINISHED
+    assert store.run(new).plan.repeated == 20

@@ -1,40 +1,33 @@
 """Real worker and server processes: they come, go and are killed, and what they did ends up in the store once."""
 
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from dpcore.runs import pool as pool_module
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from tests.runs.faults.afterwards import note_endings, wrongs
-from tests.runs.live_workers import pid_of, pool_of, processes
+from tests.runs.faults.killing import kill_workers, serving
+from tests.runs.live_workers import processes
 
 Eventually = Callable[..., None]
 ROOT = Path(__file__).parents[2]
-HELD = "tests.runs.faults.stepping:held"  # in the middle, until its home has a file named go
-
-
-@pytest.fixture(autouse=True)
-def _no_pause_before_the_next_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "SPARE", 0.0)
+DOUBLES = "tests.runs.train_doubles"
 
 
 def test_runs_are_done_to_their_end_and_a_failure_keeps_its_traceback_and_what_came_before(
     store: Store, eventually: Eventually
 ) -> None:
-    with pool_of(store, "by_seed") as pool:
+    with serving(store.home, f"{DOUBLES}:by_seed") as server:
         bad, good = store.submit(RunConfig(seed=1)), store.submit(RunConfig(seed=2))
         eventually(lambda: not store.run(good).active)
-        assert pool.trouble is None
+        assert server.trouble == ""
     failed, done = store.run(bad), store.run(good)
     assert (failed.status, failed.sequence) == (Status.FAILED, 2)
     assert (failed.error or "").startswith("Traceback (most recent call last)")
@@ -49,16 +42,16 @@ def test_a_run_whose_worker_is_killed_ends_bit_for_bit_as_an_undisturbed_one(
 ) -> None:
     note_endings(store)
     run = store.submit(RunConfig())
-    with pool_of(store, HELD):
+    with serving(store.home, "held"):
         eventually(lambda: store.run(run).sequence > 3)
-        os.kill(pid_of(store.run(run)), signal.SIGKILL)
+        kill_workers(store.home)
         (store.home / "go").touch()
         eventually(lambda: not store.run(run).active)
     assert wrongs(store, [run]) == []
 
 
 def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Eventually) -> None:
-    with pool_of(store, "long_step"):
+    with serving(store.home, f"{DOUBLES}:long_step"):
         run = store.submit(RunConfig())
         eventually(lambda: store.tail(run))
         store.cancel(run)
@@ -66,36 +59,13 @@ def test_cancelling_wakes_a_worker_from_a_long_step(store: Store, eventually: Ev
     assert (store.run(run).status, store.run(run).sequence) == (Status.CANCELLED, 1)
 
 
-SERVER = """
-import sys, threading
-from dpcore.runs.pool import Pool
-from dpcore.runs.store import Store
-with Store(sys.argv[1]) as store, Pool(store, train=sys.argv[2]):
-    print("serving", flush=True)
-    threading.Event().wait()
-"""
-
-
-@contextmanager
-def server(home: Path, train: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that serves the home, as a server of pages does."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(Path(__file__).parent)])}
-    command = [sys.executable, "-c", SERVER, str(home), train]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"serving\n"
-            yield process
-        finally:
-            process.kill()
-
-
 def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
     store: Store, eventually: Eventually
 ) -> None:
-    with server(store.home, "train_doubles:quick") as first:
+    with serving(store.home, f"{DOUBLES}:quick") as first:
         eventually(lambda: processes(store.home))
-        with server(store.home, "train_doubles:quick"):
+        with serving(store.home, f"{DOUBLES}:quick"):
+            eventually(lambda: (store.home.parent / "server.log").read_text().count("serving") == 2)
             standby = processes(store.home)
             assert len(standby) == 1
             first.kill()
@@ -107,11 +77,10 @@ def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
 @pytest.mark.long
 def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
     note_endings(store)
-    with server(store.home, HELD) as serving:
+    with serving(store.home, "held") as server:
         run = store.submit(RunConfig())
         eventually(lambda: len(store.tail(run)) > 2)
-        serving.kill()
-        serving.wait()
+        server.kill()
         worker = store.run(run).worker
         (store.home / "go").touch()
         eventually(lambda: not store.run(run).active)

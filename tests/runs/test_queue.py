@@ -20,14 +20,14 @@ from dpcore.runs.expected import (
     start_of,
     starts,
 )
-from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
+from dpcore.runs.record import Run, Status, worker_name
 from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
-from dpcore.training.checkpoint_header import Label, write_label
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from tests.runs.by_hand import save, worked_on
 from tests.runs.test_worker import Counting, counting  # noqa: F401
 
 SHORT, LONG = RunConfig(epochs=1.0), RunConfig(epochs=8.0)
@@ -38,16 +38,9 @@ def _long_one_cut_off(store: Store, saved: int) -> Run:
     store.submit(LONG)
     run = store.claim("here:1")
     assert run is not None
-    for event in (
-        Started(10_000, plan(LONG).steps, LONG.q, "cpu", 9, ""),
-        Stepped(saved, 1.0, 1.0, 0.5, (0.1,) * 5, 9),
-    ):
-        store.append(run.id, event)
+    worked_on(store, run.id, None, saved)
     store.append(run.id, Checkpointed(saved))
-    path = checkpoint_path(store.home, run.id)
-    path.parent.mkdir(exist_ok=True)
-    with open(path, "wb") as file:
-        write_label(file, Label(saved, LONG.chosen(), {}, "", ""))
+    save(store, run.id, saved)
     return store.run(run.id)
 
 
@@ -55,7 +48,7 @@ def _long_one_cut_off(store: Store, saved: int) -> Run:
 def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store, saved: int) -> None:
     run = _long_one_cut_off(store, saved)
     store.end(run.id, Status.LOST)
-    rest = resume(store, run.id)
+    rest = submit_rest(store, run.id)
     short = store.submit(SHORT)
     assert store.queue() == ([rest, short] if saved > 1 else [short, rest])
     for each in (rest, short):

@@ -1,7 +1,6 @@
-"""A pool, a store and real training, audits and comparisons; a hundred sessions that watch."""
+"""A pool, a store and real audits; a hundred sessions that watch."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,13 +18,9 @@ from dpcore.runs.pool import Pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Started, Stepped
-from dpcore.training.plan import plan
 from tests.audit.small_audits import QUICK, request_for, said_by
 
 Eventually = Callable[..., None]
-SHORT = RunConfig(model="mlp", batch=256, epochs=0.2, lr=0.25, momentum=0.0, clip_norm=1.0, sigma=0.6)
 
 
 @pytest.fixture
@@ -36,50 +31,6 @@ def pool(store: Store, monkeypatch: pytest.MonkeyPatch, eventually: Eventually) 
         yield pool
     for worker in pool.workers:
         worker.process.wait(timeout=10)
-
-
-@pytest.mark.long
-def test_a_real_run_streams_and_finishes_and_a_second_is_cancelled_within_a_step(
-    store: Store, pool: Pool, eventually: Eventually
-) -> None:
-    run = store.submit(SHORT)
-    eventually(lambda: not store.run(run).active)
-    done = store.run(run)
-    assert done.status is Status.FINISHED, done.error
-    events = [event for _, event in store.tail(run)]
-    assert isinstance(events[0], Started)
-    assert events[0].steps == plan(SHORT).steps == 8
-    assert {type(event) for event in events} == {Started, Stepped, Evaluated, Finished}
-    assert isinstance(events[-1], Finished)
-    assert 0.2 < events[-1].accuracy <= 1  # ten classes: chance is 0.1
-
-    long = store.submit(RunConfig(batch=256, epochs=1000))
-    eventually(lambda: any(isinstance(event, Stepped) for _, event in store.tail(long)))
-    store.cancel(long)
-    eventually(lambda: not store.run(long).active)
-    assert store.run(long).status is Status.CANCELLED
-    assert store.run(long).sequence >= 2
-
-
-@pytest.mark.long
-def test_a_run_of_the_command_line_can_be_cancelled_from_elsewhere(store: Store, eventually: Eventually) -> None:
-    words = ["train", "--source", "sample", "--batch", "256", "--epochs", "1000"]
-    environment = {**os.environ, "DPCORE_HOME": str(store.home), "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "dpcore", *words],
-        cwd=Path(__file__).parents[2],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            eventually(lambda: store.runs(Status.RUNNING) and store.runs()[0].sequence > 1)
-            store.cancel(store.runs()[0].id)
-            assert process.wait(timeout=20) == 130
-        finally:
-            process.kill()
-    assert store.runs()[0].status is Status.CANCELLED
 
 
 def test_every_event_of_an_audit_is_the_same_again_from_json() -> None:

@@ -20,15 +20,16 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.deleted import deleted_of
 from dpcore.runs.editing import clear, delete
 from dpcore.runs.record import Status, UnknownRun, checkpoint_path, worker_name
-from dpcore.runs.resume import rest_of, resume
+from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, submit_sweep, sweep_in, sweep_of
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.accounting import first_steps
-from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
 from dpcore.training.plan import plan
 from tests.pages.train_page import events_of
+from tests.runs.by_hand import save, worked_on
 
 CONFIG = RunConfig()
 DONE = 40
@@ -50,17 +51,13 @@ def ended(store: Store, events: list[Event], saved: int | None) -> str:
         store.append(run, event)
     store.end(run, Status.LOST)
     if saved is not None:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(saved, CONFIG.chosen(), {}, "", ""))
-            file.write(b"the state")
+        save(store, run, saved)
     return run
 
 
 def rest(store: Store, run: str) -> tuple[list[Event], Path]:
     """The events that the rest of a run begins with, and where its checkpoint would be."""
-    new = resume(store, run)
+    new = submit_rest(store, run)
     return [event for _, event in store.tail(new)], checkpoint_path(store.home, new)
 
 
@@ -95,7 +92,7 @@ def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
     shorter = replace(usual, steps=9, drawn=first_steps(usual.drawn, 9), charged=first_steps(usual.charged, 9))
     with store.writing() as db:
         db.execute("UPDATE runs SET plan = ?", (json.dumps(shorter.to_json()),))
-    assert store.run(resume(store, run)).plan == shorter
+    assert store.run(submit_rest(store, run)).plan == shorter
 
 
 def test_the_copy_of_a_checkpoint_is_private_from_its_first_byte(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,21 +119,8 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch
 
     monkeypatch.setattr(store, "submit_as", full)
     with pytest.raises(OSError, match="no room"):
-        resume(store, run)
+        submit_rest(store, run)
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]
-
-
-def worked_on(store: Store, run: str, status: Status | None = Status.LOST) -> str:
-    """The run after it was claimed where it waited, has released some steps and then ended, or runs still."""
-    if store.run(run).status is Status.QUEUED:
-        store.claim("here:1")
-    store.append(run, Started(10_000, plan(CONFIG).steps, CONFIG.q, "cpu", 9, ""))
-    store.append(run, Stepped(DONE, 1.0, 1.0, 0.5, (0.1,) * 5, 20.0))
-    if status is Status.FINISHED:
-        store.append(run, Finished(plan(CONFIG).steps, 1.0, 0.5))
-    if status:
-        store.end(run, status)
-    return run
 
 
 @pytest.fixture
@@ -145,14 +129,44 @@ def lost(store: Store) -> str:
     return worked_on(store, store.submit(CONFIG))
 
 
+ONE = Release(CONFIG.q, CONFIG.sigma, DONE)
+
+
+def test_what_was_released_before_is_charged_once_more(store: Store, lost: str) -> None:
+    new = store.run(submit_rest(store, lost))
+    assert (new.parent, new.plan.spent) == (lost, (ONE,))
+    assert new.plan.mechanism is not None
+    assert new.plan.mechanism.steps == plan(CONFIG).steps + DONE
+    assert new.plan.compositions_at(1) == DONE + 1
+
+
+def test_so_is_what_runs_had_released_that_it_went_on_with_from_a_checkpoint(store: Store) -> None:
+    first = worked_on(store, store.submit(CONFIG), None, 8)
+    store.append(first, Checkpointed(8))
+    save(store, first, 8)
+    second = submit_rest(store, worked_on(store, first))
+    assert store.run(second).sequence == 3
+    assert (store.run(second).plan.spent, store.run(second).plan.already_released) == ((), DONE)
+    worked_on(store, second, done=9)  # it has released less than the first
+    checkpoint_path(store.home, second).unlink()
+    assert store.run(submit_rest(store, second)).plan.spent == (ONE,)
+
+
+def test_a_budget_that_it_would_break_is_kept(store: Store) -> None:
+    lost = worked_on(store, store.submit(replace(CONFIG, stop_epsilon=8.0)))
+    with pytest.raises(ValueError, match="Expected stop_epsilon=8 to be kept"):
+        submit_rest(store, lost)
+    assert [run.id for run in store.runs()] == [lost]
+
+
 def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(store: Store) -> None:
     for status in (Status.QUEUED, Status.RUNNING, Status.FINISHED):
         run = worked_on(store, store.submit(CONFIG))
-        other = resume(store, run)
+        other = submit_rest(store, run)
         if status is not Status.QUEUED:
             worked_on(store, other, None if status is Status.RUNNING else status)
         with pytest.raises(ValueError, match=f"run='{run}' to be resumed once, but run {other} (goes|went) on with it"):
-            resume(store, run)
+            submit_rest(store, run)
         store.cancel(other)
         store.end(other, Status.FINISHED)
 
@@ -160,11 +174,11 @@ def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(sto
 def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(store: Store) -> None:
     for status in (Status.LOST, Status.CANCELLED, Status.FAILED):
         run = worked_on(store, store.submit(CONFIG))
-        other = worked_on(store, resume(store, run), status)
+        other = worked_on(store, submit_rest(store, run), status, 5)
         with pytest.raises(ValueError, match=f"run {other} went on with it already and is {status}: resume that one"):
-            resume(store, run)
-        third = resume(store, other)
-        assert store.run(third).plan.spent == (Release(CONFIG.q, CONFIG.sigma, DONE),) * 2
+            submit_rest(store, run)
+        third = submit_rest(store, other)
+        assert store.run(third).plan.spent == (ONE, Release(CONFIG.q, CONFIG.sigma, 5))
         store.cancel(third)
 
 
@@ -177,32 +191,34 @@ def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None
 
 
 def test_a_run_is_not_begun_anew_for_less_once_its_rest_is_deleted(store: Store, lost: str) -> None:
-    other = worked_on(store, resume(store, lost))
+    other = worked_on(store, submit_rest(store, lost))
     delete(store, other)
     with pytest.raises(ValueError, match=f"run {other} went on with it and was deleted. Start a new run"):
-        resume(store, lost)
+        submit_rest(store, lost)
 
 
 def test_nor_once_the_rest_of_a_rest_that_never_began_is(store: Store, lost: str) -> None:
-    second = resume(store, lost)
+    second = submit_rest(store, lost)
     store.cancel(second)
-    third = worked_on(store, resume(store, second))
+    third = worked_on(store, submit_rest(store, second))
     for run in (third, second):
         delete(store, run)
     with pytest.raises(ValueError, match=f"run {second} went on with it and was deleted"):
-        resume(store, lost)
+        submit_rest(store, lost)
 
 
 def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(store: Store, lost: str) -> None:
-    second = resume(store, lost)
+    second = submit_rest(store, lost)
     store.cancel(second)
     delete(store, second)
-    handed = resume(store, lost, worker_name(os.getpid()))  # which counts as begun
+    with rest_of(store, lost) as left:
+        left.submit(store, worker_name(os.getpid()))  # which counts as begun
+    handed = left.id
     assert store.run(handed).plan.repeated == DONE
     store.end(handed, Status.FAILED)
     delete(store, handed)
     with pytest.raises(ValueError, match=f"run {handed} went on with it and was deleted"):
-        resume(store, lost)
+        submit_rest(store, lost)
 
 
 def test_a_rest_of_a_run_that_is_deleted_meanwhile_is_not_stored(store: Store, lost: str) -> None:
@@ -220,7 +236,7 @@ def kept(store: Store) -> list[str]:
 
 @pytest.mark.parametrize("last", [lambda store, run: delete(store, run), lambda store, _: clear(store)])
 def test_with_the_last_run_that_it_counts_for_a_deleted_one_is_forgotten(store: Store, lost: str, last) -> None:
-    other = worked_on(store, resume(store, lost))
+    other = worked_on(store, submit_rest(store, lost))
     delete(store, other)
     assert kept(store) == [other]
     last(store, lost)
@@ -238,17 +254,14 @@ def work_on(store: Store, run: str, done: int, saved: int = 0) -> str:
     """The run after it has released so many steps, and was lost; with a checkpoint where it saved one."""
     with store.writing() as db:  # out of its turn
         db.execute("UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?", (run,))
-    config, before = store.run(run).config, getattr(store.run(run).last, "step", -1)
-    for event in events_of(config, done):
+    before = getattr(store.run(run).last, "step", -1)
+    for event in events_of(store.run(run).config, done):
         if getattr(event, "step", 0) > before:
             store.append(run, event)
             if isinstance(event, Evaluated) and event.step == saved:
                 store.append(run, Checkpointed(saved))
     if saved:
-        path = checkpoint_path(store.home, run)
-        path.parent.mkdir(exist_ok=True)
-        with open(path, "wb") as file:
-            write_label(file, Label(saved, config.chosen(), {}, "", ""))
+        save(store, run, saved)
     store.end(run, Status.LOST)
     return run
 
@@ -288,7 +301,7 @@ def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_releas
 def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_its_steps(store: Store) -> None:
     name = swept(store, [1.0, 2.0])
     first, _ = store.queue()
-    rest = work_on(store, resume(store, work_on(store, first, 30, saved=10)), 20)
+    rest = work_on(store, submit_rest(store, work_on(store, first, 30, saved=10)), 20)
     before = price(store, name)
     assert before == {1.0: 30 + 20}
     delete(store, first)
@@ -301,7 +314,7 @@ def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_it
 def test_a_rest_counts_for_the_run_before_that_another_version_deleted(store: Store, saved: int) -> None:
     name = swept(store, [1.0, 2.0])
     first, _ = store.queue()
-    rest = resume(store, work_on(store, first, 30, saved=saved))
+    rest = submit_rest(store, work_on(store, first, 30, saved=saved))
     with store.writing() as db:
         db.execute("DELETE FROM runs WHERE id = ?", (first,))
     assert price(store, name) == {1.0: 30}
@@ -321,7 +334,7 @@ def test_whatever_is_trained_resumed_and_deleted_the_price_never_falls(store: St
             work_on(store, run.id, choose.choice([20, 30]), saved=choose.choice([0, 10]))
         elif choose.random() < 0.5:
             with suppress(ValueError):  # another has gone on with it
-                resume(store, run.id)
+                submit_rest(store, run.id)
         elif run.id != kept:
             delete(store, run.id)
         assert sum((price(store, name) or {}).values()) >= before

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.record import Status, UnknownRun, is_dead, worker_name
-from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 
@@ -167,7 +167,7 @@ def test_each_run_has_a_secret_of_its_own_unless_its_seed_is_fixed_and_its_rest_
     assert store.secret(fixed) is None
     run = store.submit(RunConfig(), worker="here:1")
     store.end(run, Status.LOST)
-    assert store.secret(resume(store, run)) == store.secret(run)
+    assert store.secret(submit_rest(store, run)) == store.secret(run)
 
 
 def test_no_run_that_is_read_has_its_secret_and_only_its_owner_may_read_the_store(store: Store) -> None:

@@ -8,9 +8,9 @@ import pytest
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
-from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import MOST, all_released, submit_sweep, sweep_in, sweep_of, values_of, varied
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from tests.pages.train_page import events_of, recorded
 
@@ -118,7 +118,7 @@ def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost
     for event in events_of(SMALL, 20):
         store.append(first, event)
     store.end(first, Status.CANCELLED)
-    rest = resume(store, first)
+    rest = submit_rest(store, first)
     with store.writing() as db:
         db.execute("UPDATE runs SET status = 'cancelled' WHERE status = 'queued' AND id != ?", (rest,))
     store.claim("test:1")

@@ -12,8 +12,8 @@ import train_doubles
 
 from dpcore.runs.kinds import KINDS, Kind
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
-from dpcore.runs.resume import resume
 from dpcore.runs.store import Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import PATIENCE, Interrupted, Interrupts, Pulse, perform, wait
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished, Started
@@ -228,7 +228,7 @@ def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refu
     job = store.submit(Counting(3))
     store.cancel(job)
     with pytest.raises(ValueError, match="to be a training run, but it is of the kind counting"):
-        resume(store, job)
+        submit_rest(store, job)
     monkeypatch.delitem(KINDS, "counting")
     with pytest.raises(TypeError, match="Counting"):
         store.submit(Counting(3))

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dpcore.training import training_run as module
+from dpcore.training.gradients import clipped_sum
 from dpcore.training.perturbation import noise as perturbation_noise
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -62,3 +63,9 @@ def stds(monkeypatch):
 
     monkeypatch.setattr(GaussianNoise, "add", recording)
     return record
+
+
+@pytest.fixture
+def small_shares(monkeypatch):
+    """Batches of tests, which are small, are shared out among cores too."""
+    monkeypatch.setattr(clipped_sum, "FEWEST", 2)

@@ -1,7 +1,10 @@
-"""The one oracle that cannot be wrong: autograd, one example at a time, clipped as the papers write it."""
+"""Oracles: autograd, one example at a time, clipped as the papers write it, and what torch.optim has."""
 
 import copy
 import itertools
+from collections.abc import Callable
+from textwrap import indent
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +18,7 @@ from dpcore.training.gradients.embedding import Factors, MeanOfRows
 from dpcore.training.gradients.per_example import PerExample
 from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.models import build
+from dpcore.training.optimizers import OPTIMIZERS
 
 NAMED = 6  # ids in a batch of them: few enough that some stand in an example several times
 
@@ -140,6 +144,21 @@ def means_one_at_a_time(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
+def assert_equals_the_loop(engine: Engine, x: Tensor, y: Tensor, gradients: Tensor, losses: Tensor, ways=WAYS) -> None:
+    """Norms, clipped sums and losses of the engine are those of a loop over the gradients of single examples (B, d)."""
+    for clipping, scaled in ways:
+        scale, inverse = scale_of(engine, scaled)
+        rows = gradients / scale.float()
+        norms = rows.norm(dim=1)
+        clip_norm = 0.97 * norms.median().item()  # no norm lies on the bound
+        found = engine.clipped_sum(x, y, CLIPPINGS[clipping](clip_norm), inverse)
+        clipped, factors = clipped_one_at_a_time(rows, clipping, clip_norm, layer_sizes(engine.module))
+        assert_close(found.norms, norms, case=(clipping, scaled))
+        assert_close(found.total / scale.float(), clipped.sum(0), case=(clipping, scaled))
+        assert found.clipped.tolist() == (factors < 1).any(1).tolist(), (clipping, scaled)
+        assert_close(found.losses, losses)
+
+
 def engine_on(kind: type[BookKeeping] | type[PerExample], module: nn.Module, chunk: int = 4, views: int = 1) -> Engine:
     module = copy.deepcopy(module)
     engine = BookKeeping(module, CORES, views) if kind is BookKeeping else PerExample(module, "", views)  # type: ignore[arg-type]
@@ -162,3 +181,14 @@ def clipped_one_at_a_time(rows: Tensor, clipping: str, clip_norm: float, sizes: 
         clipped.append(torch.cat([part * factor for part, factor in zip(parts, by, strict=True)]))
         factors.append(by)
     return torch.stack(clipped), torch.tensor(factors)
+
+
+def _made_by(lines: str) -> Callable[..., Any]:
+    """The function of weights and config that these lines are the body of, as in the script for Opacus."""
+    made: dict[str, Any] = {"torch": torch}
+    exec("def peer(weights, config):\n" + indent(lines, "    "), made)  # the lines are the package's own
+    return made["peer"]
+
+
+PEERS = {name: _made_by(optimizer.in_torch) for name, optimizer in OPTIMIZERS.items() if optimizer.in_torch}
+PEERS["adppl"] = PEERS["sgd"]  # it differs in its noise alone

@@ -10,14 +10,10 @@ import pytest
 import torch
 
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.training import training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.models import build
 from dpcore.training.optimizers.base import State, UpdateRules
 from dpcore.training.plan import plan
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.randomness.random_words import AesWords, secret_of
-from dpcore.training.randomness.streams import streams_of
 from dpcore.training.training_run import TrainingRun
 
 SMALL = RunConfig(
@@ -44,15 +40,9 @@ def mechanism_of(config: RunConfig) -> Mechanism:
     return mechanism
 
 
-def run_of(config: RunConfig, like: RunConfig | None = None) -> TrainingRun:
-    """A run that has not begun; with the batches and noise of another one, of as many parameters, if it is given."""
-    run = TrainingRun(config, ticking())
-    if like:
-        streams = streams_of(like)
-        run.batches = AesWords(secret_of(streams.batches, training_run.machine_of(run.device, run.cores.count)))
-        size = len(run.engine.parameters)
-        run.noise.restore(GaussianNoise(size, streams.noise, run.device, run.cores).states())
-    return run
+def run_of(config: RunConfig) -> TrainingRun:
+    """A run that has not begun."""
+    return TrainingRun(config, ticking())
 
 
 def ended(run: TrainingRun, steps: int) -> torch.Tensor:

@@ -1,7 +1,9 @@
-"""For each method: what is drawn is what is charged, and a run without a bound has no epsilon."""
+"""For each method and sampler: what is drawn is what is charged, and a run without a bound has no epsilon."""
 
 import dataclasses
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,15 +11,16 @@ import pytest
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS
 from dpcore.training.accounting import charged_releases
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from dpcore.training.features.kinds import kinds_for
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build, models_for
-from dpcore.training.plan import plan
+from dpcore.training.plan import check_anew, plan
 from dpcore.training.training_run import TrainingRun
-from tests.training.small_runs import SMALL, mechanism_of, ticking
+from tests.training.small_runs import SMALL, mechanism_of, run_of, ticking
 
 METHODS = {
     "flat": {},
@@ -31,6 +34,10 @@ METHODS = {
     "polynomial": {"schedule": "polynomial", "rate": 3.5277, "level_steps": 1},
     "delayed": {"schedule": "delayed", "rate": 0.3, "level_steps": 1, "epochs": 0.1},
     "averaged": {"ema": 0.9, "lr_schedule": "cosine"},
+    "scaled": {"optimizer": "pi_adam"},
+    "literal": {"optimizer": "pi_rmsprop", "reading": "literal"},
+    "adadp": {"optimizer": "adadp"},
+    "relevance": {"optimizer": "adppl", "relevance_sigma": 4.0},
     "stopped": {"stop_epsilon": 0.45, "epochs": 5.0},
     "everything": {
         "model": "abadi",
@@ -74,13 +81,6 @@ def test_layers_are_counted_as_the_network_has_them(model):
     config = RunConfig(dataset=dataset, source=DATASETS[dataset].sources[0], model=model, features=features)
     owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
     assert MODELS[model].groups == len(owners)
-
-
-def test_per_layer_clipping_is_charged_for_its_joint_sensitivity():
-    flat, layered = (plan(dataclasses.replace(SMALL, clipping=name)).mechanism for name in ("flat", "per_layer"))
-    assert flat is not None
-    assert layered is not None
-    assert layered.releases[0].sigma == pytest.approx(flat.releases[0].sigma / math.sqrt(2))
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,6 @@ def test_stopping_counts_what_was_released_before_the_first_step():
     assert ACCOUNTANTS["rdp"].curve(mechanism, [mechanism.steps], 1e-5).epsilon[0] <= 1.0
 
 
-def test_schedules_draw_what_their_names_say():
-    config = config_of("exponential")
-    assert plan(config).sigmas.tolist() == pytest.approx(
-        [math.exp(-0.2 * (step // 3)) for step in range(plan(config).steps)]
-    )
-
-
 def test_the_papers_count_charges_accepted_steps_only_and_only_for_annealing():
     config = config_of("sa")
     claim = plan(config).claimed(3)
@@ -155,3 +148,75 @@ def test_the_public_split_is_the_end_of_the_training_set_and_is_never_trained_or
     assert np.array_equal(run.public[0].numpy(), whole.train[0][9500:].numpy())
     assert np.array_equal(run.test[0].numpy(), whole.test[0].numpy())
     assert any(event.decisions for event in train(config, ticking()) if isinstance(event, Stepped))
+
+
+NAMES = ("random_allocation", "shuffle")
+
+
+def test_the_plan_says_what_the_samplers_accountant_proves() -> None:
+    for name in NAMES:
+        config = RunConfig(model="mlp", batch=500, epochs=2.0, sigma=1.0, sampler=name)
+        planned = plan(config)
+        found = SAMPLERS[name].curve(config.q, 1.0, config.steps_of_epochs, config.delta).last
+        assert planned.mechanism is None, name  # no accountant of Poisson batches may speak of it
+        low, high = map(float, re.findall(r"between (\d+\.\d+) and (\d+\.\d+)", planned.unaccounted)[0])
+        assert found.lower is not None, name
+        assert low <= found.lower <= found.value <= high, name
+        assert low == pytest.approx(found.lower, rel=0.01), name
+        assert high == pytest.approx(found.value, rel=0.01), name
+        assert SAMPLERS[name].adjacency in planned.unaccounted, name
+
+
+def test_layers_that_are_clipped_one_by_one_count_together() -> None:
+    flat, layers = (
+        plan(RunConfig(model="mlp", batch=500, epochs=1.0, sigma=4.0, sampler="shuffle", clipping=clipping))
+        for clipping in ("flat", "per_layer")
+    )
+    numbers = [float(re.findall(r"between ([\d.]+)", each.unaccounted)[0]) for each in (flat, layers)]
+    assert numbers[1] > 1.2 * numbers[0]
+
+
+def test_what_has_no_noise_or_no_proof_says_so_first() -> None:
+    assert "without noise" in plan(RunConfig(model="mlp", sigma=0.0, sampler="shuffle")).unaccounted
+    assert "raw reading" in plan(RunConfig(optimizer="pi_adam", reading="raw", sampler="shuffle")).unaccounted
+    tiny = plan(RunConfig(model="mlp", sigma=0.03, sampler="shuffle"))
+    assert tiny.unaccounted.startswith("No epsilon: noise is drawn up to")
+
+
+def test_what_is_not_proven_is_refused() -> None:
+    for more, words in [
+        ({"schedule": "exponential", "rate": 0.1}, "only with sampler='poisson'"),
+        ({"model": "mlp", "pca": 20}, "nothing is proven of them together"),
+        ({"optimizer": "adppl"}, "nothing is proven of them together"),
+        ({"sampler": "fixed_order"}, "Expected sampler='fixed_order'"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            RunConfig(**({"sampler": "shuffle"} | more))  # type: ignore[arg-type]
+
+
+def test_no_epsilon_to_stop_at() -> None:
+    with pytest.raises(ValueError, match="with an epsilon to stop at"):
+        plan(RunConfig(model="mlp", stop_epsilon=3.0, sampler="random_allocation"))
+
+
+def test_a_run_does_not_begin_anew_behind_steps_that_were_released() -> None:
+    config = RunConfig(model="mlp", sampler="shuffle")
+    check_anew(config, 0)
+    check_anew(replace(config, sampler="poisson"), 7)
+    with pytest.raises(ValueError, match="Start a new run instead"):
+        check_anew(config, 7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_trains_on_the_batches_of_its_sampler(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = run_of(replace(SMALL, sampler=name))
+    seen: list[int] = []
+    monkeypatch.setattr(run, "descend", lambda step, x, y: seen.append(len(y)) or [None] * 4)
+    monkeypatch.setattr(run.step_totals, "add", lambda *_: None)
+    assert run.epoch_batches is not None
+    length = run.epoch_batches.length
+    for step in range(1, length + 1):
+        run.step(step)
+    assert sum(seen) == run.config.examples  # every example once
+    drawn = [run.epoch_batches.drawn(step) for step in range(1, length + 1)]
+    assert np.array_equal(np.sort(np.concatenate(drawn)), np.arange(run.config.examples))

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from dpcore.training import checkpoint
-from dpcore.training.events import Checkpointed, Evaluated, Finished, Started, Stepped, Unsaved
+from dpcore.training.events import Checkpointed, Finished, Started, Stepped, Unsaved
 from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.training_run import TrainingRun
@@ -56,13 +56,24 @@ def test_a_resumed_run_is_bit_for_bit_the_one_that_never_stopped(method, tmp_pat
 
 
 @pytest.mark.long
-def test_a_run_cut_off_and_resumed_ends_with_the_events_of_one_that_was_not(tmp_path):
-    config = dataclasses.replace(SMALL, epochs=0.5)  # 79 steps
-    file = tmp_path / "state.pt"
+def test_a_run_on_a_full_disk_says_so_saves_again_is_cut_off_and_resumed_and_ends_as_one_that_was_not(
+    tmp_path, monkeypatch
+):
+    config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"  # 79 steps
     *_, whole = train(config, ticking(1.0), tmp_path / "other.pt")
-    events = train(config, ticking(1.0), file)
-    first = []
-    while not any(isinstance(event, Checkpointed) for event in first):
+    synced = iter([OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
+
+    def fsync(_: int) -> None:
+        if error := next(synced, None):
+            raise error
+
+    monkeypatch.setattr(checkpoint.os, "fsync", fsync)
+    events, first = train(config, ticking(1.0), file), []
+    while not any(isinstance(event, Unsaved) for event in first):
+        first.append(next(events))
+    assert first[-1] == Unsaved(first[-1].step, "No space left on device")
+    assert list(tmp_path.glob("state*")) == []  # not half of it either
+    while not isinstance(first[-1], Checkpointed):
         first.append(next(events))
     next(events)
     events.close()
@@ -75,19 +86,12 @@ def test_a_run_cut_off_and_resumed_ends_with_the_events_of_one_that_was_not(tmp_
     assert rest[-1].accuracy == whole.accuracy
     reported = [event.step for event in [*first, *rest] if isinstance(event, Stepped)]
     assert reported == sorted(set(reported))
-    assert isinstance(first[-2], Evaluated | Stepped)
 
 
 def test_no_file_is_written_where_none_is_asked_for_or_the_run_is_short(tmp_path):
     assert not any(isinstance(event, Checkpointed) for event in train(SMALL, ticking(1.0)))
     list(train(SMALL, ticking(0.01), tmp_path / "state.pt"))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_of_other_settings_is_refused_by_name(tmp_path):
-    checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
-    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint of this run's settings"):
-        next(train(dataclasses.replace(SMALL, sigma=2.0), ticking(), tmp_path / "state.pt"))
 
 
 def test_a_file_of_other_data_is_refused_by_name_and_nothing_of_it_is_taken_on(tmp_path):
@@ -212,29 +216,3 @@ def test_a_sum_is_cut_as_it_was_where_memory_had_run_short(tmp_path):
     resumed = run_of(SMALL)
     checkpoint.resume(resumed, tmp_path / "state.pt")
     assert resumed.engine.chunk == 8
-
-
-@pytest.mark.long
-def test_a_full_disk_fails_no_run_which_says_so_and_saves_again_at_the_next_time(tmp_path, monkeypatch):
-    config, file = dataclasses.replace(SMALL, epochs=0.5), tmp_path / "state.pt"
-    *_, whole = train(config, ticking(1.0), tmp_path / "other.pt")
-    synced = iter([OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
-
-    def fsync(_: int) -> None:
-        if error := next(synced, None):
-            raise error
-
-    monkeypatch.setattr(checkpoint.os, "fsync", fsync)
-    said, left = [], []
-    for event in train(config, ticking(1.0), file):
-        said.append(event)
-        if isinstance(event, Unsaved):
-            left = list(tmp_path.glob("state*"))
-    attempts = [event for event in said if isinstance(event, Checkpointed | Unsaved)]
-    assert [type(each) for each in attempts[:2]] == [Unsaved, Checkpointed]
-    assert attempts[0] == Unsaved(attempts[0].step, "No space left on device")
-    assert left == []  # not half of it either
-    assert isinstance(whole, Finished)
-    assert isinstance(said[-1], Finished)
-    assert said[-1].accuracy == whole.accuracy
-    assert file.exists()

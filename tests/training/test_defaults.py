@@ -58,13 +58,6 @@ def test_a_private_run_on_the_bundled_digits_has_a_small_epsilon():
     assert ACCOUNTANTS["pld"].curve(mechanism, [plan(config).steps], config.delta).epsilon[0] < 2
 
 
-def test_a_reading_that_releases_directions_has_steps_of_its_own():
-    for optimizer, reading in itertools.product(PI, ("literal", "raw")):
-        config, usual = defaults("mnist", "cnn", optimizer, reading=reading), defaults("mnist", "cnn", optimizer)
-        assert config.reading == reading
-        assert config.lr * config.clip_norm > 10 * usual.lr * usual.clip_norm, (optimizer, reading)
-
-
 @pytest.mark.parametrize(("optimizer", "least"), [("sgd", 0.7), ("pi_adam", 0.8)])
 def test_a_default_learns_within_two_epochs(optimizer, least):
     assert accuracy(replace(defaults("mnist", "cnn", optimizer), epochs=2.0)) > least

@@ -24,7 +24,7 @@ from dpcore.training import checkpoint, cuda_graph, rehearsal, training_run
 from dpcore.training import loop as module
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, room
-from dpcore.training.events import Finished, Started
+from dpcore.training.events import Started
 from dpcore.training.loop import prepared, train
 from dpcore.training.moment import moment_of
 from dpcore.training.optimizers import OPTIMIZERS
@@ -224,15 +224,10 @@ def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_recorded_run_says_so_and_ends_as_the_ordinary_one(device):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "prepared", prepared)
-        *_, ordinary = train(CNN, ticking())
-    started, *_, finished = train(dataclasses.replace(CNN, device=device), ticking())
+def test_a_recorded_run_says_so(device):
+    started = next(train(dataclasses.replace(CNN, device=device), ticking()))
     assert isinstance(started, Started)
     assert started.engine == "book-keeping, captured"
-    assert isinstance(finished, Finished)
-    assert finished.accuracy == pytest.approx(ordinary.accuracy, abs=2e-3)
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, how: Spoiled) -> list[int]:
@@ -300,13 +295,9 @@ def quieted(static: StaticStep) -> None:
         static.released[7] = 0.0
 
 
-def does_nothing(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
-    pass
-
-
 WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "draws once more": (CNN, draws_once_more, "it draws another amount of noise"),
-    "does nothing": (CNN, does_nothing, "it draws another amount of noise"),
+    "does nothing": (CNN, lambda play, static, generators: None, "it draws another amount of noise"),
     "one example more": (LOUD, changing(0, lambda count: count + 1), "its release is not"),
     "less noise": (CNN, changing(1, lambda sigma: 0.99 * sigma), "its release is not"),
     "the first sigma": (CHANGING, keeping(1), "its release is not"),
@@ -411,15 +402,13 @@ def test_a_right_recording_is_trusted_and_the_run_stands_where_it_stood(device, 
 
 
 def test_the_noise_of_a_played_run_is_where_as_many_ordinary_steps_leave_it():
-    played, ordinary, unproven = run_of(CHANGING), run_of(CHANGING), run_of(CHANGING)
+    played, ordinary = run_of(CHANGING), run_of(CHANGING)
     played.static, said = prepared_as_if_on_cuda(played)
-    statics(unproven)
     assert said == ", captured"
-    for run in (played, ordinary, unproven):
+    for run in (played, ordinary):
         ended(run, 3)
     assert all(map(torch.equal, played.noise.states(), ordinary.noise.states()))
     assert torch.equal(played.batches.state(), ordinary.batches.state())
-    assert torch.equal(played.engine.parameters, unproven.engine.parameters)  # the rehearsal left no trace
 
 
 def test_an_empty_batch_is_not_tried_and_an_example_that_is_not_in_it_has_no_say_in_it(monkeypatch):

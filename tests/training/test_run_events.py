@@ -1,9 +1,10 @@
-"""Events of a run, their order and its end, and its origin: versions, machine and data, and no secret."""
+"""Events of a run, their order, times and end, and its origin: versions, machine and data, and no secret."""
 
 import dataclasses
 import json
 import math
 import platform
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,37 +19,18 @@ from dpcore.training import inputs, training_run
 from dpcore.training.checkpoint import where
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, to_json
 from dpcore.training.gradients.clipping import Flat
-from dpcore.training.loop import events_of, train
+from dpcore.training.loop import train
 from dpcore.training.origin import origin_of
+from dpcore.training.progress.report_times import EVALUATE, FIRST, REPORT, SHARE, ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
 from dpcore.training.training_run import rmse_of
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
-
-
-@pytest.mark.parametrize("config", [SMALL, CNN], ids=["mlp", "cnn"])
-def test_the_same_seed_gives_the_same_events_and_another_seed_others(config):
-    first, second = (list(train(config, ticking())) for _ in range(2))
-    assert first == second
-    other = list(train(dataclasses.replace(config, seed=1), ticking()))
-    assert [event.loss for event in other if isinstance(event, Stepped)] != [
-        event.loss for event in first if isinstance(event, Stepped)
-    ]
 
 
 def test_the_clock_changes_what_is_shown_but_not_what_is_learned():
     slow, fast = (list(train(SMALL, ticking(seconds))) for seconds in (5.0, 1e-6))
     assert len(slow) > len(fast)
     assert slow[-2] == fast[-2]  # the last evaluation
-
-
-def test_the_seed_moves_weights_batches_and_noise_apart():
-    runs = [run_of(dataclasses.replace(SMALL, seed=seed)) for seed in (0, 1)]
-    assert not torch.equal(runs[0].engine.parameters, runs[1].engine.parameters)
-    assert not torch.equal(*(run.batches.draw(10) for run in runs))
-    drawn = [torch.zeros(795_010) for _ in runs]
-    for run, vector in zip(runs, drawn, strict=True):
-        run.noise.add_to(vector, 1.0)
-    assert not torch.equal(*drawn)
 
 
 def test_a_run_tells_its_story_in_order():
@@ -110,43 +92,19 @@ def test_closing_the_events_stops_before_another_step(batches):
     assert len(batches) == done < 6
 
 
-def test_an_interrupt_ends_the_run_within_the_step_it_hits(batches, monkeypatch):
-    run = run_of(dataclasses.replace(SMALL, epochs=50))
-    events = events_of(run, None)
-    for _ in range(3):
-        next(events)
-    done = len(batches)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run.descent, "optimizer", run.descent.optimizer._replace(step=interrupted))
-    with pytest.raises(KeyboardInterrupt):
-        next(events)
-    assert len(batches) == done + 1
-
-
 def test_a_loss_that_is_no_longer_finite_ends_the_run_with_its_step():
     config = dataclasses.replace(SMALL, activation="relu", lr=1e38, epochs=1)
     with pytest.raises(RuntimeError, match=r"loss is not finite at step [2-9]"):
         list(train(config, ticking()))
 
 
-def test_a_device_that_is_not_here_is_named(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+def test_auto_takes_the_fastest_device_that_is_here_and_one_that_is_not_is_named(monkeypatch):
+    for cuda, mps, expected in ((True, True, "cuda"), (False, True, "mps"), (False, False, "cpu")):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda cuda=cuda: cuda)
+        monkeypatch.setattr(torch.backends.mps, "is_available", lambda mps=mps: mps)
+        assert training_run.device_of("auto").type == expected
     with pytest.raises(ValueError, match=r"device='cuda' to be one that is here: auto, .*cpu"):
         next(train(dataclasses.replace(SMALL, device="cuda")))
-
-
-def test_auto_takes_the_fastest_device_that_is_here(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert training_run.device_of("auto").type == "mps"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert training_run.device_of("auto").type == "cuda"
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert training_run.device_of("auto").type == "cpu"
 
 
 def test_data_of_another_size_than_the_configuration_counts_with_is_refused(monkeypatch):
@@ -192,8 +150,9 @@ def test_a_loss_that_is_not_finite_is_named_by_its_own_step_when_it_is_found_lat
 
 
 def test_it_names_versions_machine_and_data() -> None:
-    run = run_of(SMALL)
+    run = run_of(dataclasses.replace(SMALL, device="auto"))
     found = origin_of(run)
+    assert not found["device"].startswith("auto")
     assert found["dpcore"] == __version__
     assert found["python"] == platform.python_version()
     assert found["numpy"] == np.__version__
@@ -202,16 +161,79 @@ def test_it_names_versions_machine_and_data() -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-def test_it_names_the_device_that_was_found_and_the_torch_that_trains(monkeypatch) -> None:
-    monkeypatch.undo()  # the machine as it is
-    found = origin_of(run_of(dataclasses.replace(SMALL, device="auto")))
-    assert not found["device"].startswith("auto")
-    assert found["torch"] == torch.__version__
-
-
 def test_the_secret_of_a_run_is_not_in_it() -> None:
     run = run_of(dataclasses.replace(SMALL, seed=None))
     assert run.secret
     text = json.dumps(origin_of(run))
     assert f"{run.secret}" not in text
     assert f"{run.secret:x}" not in text
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def story(step_seconds: float, evaluation_seconds: float, steps: int, epoch_steps: int = 10**9):
+    """The times of the reports and of the ends of evaluations of a run whose every step takes so long."""
+    clock = Clock()
+    pace = ReportTimes(clock, 1 / epoch_steps)
+    pace.start()
+    reports, evaluations = [], []
+    for step in range(1, steps + 1):
+        clock.now += step_seconds
+        if pace.report_due(step):
+            reports.append((clock.now - 100, pace.reported(step)))
+        if pace.evaluation_due(step):
+            with pace.evaluating(step):
+                clock.now += evaluation_seconds
+            evaluations.append(clock.now - 100)
+    return reports, evaluations, clock.now - 100
+
+
+def gaps(times):
+    return [later - earlier for earlier, later in pairwise(times)]
+
+
+def test_steps_are_reported_about_four_times_a_second():
+    for step_seconds in [0.001, 0.02, 0.2]:
+        reports, _, _ = story(step_seconds, 0.01, steps=int(10 / step_seconds))
+        times = [time for time, _ in reports]
+        assert times[0] == pytest.approx(step_seconds), step_seconds
+        assert max(gaps(times)) <= REPORT + 2 * step_seconds + 0.011, step_seconds
+        assert min(gaps(times[1:])) >= REPORT - 1e-9, step_seconds
+
+
+def test_the_rate_counts_training_alone():
+    reports, _, _ = story(0.02, 0.5, steps=2000)
+    assert all(rate == pytest.approx(50) for _, rate in reports)
+
+
+def test_the_first_accuracy_comes_within_a_second_or_with_the_first_step():
+    for step_seconds in (0.001, 0.05, 0.3):
+        _, evaluations, _ = story(step_seconds, 0.25, steps=int(5 / step_seconds))
+        assert evaluations[0] <= FIRST + step_seconds + 0.25 + 1e-9 < 1
+    _, evaluations, _ = story(4.0, 0.1, steps=3)
+    assert evaluations[0] == pytest.approx(4.1)
+
+
+def test_accuracy_comes_every_two_seconds_or_every_epoch():
+    for evaluation_seconds in [0.001, 0.02, 0.1]:
+        _, evaluations, _ = story(0.05, evaluation_seconds, steps=1000)
+        assert max(gaps(evaluations)) <= EVALUATE + 0.05 + evaluation_seconds + 1e-9, evaluation_seconds
+        _, evaluations, _ = story(0.05, 0.001, steps=1000, epoch_steps=10)  # an epoch takes half a second
+        assert max(gaps(evaluations[2:])) <= 0.5 + 0.05 + 0.01, evaluation_seconds
+
+
+def test_evaluations_take_at_most_a_tenth_of_the_time():
+    for evaluation_seconds in [0.001, 0.1, 0.5, 3.0]:
+        for epoch_steps in [1, 10, 10**9]:
+            _, evaluations, total = story(0.05, evaluation_seconds, steps=4000, epoch_steps=epoch_steps)
+            after_first = len(evaluations) - 1  # the first may come before ten times its cost has passed
+            assert after_first * evaluation_seconds <= SHARE * total + 1e-9, (evaluation_seconds, epoch_steps)
+            assert after_first > 0, (evaluation_seconds, epoch_steps)

@@ -12,7 +12,7 @@ from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.kinds import IdxFile
 from dpcore.data.loading import load
-from dpcore.training import checkpoint, inputs
+from dpcore.training import inputs
 from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
@@ -23,6 +23,7 @@ from dpcore.training.features.normalised import normalised
 from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
 from dpcore.training.loop import TOLD, train
+from tests.training import small_runs
 from tests.training.small_runs import run_of, ticking
 
 CPU = torch.device("cpu")
@@ -52,9 +53,7 @@ def small(**options: Any) -> RunConfig:
 
 def ended(config: RunConfig) -> torch.Tensor:
     run = run_of(config)
-    for step in range(1, run.plan.steps + 1):
-        run.step(step)
-    return run.engine.parameters.clone()
+    return small_runs.ended(run, run.plan.steps)
 
 
 def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:
@@ -119,19 +118,6 @@ def test_other_features_have_another_fingerprint() -> None:
     prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
     assert len({*prints}) == 3
     assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
-
-
-def test_a_run_is_not_taken_up_again_on_features_that_have_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`train` alone asks for that, without what a store knows of where the run began."""
-    config, file = small(features="scatter"), tmp_path / "state.pt"
-    checkpoint.save(run_of(config), 0, file)
-    kind = KINDS["scatter"]
-    altered = replace(kind, version=kind.version + 1, transform=lambda images: kind.transform(images) * 1.001)
-    monkeypatch.setitem(KINDS, "scatter", altered)
-    with pytest.raises(ValueError, match=r"Expected data=.* as where .*state\.pt was written: images and features"):
-        list(train(config, ticking(), file))
 
 
 def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again(

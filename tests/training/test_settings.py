@@ -1,27 +1,21 @@
-"""One row for each setting of a run, and what follows from the rows agrees with them."""
+"""One row for each setting, and what follows from the rows; a run's plan, which says what is drawn and charged."""
 
+import dataclasses
+import json
 import typing
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 
-from dpcore.commands import train as command
 from dpcore.training.combinations import idle
 from dpcore.training.config import RunConfig
+from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build
-from dpcore.training.plan import plan
-from dpcore.training.setting_kinds import Choice, Count, Needs, Number, row
-from dpcore.training.settings import SETTINGS, Settings, settings_of
+from dpcore.training.plan import Plan, matching, plan
+from dpcore.training.setting_kinds import Choice, Count, Number
+from dpcore.training.settings import SETTINGS, Settings
 from tests.settings_page import PAGE, page
 from tests.training.small_runs import CNN, SMALL, run_of
-
-
-@dataclass(frozen=True)
-class Later(RunConfig):
-    """The configuration of a later version."""
-
-    dummy: float = row(Number(default=0.5, low=0, high=1, label="Dummy", help="a dummy", since="9",
-                              needs=(Needs(lambda run: run.private, "privacy"),)))  # fmt: skip
 
 
 def test_every_field_of_a_configuration_is_a_row_with_its_default_and_type():
@@ -38,20 +32,6 @@ def test_every_default_is_in_its_range_and_nonsense_is_not():
         SETTINGS[name].check(name, SETTINGS[name].default)
         with pytest.raises(ValueError, match=f"Expected {name}="):
             SETTINGS[name].check(name, object())
-
-
-def test_a_new_row_is_checked_and_refused_where_it_would_change_nothing():
-    assert settings_of(Later)["dummy"].since == "9"
-    with pytest.raises(ValueError, match=r"dummy=2 in \[0, 1\)"):
-        Later(dummy=2)
-    assert "dummy" not in idle(Later(dummy=0.7))
-    assert idle(Later(private=False, dummy=0.7))["dummy"] == "privacy"
-
-
-def test_a_new_row_is_an_option_of_train(monkeypatch, capsys):
-    monkeypatch.setitem(SETTINGS, "dummy", settings_of(Later)["dummy"])
-    assert command.parser().parse_args(["--dummy", "0.25"]).dummy == 0.25
-    assert "a dummy" in command.parser().format_help()
 
 
 def test_what_would_change_nothing_is_told_with_what_it_takes():
@@ -80,33 +60,21 @@ def test_the_documentation_is_made_from_the_table():
 def test_a_wrong_option_is_named_with_its_value():
     for options, words in [
         ({"clipping": "ghost"}, "clipping='ghost' to be one of: flat, auto_s, per_layer"),
-        ({"reading": "rough"}, "reading='rough'"),
         ({"reading": "literal"}, r"reading='literal' only with pi_adam, .* not with optimizer='sgd'"),
         ({"reading": "raw", "optimizer": "adam"}, "not with optimizer='adam'"),
-        ({"schedule": "cubic"}, "schedule='cubic'"),
-        ({"rate": 0.1}, "no rate=0.1 without a schedule that is not constant"),
-        ({"level_steps": 5}, "no level_steps=5"),
         ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
-        ({"lr_schedule": "warm"}, "lr_schedule='warm'"),
         ({"lr_end": 0.1}, "no lr_end=0.1 without an lr_schedule that is not constant"),
-        ({"lr_epochs": 3.0}, "no lr_epochs=3"),
         ({"ema": 1.0}, r"ema=1.0 in \[0, 1\)"),
-        ({"acceptance": "always"}, "acceptance='always'"),
         ({"acceptance": "sa"}, "public above 0 with acceptance='sa'"),
-        ({"sa_mu0": 1.5}, "sa_mu0=1.5"),
         ({"public": 10_000}, "public=10000"),
         ({"public": 9_990, "batch": 64}, "batch=64 to be at most the data's 10 examples"),
         ({"pca": 60, "model": "cnn"}, "pca=60 only with model abadi, linear or mlp, not 'cnn'"),
         ({"pca": 785}, "pca=785"),
-        ({"pca": 60, "pca_sigma": 0.0}, r"pca_sigma=0.0 in \[1e-06"),
         ({"pca": 60, "pca_sigma": 1e-300}, r"pca_sigma=1e-300 in \[1e-06"),
         ({"optimizer": "adppl", "relevance_sigma": 1e10}, r"relevance_sigma=10000000000.0 in \[1e-06"),
-        ({"stop_epsilon": -1.0}, "stop_epsilon=-1.0"),
-        ({"stop_epsilon": 1.0, "stop_accountant": "magic"}, "stop_accountant='magic'"),
         ({"stop_epsilon": 1.0, "private": False}, "stop_epsilon=1 with an epsilon to stop at. Not private"),
         ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 with an epsilon to stop at.*sigma = 0.*infinite"),
         ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
-        ({"batch": 0}, "batch=0"),
     ]:
         with pytest.raises(ValueError, match=words):
             plan(replace(SMALL, **options))
@@ -129,3 +97,99 @@ def test_a_network_has_the_width_that_was_asked_for_and_no_other_setting_follows
     for wrong in (0, -1, 10_001, 2.5):
         with pytest.raises(ValueError, match="width"):
             RunConfig(model="mlp", width=wrong)  # type: ignore[arg-type]
+
+
+KINDS = {
+    "plain": RunConfig(),
+    "schedule": RunConfig(schedule="exponential", rate=0.1, level_steps=7),
+    "per layer": RunConfig(clipping="per_layer"),
+    "pca": RunConfig(model="abadi", pca=60),
+    "relevance": RunConfig(optimizer="adppl"),
+    "baseline": RunConfig(private=False),
+    "raw": RunConfig(optimizer="pi_adam", reading="raw"),
+    "stopped": RunConfig(stop_epsilon=3.0, stop_accountant="rdp"),
+    "shuffled": RunConfig(model="mlp", sampler="shuffle"),
+}
+
+
+def test_a_plan_survives_json_and_a_run_is_trained_by_the_stored_plan_of_its_settings():
+    for kind, config in KINDS.items():
+        planned = plan(config)
+        stored = Plan.from_json(json.loads(json.dumps(planned.to_json())))
+        assert stored == planned == matching(config, stored), kind
+
+
+def test_steps_that_were_released_before_keep_the_key_that_stores_have_them_under():
+    stored = plan(SMALL).behind(3).to_json()
+    assert stored["told"] == 3
+    assert Plan.from_json(stored).already_released == 3
+    assert Plan.from_json(stored).anew(0).repeated == 3
+
+
+def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
+    for config in KINDS.values():
+        planned = plan(config)
+        assert len(planned.sigmas) == planned.steps
+        assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
+
+
+def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
+    for kind in KINDS:
+        planned = plan(KINDS[kind])
+        again = planned.anew(5)
+        for each in (planned, again):
+            for done in (0, 1, 9, each.steps - 1, each.steps, each.steps + 7):
+                released, mechanism = each.released(done), each.mechanism
+                if mechanism is None:
+                    assert released is None, kind
+                    continue
+                most = min(each.compositions_at(done), mechanism.steps)
+                counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
+                spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
+                assert (list(released.releases) if released else []) == spent, kind
+            assert each.released(each.steps) == each.mechanism, kind
+        assert planned.released(None) is None, kind
+        assert (again.released(None) is None) == (planned.mechanism is None), kind
+
+
+def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():
+    noise = {"schedule": "exponential", "rate": 0.742, "level_steps": 1, "sigma": 2.0, "epochs": 1.0}  # ends at 1.5e-6
+    assert plan(RunConfig(**noise)).steps == 20
+    with pytest.raises(
+        ValueError, match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06"
+    ):
+        plan(RunConfig(**noise, clipping="per_layer"))
+
+
+def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_else():
+    config = dataclasses.replace(SMALL, model="abadi", pca=60, clipping="per_layer")
+    planned = plan(config)
+    (charged,), (first,) = planned.charged, planned.first
+    for wrong in (
+        dataclasses.replace(planned, charged=planned.drawn),
+        dataclasses.replace(planned, drawn=(charged,)),
+        dataclasses.replace(planned, charged=(dataclasses.replace(charged, q=charged.q / 2),)),
+        dataclasses.replace(planned, first=()),
+        dataclasses.replace(planned, first=(dataclasses.replace(first, sigma=8.0),)),
+        dataclasses.replace(planned, unaccounted="for no reason"),
+        plan(dataclasses.replace(config, epochs=2 * config.epochs)),
+        plan(dataclasses.replace(config, epochs=config.epochs / 2)),
+    ):
+        with pytest.raises(ValueError, match="Expected the plan that is stored with the run to follow from its set"):
+            next(train(config, planned=wrong))
+
+
+def test_a_run_that_stops_at_an_epsilon_keeps_the_number_of_steps_that_was_stored():
+    config = KINDS["stopped"]
+    planned = plan(config)
+    shorter = dataclasses.replace(config, epochs=(planned.steps - 1) * config.q, stop_epsilon=0.0)
+    assert matching(config, plan(shorter)) == plan(shorter)
+    nothing = dataclasses.replace(planned, steps=0, drawn=(), charged=())
+    with pytest.raises(ValueError, match="Expected the plan"):
+        matching(config, nothing)
+
+
+def test_the_sigmas_of_a_plan_which_runs_share_cannot_be_changed():
+    for config in (RunConfig(), RunConfig(sigma=0.0)):
+        with pytest.raises(ValueError, match="read-only"):
+            plan(config).sigmas[0] = 9.0

@@ -34,7 +34,7 @@ COUNTED = (  # setting, epochs, and the accuracy that is reached by then
     (BOTTOM, 33, "96"),
     (BOTTOM, 64, "97"),
 )
-TOO_EARLY = (  # tests/papers/test_gaussian_dp.py counts
+TOO_EARLY = (  # tests/papers/test_findings.py counts
     "The text contradicts itself: it counts 26 epochs until 96 %, where the CLT gives epsilon 4.83; epsilon 4 is "
     "passed after epoch 18, where it counts 95 %."
 )

@@ -46,16 +46,23 @@ class RayPool(PoolThread):
 
     While there is `trouble`, nothing is done on this machine instead. `address` is host:port of the cluster, or "auto"
     for the one that this machine is part of. Each run takes `cpus` threads, and where the cluster has GPUs and it asks
-    for one, `gpus` of a GPU. `train` names the function that trains.
+    for one, `gpus` of a GPU. `train` names the function that trains. What the head is silent is measured by `clock`.
     """
 
     def __init__(
-        self, store: Store, address: str, cpus: int = 1, gpus: float = 1.0, train: str = TRAINING.work
+        self,
+        store: Store,
+        address: str,
+        cpus: int = 1,
+        gpus: float = 1.0,
+        train: str = TRAINING.work,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         check.whole(1, cpus=cpus)
         check.positive(gpus=gpus)
         super().__init__(store, "dpcore-ray-pool")
-        self.address = address
+        self.address, self._clock = address, clock
         self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", "--home", str(store.home)]
         self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
         self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
@@ -96,7 +103,7 @@ class RayPool(PoolThread):
 
     def _listen(self, lines: IO[bytes]) -> str | None:
         """Heed the lines of the head; what to say once there is none any more, or None where it has said why."""
-        heard, rest, connecting, told = time.monotonic(), b"", False, False
+        heard, rest, connecting, told = self._clock(), b"", False, False
         with selectors.DefaultSelector() as selector:
             selector.register(lines, selectors.EVENT_READ)
             while not self._stop.is_set():
@@ -108,10 +115,10 @@ class RayPool(PoolThread):
                     for line in whole:
                         values = json.loads(line)
                         connecting, told = values["connecting"], values["trouble"] is not None
-                        heard = time.monotonic()
+                        heard = self._clock()
                         if not connecting:
                             self.trouble = values["trouble"]
-                if time.monotonic() - heard > (CONNECT if connecting else SILENT):
+                if self._clock() - heard > (CONNECT if connecting else SILENT):
                     break
             else:
                 return None

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -28,18 +29,18 @@ TOLD = 1.0  # seconds between two lines where nothing changes: they say that the
 
 
 class Voice:
-    """Tells the pool how it goes; what Ray writes to the standard output goes to the log instead."""
+    """Tells the pool how it goes, on a `clock`; what Ray writes to the standard output goes to the log instead."""
 
-    def __init__(self) -> None:
-        self._line, self._told = "", 0.0
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._line, self._told, self._clock = "", 0.0, clock
         self._pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
         """Write a line, where it says something new or has not been said for long."""
         line = json.dumps({"connecting": connecting, "trouble": trouble})
-        if line != self._line or time.monotonic() - self._told > TOLD:
-            self._line, self._told = line, time.monotonic()
+        if line != self._line or self._clock() - self._told > TOLD:
+            self._line, self._told = line, self._clock()
             print(line, file=self._pipe, flush=True)
 
 

@@ -15,9 +15,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audited_run import AUDITED, OWN_SETTINGS
-from pages.parts.controls.choice import choice_by_title, choice_of
-from pages.parts.controls.number import Quantity, number
-from pages.parts.controls.run_setting import quantity_of
+from pages.parts.controls.fields import Quantity, quantity_of
+from pages.parts.controls.widgets import choice_by_title, choice_of, number
 
 BESIDE = "Count torch's normal numbers too"
 TORCH_DRAWS = 500_000_000  # some seconds; of as many normal numbers 4 would be beyond torch's largest

@@ -14,7 +14,8 @@ from dpcore.runs.store import Store
 from pages.parts.audit.audit_results import expected_seconds
 from pages.parts.audit.audited_run import take_settings_of
 from pages.parts.audit.request_form import Asked
-from pages.parts.controls.faults import say_once, verbatim
+from pages.parts.controls.faults import say_once
+from pages.parts.controls.fields import verbatim
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.visitors import current_user, may_change
 

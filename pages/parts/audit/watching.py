@@ -14,7 +14,8 @@ from pages.parts.audit.findings_table import findings
 from pages.parts.audit.generators import generators
 from pages.parts.audit.number_line import number_line
 from pages.parts.audit.shown_audit import begun_here, cancel
-from pages.parts.controls.faults import REASON, verbatim
+from pages.parts.controls.faults import MAX_REASON
+from pages.parts.controls.fields import verbatim
 from pages.parts.train.cancel_button import cancel_button
 
 EVERY = 0.5  # seconds between two looks while it goes on
@@ -87,11 +88,11 @@ def _ended_early(found: AuditResults) -> None:
     if run.status is Status.CANCELLED:
         st.info(f"The audit was cancelled. {until}")
     elif run.status is Status.LOST:
-        why = f"{verbatim(run.error, REASON)} " if run.error else ""
+        why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
         st.error(f"The audit was lost. {why}{until} Audit again.")
     else:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The audit failed: {verbatim(lines[-1].removeprefix('ValueError: '), REASON)}")
+        st.error(f"The audit failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
         if not lines[-1].startswith("ValueError: "):
             with st.expander("Traceback"):
                 st.code("\n".join(lines), language=None)

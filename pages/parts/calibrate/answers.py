@@ -16,11 +16,11 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.schedule import Recipe
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.carried import carry
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.number import show
 from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button

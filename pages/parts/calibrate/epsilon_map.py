@@ -22,12 +22,11 @@ from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.kinds import WORDS
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.moved_fields import Values, moved_setting, values_shown
-from pages.parts.controls.number import show
 from pages.parts.results import cache
 from pages.parts.results.downloads import Columns, csv_button, numbers_table
 from pages.parts.results.export_origin import Origin, address, origin_of_any
@@ -126,7 +125,7 @@ def show_map(shown: Shown) -> None:
         live_chart(
             shown.figure(grid, axes, size), [], key=KEY,
             alt=shown.alt(grid, axes), title=shown.title(origin), file=file,
-            preview=partial(previewed, shown, axes, size, values_shown(setting)), clicked=clicked,
+            preview=partial(previewed, shown, axes, size), clicked=clicked,
         )  # fmt: skip
     below.caption(caption(grid, axes, by, target))
     numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
@@ -134,7 +133,7 @@ def show_map(shown: Shown) -> None:
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
 
-def previewed(shown: Shown, axes: Axes, size: Size, values: Values, field: str, text: str) -> Drawing | None:
+def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
     """The map where a field has this text; None where it would be another map, or may take long."""
     setting = shown.setting
     if cache.slow(setting.mechanism, setting.delta):
@@ -143,7 +142,7 @@ def previewed(shown: Shown, axes: Axes, size: Size, values: Values, field: str, 
         target = question.moved_target(shown.target, field, text) if shown.target else None
         shown = shown._replace(target=target)
     else:
-        shown = shown._replace(setting=moved_setting(setting, values, field, text))
+        shown = shown._replace(setting=setting.moved(field, text))
     if axes_of(shown.setting, shown.by) != axes:
         return None
     return Drawing(shown.figure(joined(list(strips(axes, shown.by))), axes, size))

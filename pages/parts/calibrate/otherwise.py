@@ -18,9 +18,9 @@ from dpcore.privacy.report.numbers import epochs_of, outward, plain, raised
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.lengths import epochs_meant, steps_counted
 from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import Asked, load
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.number import show
 from pages.parts.results import cache
 
 BELOW = "All below, the map and the tables too, is for Poisson batches, add/remove."

@@ -18,11 +18,12 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
+from dpcore.training.slider_stops import show
 from pages.parts.components.history import LEAVING
-from pages.parts.controls.choice import accountant_choice, choice_of
+from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.number import Quantity, epochs_text, number, read, show
 from pages.parts.controls.url_state import keep
+from pages.parts.controls.widgets import accountant_choice, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVE = ("sigma", "steps", "batch", "q")

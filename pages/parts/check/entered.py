@@ -14,8 +14,8 @@ from dpcore.claims.text import Read
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
-from pages.parts.controls.choice import choice_by_title, choice_of
-from pages.parts.controls.url_state import keep, put, recall
+from pages.parts.controls.url_state import keep, page_text, put, settle
+from pages.parts.controls.widgets import choice_by_title, choice_of
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")
@@ -82,7 +82,7 @@ def fill_in(claim: Claim) -> None:
 
 
 def _pasted() -> str:
-    recall(TEXT, "")
+    st.session_state[TEXT] = page_text(TEXT, "")
     text = st.text_area("Paste it here", key=TEXT, height=220, placeholder=PLACEHOLDER, help=OUTSIDE,
                         persist_state="session")  # fmt: skip
     keep(TEXT, text)
@@ -102,7 +102,7 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
 
 
 def _field(name: str, key: str) -> str:
-    recall(key, "")
+    settle(key, page_text(key, ""), "")
     text = st.text_input(LABELS[name], "", key=key, max_chars=LONGEST_FIELD, help=help_on(HELP[name]),
                          bind="query-params", persist_state="session")  # fmt: skip
     keep(key, text)

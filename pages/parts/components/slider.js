@@ -5,14 +5,12 @@ const GLANCE = 10; // milliseconds between two looks at whether the answer is dr
 const LONGEST = 1000; // milliseconds to wait for an answer to be drawn before a later stop is sent
 const SELDOM = 100; // milliseconds between two looks from then on
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
-const AGAIN = 2000; // milliseconds after which what nobody has heard is said again
-const LOST = 10_000; // milliseconds, but for those in which the page is run, after which an answer is no longer waited for
 const sliders = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   let slider = sliders.get(parentElement);
   if (!slider) sliders.set(parentElement, (slider = new Slider(parentElement)));
-  slider.send = (text, message) => setTriggerValue("moved", [text, message]);
+  slider.send = (text, message) => setStateValue("moved", [text, message]); // every later request brings it along
   slider.hear(data);
 }
 
@@ -59,17 +57,12 @@ class Slider {
   }
 
   settle() {
-    const unheard = this.sentAt && this.data.heard !== this.sent && !this.lost();
+    const unheard = this.sentAt && this.data.heard !== this.sent;
     if (this.held || this.pending !== undefined || unheard) return;
     this.stops = this.data.stops;
     this.input.max = this.stops.length - 1;
     this.input.value = Math.max(0, this.stops.indexOf(this.data.value));
     this.show();
-  }
-
-  // Nobody has heard the last message: the slider shows what the server says.
-  lost() {
-    return performance.now() >= this.until && !running();
   }
 
   show() {
@@ -94,30 +87,18 @@ class Slider {
     if (this.waiting || this.pending === undefined) return;
     this.sent += 1;
     this.sentAt = performance.now();
-    this.until = this.sentAt + LOST;
     this.waiting = true;
-    this.send(this.pending, this.sent);
-    const move = { text: this.pending, number: this.sent, from: this.data.value };
+    const number = this.sent;
+    this.send(this.pending, number);
     this.pending = undefined;
-    setTimeout(() => this.look(move.number), GLANCE);
-    setTimeout(() => this.sayAgain(move), AGAIN);
-  }
-
-  // Streamlit can lose a move that comes just before another request: then it is said once more under the same number,
-  // as soon as the page is not being run, unless the value was changed otherwise meanwhile.
-  sayAgain(move) {
-    const past = move.number !== this.sent || this.data.heard === move.number || this.data.value !== move.from;
-    if (past || !this.box.isConnected || this.lost()) return;
-    if (running()) this.until += AGAIN;
-    else this.send(move.text, move.number);
-    setTimeout(() => this.sayAgain(move), AGAIN);
+    setTimeout(() => this.look(number), GLANCE);
   }
 
   // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
   look(number) {
     if (number !== this.sent) return;
     const drawn = this.data.heard === number && !running();
-    if (drawn || this.lost() || !this.box.isConnected) return requestAnimationFrame(() => this.answered(number));
+    if (drawn || !this.box.isConnected) return requestAnimationFrame(() => this.answered(number));
     const late = performance.now() >= this.sentAt + LONGEST;
     if (late) this.waiting = false;
     if (late && this.pending !== undefined) return this.sendLatest();

@@ -1,13 +1,13 @@
 """A slider whose value arrives while it is dragged: a native range input that stops at round numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 HERE = Path(__file__)
-LONGEST = 40  # characters of a value, as in the field beside the slider
+MAX_CHARS = 40  # of a value, as in the field beside the slider
 STYLE = HERE.with_suffix(".css").read_text(encoding="utf-8")  # in the page's style sheet: once, not with each slider
 _mount = component(
     "stop_slider",
@@ -16,31 +16,30 @@ _mount = component(
 )
 
 
-def slider(
-    label: str,
-    stops: Sequence[str],
-    value: str,
-    ends: tuple[str, str],
-    *,
-    field: str,
-    key: str,
-    moved: Callable[[], None],
-) -> None:
-    """Draw the slider at `value`, one of the stops; where the reader moves it, `moved` is called before the next run.
+def slider(label: str, stops: Sequence[str], value: str, ends: tuple[str, str], *, field: str) -> None:
+    """Draw the slider of a field at `value`, one of the stops; the field has been drawn before it.
 
-    The browser sends one value at a time, the latest, and the next only when the answer has been drawn: the page is
-    never asked for stops that were only passed. A chart that draws the stops of `field` by itself (`live_chart.py`)
-    does so first, and the page is asked once the hand rests. `ends` says what it means to go left and right.
+    Its last move, with a number, is state of the browser that every later request brings along, so that no move is
+    lost; `unheard_move` gives it to the field, and the slider is told the number once the field has it. The browser
+    sends one value at a time, the latest, and the next only when the answer has been drawn. A chart that draws the
+    stops of `field` by itself (`live_chart.py`) does so first, and the page is asked once the hand rests. `ends` says
+    what it means to go left and right.
     """
-    heard = st.session_state.get(f"{key}_heard", 0)
-    data = {"label": label, "stops": list(stops), "value": value, "ends": list(ends), "heard": heard, "field": field}
-    _mount(key=key, data=data, on_moved_change=moved)
+    _, number = _move(field)
+    st.session_state[f"{field}_heard"] = number
+    data = {"label": label, "stops": list(stops), "value": value, "ends": list(ends), "heard": number, "field": field}
+    _mount(key=f"{field}_slider", data=data, on_moved_change=lambda: None)
 
 
-def moved_to(key: str) -> str | None:
-    """Where the slider was moved to, for `moved`; the slider is told that it was heard. None if it sent nonsense."""
-    match st.session_state[key].get("moved"):
-        case [str(text), int(message)] if len(text) <= LONGEST:
-            st.session_state[f"{key}_heard"] = message
-            return text
-    return None
+def unheard_move(field: str) -> str | None:
+    """Where the slider of a field was moved to since the field was drawn last; None where it was not."""
+    text, number = _move(field)
+    return None if number == st.session_state.get(f"{field}_heard", 0) else text
+
+
+def _move(field: str) -> tuple[str | None, int]:
+    """The slider's last move and its number; none and 0 where there was none, or nonsense was sent."""
+    match (st.session_state.get(f"{field}_slider") or {}).get("moved"):
+        case [str(text), int(number)] if len(text) <= MAX_CHARS:
+            return text, number
+    return None, 0

@@ -1,7 +1,6 @@
 """What would be trained on: a data set that is here, or any other number of examples, which is only accounted for."""
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -10,9 +9,9 @@ from streamlit.errors import StreamlitAPIException
 
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.training.settings import SETTINGS
-from pages.parts.controls.choice import choice_by_title
+from dpcore.training.slider_stops import show
+from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
-from pages.parts.controls.number import number, read, show
 from pages.parts.controls.presets import SHOWN
 from pages.parts.controls.url_state import keep
 from pages.parts.shell.streamlit_internals import restoring
@@ -30,30 +29,15 @@ class Data(NamedTuple):
     here: bool = True  # whether it can be trained on here
 
 
-def data_control() -> Data:
-    """Draw the choice of data.
-
-    The number of examples follows from the data. Where it was asked for instead, by a link, a preset or another page,
-    the data follow from it.
-    """
-    names = (*(name for name in DATASETS if available(name)), OTHER)
-    _follow(names)
-    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
-    with left:
-        dataset = choice_by_title(SETTINGS["dataset"].label, names, "dataset", _title)
-    with right:
-        if dataset == OTHER:
-            n = int(number(N))
-            data = Data(names[0], _sources(names[0])[0], n, here=False)
-        else:
-            sources = _sources(dataset)
-            if st.session_state.get("source", sources[0]) not in sources:  # another data set was chosen
-                st.session_state["source"] = sources[0]
-            counted = lambda source: f"{source}, {DATASETS[dataset].examples(source):,}"  # noqa: E731
-            source = choice_by_title(SETTINGS["source"].label, sources, "source", counted)
-            data = Data(dataset, source, DATASETS[dataset].examples(source))
-    _note(data)
-    return data
+def data_in(fields: Fields) -> Data:
+    """What the fields say of the data."""
+    dataset = fields.choice(_datasets())
+    if dataset == OTHER:
+        first = _datasets().names[0]
+        return Data(first, _sources(first)[0], int(fields.number(N)), here=False)
+    counted = lambda source: f"{source}, {DATASETS[dataset].examples(source):,}"  # noqa: E731
+    source = fields.choice(Options("source", SETTINGS["source"].label, _sources(dataset), counted))
+    return Data(dataset, source, DATASETS[dataset].examples(source))
 
 
 def data_of(n: int, dataset: str, source: str) -> tuple[str, str]:
@@ -80,14 +64,22 @@ def choose(n: int) -> None:
     shown = [each for each in names if each == session.get("dataset")]
     source = session.get("source", _sources(names[0])[0])
     fitting = [found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER]
-    session["dataset"], session["source"] = fitting[0] if fitting else (OTHER, source)
-    keep("dataset", session["dataset"])
-    keep("source", session["source"])
+    _choose(*(fitting[0] if fitting else (OTHER, source)))
 
 
-def _follow(names: Sequence[str]) -> None:
-    """Choose the data that have as many examples as are asked for, where another number was shown last."""
-    session, address = st.session_state, st.query_params
+def _choose(dataset: str, source: str) -> None:
+    for key, text in (("dataset", dataset), ("source", source)):
+        st.session_state[key] = text
+        keep(key, text)
+
+
+def follow_number() -> None:
+    """Choose the data that have as many examples as are asked for, where another number was shown last.
+
+    The number of examples follows from the data. Where it was asked for instead, by a link, a preset or another page,
+    the data follow from it. Before the fields are read.
+    """
+    session, address, names = st.session_state, st.query_params, _datasets().names
     if restoring():  # the address says what all of the controls are
         for key in ("n", "dataset", SHOWN):
             session.pop(key, None)
@@ -102,11 +94,11 @@ def _follow(names: Sequence[str]) -> None:
         n = session.get(SHOWN, 0)
     if n != session.get(SHOWN) or named not in names:
         dataset = names[0] if named is None else named
-        session["dataset"], session["source"] = data_of(n, dataset, session.get("source", "sample"))
+        _choose(*data_of(n, dataset, session.get("source", "sample")))
 
 
-def _note(data: Data) -> None:
-    """Let the number of examples say what the data say, here and on pages that ask for the number."""
+def note_number(data: Data) -> None:
+    """Let the number of examples say what the data say, here and on pages that ask for it; once the data are drawn."""
     st.session_state[SHOWN] = data.n
     if data.here:
         st.session_state["n"] = show(data.n)
@@ -118,6 +110,11 @@ def _note(data: Data) -> None:
 def _sources(dataset: str) -> tuple[str, ...]:
     """The sources that can be loaded, the one to start from first."""
     return tuple(reversed(available(dataset)))
+
+
+def _datasets() -> Options:
+    names = (*(name for name in DATASETS if available(name)), OTHER)
+    return Options("dataset", SETTINGS["dataset"].label, names, _title)
 
 
 def _title(dataset: str) -> str:

@@ -1,4 +1,4 @@
-"""What widgets remember: over pages in the session, for links and reloads in the address bar.
+"""Texts that live in the session and in the address bar: those of widgets, and those that a page keeps for itself.
 
 Most widgets are bound to the address by Streamlit itself. It does not carry the values of a link that was opened and
 not touched since to the next page, and it writes the titles of options into the address; both are done here. Where the
@@ -7,12 +7,12 @@ reader goes back or forward, the address says what all of them are.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from pages.parts.components.history import LEAVING
+from pages.parts.components.slider import unheard_move
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
@@ -29,17 +29,45 @@ def note_arrival(page: str) -> None:
         restore_address()
 
 
-def recall(key: str, default: object) -> None:
-    """Give the bound widget that comes next the value that it had on the page where the reader has just come from."""
-    if _comes_along(key):
-        st.session_state[key] = kept = _kept(key)
-        if kept != default:
-            with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
-                st.query_params[key] = kept
+def page_text(key: str, default: str) -> str:
+    """The text of a field as this run of the page will draw it.
+
+    In this order: where its slider was moved to, what it has, what the address says, what it had on another page, the
+    default. On a page where the reader has just arrived the address and the other page go before what it has.
+    """
+    own, linked, kept = st.session_state.get(key), st.query_params.get(key), st.session_state.get(f"{key}_kept")
+    if restoring():
+        known = [linked]
+    elif st.session_state.get(ARRIVED):
+        known = [linked, kept, own]
+    else:  # an earlier run of the page may have been broken off before it had drawn the field
+        moved = unheard_move(key) if own == kept else None  # what was typed since is newer than the move
+        known = [moved, own, linked, kept]
+    return next((text for text in known if isinstance(text, str)), default)
+
+
+def page_texts() -> dict[str, str]:
+    """The texts of all fields that this session or the address knows."""
+    session = [key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")]
+    return {key: page_text(key, "") for key in dict.fromkeys([*session, *st.query_params])}
+
+
+def good_texts() -> dict[str, str]:
+    """The last text of each field that could be read."""
+    return {key.removesuffix("_good"): text for key, text in _strings().items() if key.endswith("_good")}
+
+
+def settle(key: str, text: str, default: str) -> None:
+    """Give the bound widget that comes next its text, here and in the address."""
+    if st.session_state.get(key) != text:
+        st.session_state[key] = text
+    if text != default and st.query_params.get(key) != text:
+        with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
+            st.query_params[key] = text
 
 
 def keep(key: str, value: object) -> None:
-    """Note a widget's value for `recall` and `recall_ids`."""
+    """Note a widget's value for other pages."""
     st.session_state[f"{key}_kept"] = value
 
 
@@ -54,20 +82,20 @@ def put(key: str, value: object, default: object) -> None:
             st.query_params[key] = [*value] if isinstance(value, list | tuple) else str(value)
 
 
-def recall_ids(key: str, options: Sequence[str], default: Sequence[str], *, several: bool = False) -> None:
-    """Give the widget that comes next its first value, for options whose ids stand in the address.
+def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
+    """Give the widget of several options that comes next its first value; their ids stand in the address.
 
     In this order: what it has, what it had on another page, what the address names, the default. Where the reader went
     back or forward, the address comes first.
     """
-    if not restoring() and (key in st.session_state or _comes_along(key)):
-        st.session_state.setdefault(key, _kept(key))
+    kept = st.session_state.get(f"{key}_kept")
+    comes_along = kept is not None and bool(st.session_state.get(ARRIVED)) and key not in st.query_params
+    if not restoring() and (key in st.session_state or comes_along):
+        st.session_state.setdefault(key, kept)
         return
     asked = st.query_params.get_all(key)
     known = [each for each in options if each in asked]
-    if not known and asked != [""]:
-        known = list(default)
-    st.session_state[key] = known if several else (known or default)[0]
+    st.session_state[key] = known if known or asked == [""] else list(default)
 
 
 def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
@@ -80,11 +108,29 @@ def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
         st.query_params[key] = wanted
 
 
-def _kept(key: str) -> Any:
-    return st.session_state.get(f"{key}_kept")
+class Remembered:
+    """A text that a page keeps for itself, in the session and under one name in the address.
+
+    A link and the browser's history set it; else it is what the page has set last. `key` is its name in the session,
+    where two pages use one name in the address for things of their own.
+    """
+
+    def __init__(self, name: str, default: str = "", key: str = "") -> None:
+        self.name, self.default, self.key = name, default, key or name
+
+    @property
+    def value(self) -> str:
+        """The text; the address is told."""
+        if restoring() or self.key not in st.session_state:
+            st.session_state[self.key] = st.query_params.get(self.name, self.default)
+        self.set(text := st.session_state[self.key])
+        return text
+
+    def set(self, text: str) -> None:
+        """Set the text, here and in the address, which names no default."""
+        st.session_state[self.key] = text
+        write_ids(self.name, [text], [self.default])
 
 
-def _comes_along(key: str) -> bool:
-    """Whether the value that another page kept is to be used; what the address says goes first."""
-    arrived = bool(st.session_state.get(ARRIVED)) and not restoring()
-    return _kept(key) is not None and arrived and key not in st.query_params
+def _strings() -> dict[str, str]:
+    return {str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)}

@@ -8,8 +8,8 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.faults import verbatim
-from pages.parts.controls.url_state import put
+from pages.parts.controls.fields import verbatim
+from pages.parts.controls.url_state import Remembered, put
 from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
@@ -17,7 +17,7 @@ from pages.parts.train import run_picker
 from pages.parts.train.method import plain_method
 from pages.parts.train.run_store import expected_seconds
 
-LESSON, STEP = "lesson", "step"  # names in the session, and in the address
+LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson was opened
 HOME = Scene()
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # what a lesson sets where its scene says nothing else
@@ -40,18 +40,16 @@ def lesson_panel() -> Any:
     Gives a place in it for what starts runs, which takes the run store.
     """
     _follow_address()
-    lesson = LESSONS.get(st.session_state[LESSON])
-    place = _draw(lesson, st.session_state[STEP]) if lesson else None
-    _write_address()
-    return place
+    lesson = LESSONS.get(LESSON.value)
+    return _draw(lesson, int(STEP.value)) if lesson else None
 
 
 def offer_runs(place: Any, store: Store | None) -> None:
     """Draw the button that queues the runs of the open step, if it has some, in its place; one chart draws them."""
-    lesson = LESSONS.get(st.session_state[LESSON])
-    if lesson is None or st.session_state[STEP] == lesson.length:
+    lesson, step = LESSONS.get(LESSON.value), int(STEP.value)
+    if lesson is None or step == lesson.length:
         return
-    runs = lesson.steps[st.session_state[STEP] - 1].runs
+    runs = lesson.steps[step - 1].runs
     if not runs:
         return
     seconds = [expected_seconds(store, config) for config in runs]
@@ -72,7 +70,7 @@ def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
     scene = LESSONS[name].scene(step)
     st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
-    st.session_state.update({LESSON: name, STEP: step})
+    _show(name, step)
     st.session_state.pop(_answer_key(name), None)
     unchosen = _unchosen()
     for key, value in _fields(scene).items():
@@ -90,7 +88,7 @@ def start_over() -> None:
 def close(*, restore: bool = False) -> None:
     """End the lesson, with or without the visitor's own settings coming back. As a callback."""
     own = st.session_state.pop(OWN, {})
-    st.session_state.update({LESSON: "", STEP: 1})
+    _show("", 1)
     if restore:
         for key, value in _unchosen().items():
             put(key, own.get(key, value), value)
@@ -108,12 +106,12 @@ def _unchosen() -> dict[str, object]:
 
 def _follow_address() -> None:
     """Where the page is new to this session, or the reader went back in the history, do as the address says."""
-    if LESSON in st.session_state and not restoring():
+    if LESSON.name in st.session_state and not restoring():
         return
-    name, asked = st.query_params.get(LESSON, ""), st.query_params.get(STEP, "1")
+    name, asked = LESSON.value, STEP.value
     lesson = LESSONS.get(name)
-    st.session_state.update({LESSON: name if lesson else "", STEP: 1})
     if lesson is None:
+        _show("", 1)
         if name:
             st.warning(f"There is no lesson {verbatim(name)}. The lessons are in the menu above.")
         return
@@ -126,13 +124,9 @@ def _follow_address() -> None:
             st.query_params[key] = value
 
 
-def _write_address() -> None:
-    shown = {LESSON: st.session_state[LESSON], STEP: str(st.session_state[STEP])}
-    for key, value in shown.items():
-        if not shown[LESSON]:
-            st.query_params.pop(key, None)
-        elif st.query_params.get(key) != value:
-            st.query_params[key] = value
+def _show(name: str, step: int) -> None:
+    LESSON.set(name)
+    STEP.set(str(step))
 
 
 def _draw(lesson: Lesson, step: int) -> Any:

@@ -27,12 +27,12 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.export_origin import origin_of
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.shell.present import SMALL, chart_size
-from pages.parts.train.form import Form, moved_form
+from pages.parts.train.form import Form
 from pages.parts.train.live import EVERY, run_status
 from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched, watched_runs
@@ -124,7 +124,7 @@ def without_runs(form: Form, store: Store | None) -> str:
 
 def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:
     """The figure where a field has this text, as the page will draw it; None where that may take long."""
-    form = moved_form(shown.form, field, text)
+    form = shown.form.moved(field, text)
     if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta) or shown.otherwise:
         return None
     curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}

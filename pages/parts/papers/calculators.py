@@ -8,7 +8,9 @@ from dpcore import check
 from dpcore.papers import Paper
 from dpcore.papers.paper import Calculator
 from dpcore.papers.paper import Quantity as Asked
-from pages.parts.controls.number import Quantity, number, show
+from dpcore.training.slider_stops import show
+from pages.parts.controls.fields import Quantity
+from pages.parts.controls.widgets import number
 from pages.parts.results.table import scrolling
 
 BESIDE = 2  # fields in a row

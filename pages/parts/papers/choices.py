@@ -6,9 +6,7 @@ from typing import Any
 
 from dpcore.papers import PAPERS, Outcome, Paper
 from dpcore.privacy.report.glossary import help_on
-from pages.parts.controls.choice import choice_by_title
-from pages.parts.controls.faults import say_unknown, unknown
-from pages.parts.controls.url_state import keep, recall_ids, write_ids
+from pages.parts.controls.widgets import choice_by_title, several
 
 SIGNS = {  # of an outcome, with its colour: neither speaks alone
     Outcome.REPRODUCED: ("✓", "#2e9150"),
@@ -27,22 +25,9 @@ def chosen_paper() -> Paper:
 def chosen_outcomes(place: Any) -> list[str]:
     """Draw the choice of verdicts: all of them unless some are chosen."""
     options = [each.value for each in Outcome]
-    strange = unknown("verdict", options)
-    recall_ids("verdict", options, (), several=True)
-    chosen = place.pills(
-        "Only numbers with these verdicts",
-        options,
-        selection_mode="multi",
-        wrap=True,
-        format_func=lambda each: f"{SIGNS[Outcome(each)][0]} {each}",
-        key="verdict",
-        help=help_on("outcome"),
-        persist_state="session",
-    )
-    write_ids("verdict", chosen, ())
-    keep("verdict", chosen)
-    say_unknown("verdict", strange, options, chosen or options)
-    return chosen or options
+    title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
+    chosen = several(place, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    return [*chosen] or options
 
 
 def sign(outcome: Outcome) -> str:

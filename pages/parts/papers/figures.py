@@ -14,7 +14,7 @@ from dpcore.papers.ladder import Ladder
 from dpcore.papers.paper import Cells, Drawing, Line, Map, Sweep
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.choice import choice_by_title
+from pages.parts.controls.widgets import choice_by_title
 from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
 from pages.parts.papers.choices import names_of

@@ -14,12 +14,12 @@ from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
 from pages.parts.components.setting_links import clicked_link
 from pages.parts.controls.data import OTHER, data_of
-from pages.parts.controls.number import show
 from pages.parts.shell import menu
-from pages.parts.shell.present import PRESENT_MODE, presenting
+from pages.parts.shell.present import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import clip_norm_of, learning_rate_of
 from pages.parts.train.method import plain_method
@@ -97,7 +97,7 @@ def open_link() -> None:
 
 
 def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
-    asked = dict(query) | ({PRESENT_MODE: "1"} if presenting() else {})
+    asked = dict(query) | ({PRESENT_MODE: ON} if presenting() else {})
     address = f"{page.address or './'}?{urlencode(asked)}"
     told = escape(f"{page.title}: open {what}")
     return f'<a href="{escape(address)}" target="_self" data-opens aria-label="{told}">{escape(page.title)}</a>'

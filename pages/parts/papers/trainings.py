@@ -15,9 +15,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
-from pages.parts.controls.choice import choice_by_title
 from pages.parts.controls.faults import say_once
-from pages.parts.controls.number import number
+from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu

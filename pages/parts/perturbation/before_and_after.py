@@ -19,7 +19,7 @@ from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.controls.choice import choice_of
+from pages.parts.controls.widgets import choice_of
 from pages.parts.results.table import scrolling
 
 PIXELS = 56  # of a side of an image on the page

@@ -11,7 +11,8 @@ from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
-from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
+from pages.parts.controls.faults import UNDER_WAY, say_once
+from pages.parts.controls.fields import verbatim
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted

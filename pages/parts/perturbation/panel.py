@@ -11,7 +11,8 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.controls.faults import REASON, verbatim
+from pages.parts.controls.faults import MAX_REASON
+from pages.parts.controls.fields import verbatim
 from pages.parts.perturbation.charts import charts
 from pages.parts.perturbation.comparison import begun_here, cancel
 from pages.parts.perturbation.conditions import promise
@@ -87,11 +88,11 @@ def _ended_early(found: Results) -> None:
     if run.status is Status.CANCELLED:
         st.info(f"The comparison was cancelled. {until}")
     elif run.status is Status.LOST:
-        why = f"{verbatim(run.error, REASON)} " if run.error else ""
+        why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
         st.error(f"The comparison was lost. {why}{until} Compare again.")
     else:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The comparison failed: {verbatim(lines[-1].removeprefix('ValueError: '), REASON)}")
+        st.error(f"The comparison failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
         if not lines[-1].startswith("ValueError: "):
             with st.expander("Traceback"):
                 st.code("\n".join(lines), language=None)

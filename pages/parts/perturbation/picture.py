@@ -20,7 +20,7 @@ UNCHOSEN = (
 def chosen_place() -> Place | None:
     """Draw the picture, and say of the chosen place what is noised, who is protected, and what the theorem asks for."""
     strange = unknown(PLACE, IDS)
-    recall_ids(PLACE, IDS, [], several=True)
+    recall_ids(PLACE, IDS, [])
     chosen = st.session_state[PLACE][:1]
     write_ids(PLACE, chosen, [])
     keep(PLACE, chosen)

@@ -1,6 +1,5 @@
 """What is to be compared: the controls of a comparison, and the request that they make."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,11 +11,10 @@ from dpcore.privacy.report.glossary import help_on
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import EPSILONS, MOST_SEEDS, MOST_STEPS, Request
-from pages.parts.controls.choice import choice_by_title, choice_of
-from pages.parts.controls.faults import say_unknown, unknown
-from pages.parts.controls.mechanism import DELTA, open_on
-from pages.parts.controls.number import Quantity, at_fault, number
-from pages.parts.controls.url_state import keep, recall_ids, write_ids
+from pages.parts.controls.fields import Fields, Options, Quantity
+from pages.parts.controls.mechanism import DELTA
+from pages.parts.controls.url_state import good_texts, page_texts
+from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
 
 DEFAULT = Request()
 SEEDS = Quantity(
@@ -44,8 +42,7 @@ CLIP = Quantity(
     lambda norm: check.in_range(1e-6, 1e6, clip_norm=norm), "less noise", "truer gradients",
     help=help_on("row_norm"), name="clip_norm",
 )  # fmt: skip
-OPEN = "descent_open"  # set once a value behind the expander was at fault
-SIZES = ("largest proven", "own")
+STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
 CHOSEN = [format(each, "g") for each in EPSILONS]
 
 
@@ -64,18 +61,22 @@ def request_form() -> Asked:
     classes = _classes(table)
     model = choice_by_title("Model", tuple(MODELS), "learner", lambda name: MODELS[name].title)
     st.caption(MODELS[model].note)
-    methods = _several("Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
-    epsilons = _several("Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
+    methods = several(st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
+    epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
     delta = number(DELTA)
     seeds = int(number(SEEDS))
-    with st.expander("Descent, step size, regulariser", expanded=OPEN in st.session_state):
-        steps = int(number(STEPS))
-        own = choice_of(st, "Step size", SIZES, "stride_by", help=help_on("step_size")) == "own"
-        rate = number(RATE, label=False) if own else None
-        regulariser = number(REGULARISER)
-        clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else number(CLIP)
-        drawn = [STEPS, REGULARISER, *([RATE] if own else []), *([CLIP] if MODELS[model].lipschitz is None else [])]
-        open_on(any(at_fault(each) for each in drawn), OPEN)
+    fields = Fields(page_texts(), good_texts())
+    steps, own = int(fields.number(STEPS)), fields.choice(STRIDE_BY) == "own"
+    rate = fields.number(RATE) if own else None
+    regulariser = fields.number(REGULARISER)
+    clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else fields.number(CLIP)
+    drawing = Drawing(fields)
+    with st.expander("Descent, step size, regulariser", expanded=drawing.opened("descent_open")):
+        drawing.draw(STEPS.key)
+        drawing.draw_buttons(STRIDE_BY)
+        if own:
+            drawing.draw(RATE.key, label=False)
+        drawing.draw_rest()
     if absent := table.absent():
         return Asked(None, absent, table)
     if not methods or not epsilons:
@@ -105,25 +106,3 @@ def _classes(table: Table) -> tuple[str, ...]:
     with right:
         second = choice_by_title("from", others, key, str)
     return first, second
-
-
-def _several(
-    label: str, options: Sequence[str], key: str, default: list[str], title: object, help: str | None = None
-) -> tuple[str, ...]:
-    """Several of a few options as pills, in their own order; the address holds the ids."""
-    strange = unknown(key, options)
-    recall_ids(key, options, default, several=True)
-    chosen = st.pills(
-        label,
-        options,
-        selection_mode="multi",
-        wrap=True,
-        format_func=title,  # type: ignore[arg-type]
-        key=key,
-        help=help,
-        persist_state="session",
-    )
-    write_ids(key, chosen, default)
-    keep(key, chosen)
-    say_unknown(key, strange, options, chosen)
-    return tuple(each for each in options if each in chosen)

@@ -11,7 +11,7 @@ from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
 from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Tradeoff
-from pages.parts.controls.number import show
+from dpcore.training.slider_stops import show
 from pages.parts.explain.terms import head
 from pages.parts.results.attack_curves import Compared, Named
 from pages.parts.results.table import scrolling, sign

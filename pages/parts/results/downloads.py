@@ -15,7 +15,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.runs.export.spreadsheet import as_text
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.export_origin import Origin
 

@@ -22,15 +22,13 @@ from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, scheduled
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.fields import Quantity, epochs_text, read, verbatim
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
-from pages.parts.controls.number import Quantity, epochs_text, read
-from pages.parts.controls.url_state import write_ids
+from pages.parts.controls.url_state import Remembered
 from pages.parts.results import cache
-from pages.parts.shell.streamlit_internals import restoring, uninterrupted
+from pages.parts.shell.streamlit_internals import uninterrupted
 
-PARAMETER = "pin"
-PINNED = "pinned_setting"  # its text in the session; empty where nothing is pinned
+PINNED = Remembered("pin")  # the text of a setting; empty where nothing is pinned
 BETWEEN = "~"  # fields; stands in an address as it is
 LONGEST = 200
 RATE = Quantity("rate", "Rate k", "0", 0, 1, lambda rate: None)  # of any schedule
@@ -49,17 +47,14 @@ def pin_controls(setting: Setting) -> Setting | None:
 
 def pinned_setting() -> Setting | None:
     """What is pinned, by the session or, for a link and after going back, by the address."""
-    if restoring() or PINNED not in st.session_state:
-        st.session_state[PINNED] = st.query_params.get(PARAMETER, "")
-    text, pinned = st.session_state[PINNED], None
-    if text:
-        try:
-            pinned = understood(text)
-        except (ValueError, RuntimeError):
-            st.warning(f"Expected {PARAMETER}={verbatim(text)} in the address to be a setting; nothing is pinned.")
-            st.session_state[PINNED] = ""
-    write_ids(PARAMETER, [st.session_state[PINNED]] if pinned else [], [])
-    return pinned
+    if not (text := PINNED.value):
+        return None
+    try:
+        return understood(text)
+    except (ValueError, RuntimeError):
+        st.warning(f"Expected {PINNED.name}={verbatim(text)} in the address to be a setting; nothing is pinned.")
+        PINNED.set("")
+        return None
 
 
 def written(setting: Setting) -> str:
@@ -146,4 +141,4 @@ def _marked(epsilon: float) -> str:
 
 @uninterrupted
 def _pin(text: str) -> None:
-    st.session_state[PINNED] = text
+    PINNED.set(text)

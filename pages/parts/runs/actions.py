@@ -11,7 +11,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from pages.parts.calibrate.question import load
-from pages.parts.controls.faults import verbatim
+from pages.parts.controls.fields import verbatim
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu

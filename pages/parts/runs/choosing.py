@@ -56,7 +56,7 @@ def take_ticks(store: Store, key: str) -> None:
             continue
         heard = tick.number
         ids = [run for run in ids if run != tick.run]
-        if tick.on and len(ids) < run_picker.MOST:
+        if tick.on and len(ids) < run_picker.MAX_RUNS:
             ids.append(tick.run)
     st.session_state[HEARD] = heard
     tick_only(runs_of(store, ids))

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.runs.kinds import AUDIT, PERTURBATION
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
-from pages.parts.controls.choice import accountant_choice, choice_of
+from pages.parts.controls.widgets import accountant_choice, choice_of
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.classes import show_classes
 from pages.parts.runs.differences import show_differences

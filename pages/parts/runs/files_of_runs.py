@@ -15,7 +15,8 @@ from dpcore.runs.export.imported import read_run
 from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
-from pages.parts.controls.faults import REASON, verbatim
+from pages.parts.controls.faults import MAX_REASON
+from pages.parts.controls.fields import verbatim
 from pages.parts.runs.choosing import Chosen, tick_only
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_picker import PROBLEM
@@ -86,7 +87,7 @@ def _import(store: Store) -> None:
     try:
         imported = read_run(given.getvalue())
     except ValueError as error:  # what the file says may stand in it
-        st.session_state[PROBLEM] = f"The file was not taken in: {verbatim(str(error), REASON)}"
+        st.session_state[PROBLEM] = f"The file was not taken in: {verbatim(str(error), MAX_REASON)}"
         return
     try:
         run = within_limits.keep(store, imported, user.owner)

@@ -7,19 +7,20 @@ import streamlit as st
 from dpcore.runs.record import Status
 from dpcore.runs.run_table import Wanted, counted, owners_of, sweeps_of, tags_of
 from dpcore.runs.store import Store
-from pages.parts.controls.faults import say_unknown, unknown, verbatim
-from pages.parts.controls.url_state import keep, recall, recall_ids, write_ids
+from pages.parts.controls.fields import verbatim
+from pages.parts.controls.url_state import keep, page_text, settle, write_ids
+from pages.parts.controls.widgets import several
 from pages.parts.runs.run_rows import owner_told
 
-LONGEST = 200  # characters that are looked for
+MAX_FIND_CHARS = 200
 ALL = ""
 
 
 def wanted_runs(store: Store) -> Wanted:
     """Draw what the runs can be narrowed by, and return what is wanted."""
-    recall("find", "")
+    settle("find", page_text("find", ""), "")
     text = st.text_input(
-        "Find", key="find", placeholder="name, tag, note, setting or id", max_chars=LONGEST, bind="query-params",
+        "Find", key="find", placeholder="name, tag, note, setting or id", max_chars=MAX_FIND_CHARS, bind="query-params",
         persist_state="session",
     )  # fmt: skip
     keep("find", text)
@@ -28,21 +29,12 @@ def wanted_runs(store: Store) -> Wanted:
     sweeps = sweeps_of(store)
     sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
     owner = _one_of("Owner", "owner", owners_of(store), owner_told)
-    return Wanted(text, tuple(statuses), tag, sweep, owner)
+    return Wanted(text, statuses, tag, sweep, owner)
 
 
-def _statuses(counts: dict[str, int]) -> list[str]:
-    options = [each.value for each in Status]
-    strange = unknown("status", options)
-    recall_ids("status", options, (), several=True)
-    chosen = st.pills(
-        "Status", options, selection_mode="multi", wrap=True, key="status", persist_state="session",
-        format_func=lambda each: f"{each} {counts.get(each, 0):,}",
-    )  # fmt: skip
-    write_ids("status", chosen, ())
-    keep("status", chosen)
-    say_unknown("status", strange, options, chosen)
-    return chosen
+def _statuses(counts: dict[str, int]) -> tuple[str, ...]:
+    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
+    return several(st, "Status", [each.value for each in Status], "status", (), title)
 
 
 def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
@@ -52,9 +44,8 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
         return ALL
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
-    recall_ids(key, [ALL, *options], [ALL])
-    if st.session_state[key] not in ("", *options):  # the last run that had it is gone
-        st.session_state[key] = ALL
+    wanted = page_text(key, ALL)
+    st.session_state[key] = wanted if wanted in options else ALL  # the last run that had it may be gone
     titles = {ALL: "all", **{each: said(each) for each in options}}
     shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")

@@ -18,15 +18,15 @@ from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import rows
 from pages.parts.runs.table_order import Order, first_shown, order_shown, show_from, show_in_order
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.run_picker import MOST
+from pages.parts.train.run_labels import MAX_RUNS
 
 KEY = "runs_table"
 AT_ONCE = 25  # rows
 CHANGED = "runs_changed"  # set where a run has begun or ended
 LEFT = "runs_costs_left"  # whether epsilons are still to be computed
 EVERY = 1.0  # seconds between two looks where the browser does not follow the runs, or epsilons are still computed
-READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MOST} to compare them."
-FULL = f"{MOST} runs are ticked, as many as can be compared: take one out first."
+READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MAX_RUNS} to compare them."
+FULL = f"{MAX_RUNS} runs are ticked, as many as can be compared: take one out first."
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "dataset": "Data",
     "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",
@@ -72,7 +72,7 @@ def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...], again: bool) 
         _columns(runs, order),
         rows(runs, tests, ticked, starts),
         key=KEY,
-        most=MOST,
+        most=MAX_RUNS,
         elsewhere=len(set(ticked) - {run.id for run in runs}),
         full=FULL,
         heard=st.session_state.get(HEARD, 0),

@@ -18,7 +18,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import summary
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results.downloads import numbers_table
 from pages.parts.results.table import scrolling
 from pages.parts.runs.coming import drawn_until_known

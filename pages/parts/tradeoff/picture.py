@@ -12,7 +12,6 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.components.live_chart import Drawing
 from pages.parts.controls.mechanism import Setting
-from pages.parts.controls.moved_fields import Values, moved_setting
 from pages.parts.results import cache
 from pages.parts.results.attack_curves import Compared
 from pages.parts.results.pinned_setting import ghost_over_delta, pinned_line
@@ -82,9 +81,9 @@ def first_picture(look: Look, mechanism: Mechanism) -> Picture:
     return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 
 
-def previewed(look: Look, setting: Setting, values: Values, field: str, text: str) -> Drawing | None:
+def previewed(look: Look, setting: Setting, field: str, text: str) -> Drawing | None:
     """The picture where a field has this text; None where that may take long."""
-    now = moved_setting(setting, values, field, text)
+    now = setting.moved(field, text)
     if cache.slow(now.mechanism, now.delta) or answers(look.sampler, now.mechanism):
         return None
     found = picture(look, now.mechanism, now.delta)

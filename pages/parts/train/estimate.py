@@ -20,13 +20,13 @@ from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.setting_kinds import Number
 from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
-from pages.parts.controls.choice import titled
-from pages.parts.controls.number import show
+from pages.parts.controls.widgets import titled
 from pages.parts.explain.first_visit import visitor_line
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
-from pages.parts.train.form import Form, moved_form
+from pages.parts.train.form import Form
 from pages.parts.train.gpu_figures import gpu_sentence
 from pages.parts.train.run_store import expected_seconds
 
@@ -59,7 +59,7 @@ def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure,
 
 
 def _previewed(form: Form, size: Size, field: str, text: str) -> Drawing | None:
-    now = moved_form(form, field, text)
+    now = form.moved(field, text)
     if now is None or now.mechanism is None or cache.slow(now.mechanism, now.delta):
         return None
     return Drawing(spending(now.mechanism, now.delta, size)[0])

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.runs.record import UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results.downloads import Columns, csv_button
 from pages.parts.results.export_origin import address
 from pages.parts.train.run_exports import evaluations_columns, file_of

@@ -18,7 +18,8 @@ from dpcore.training.described import described
 from dpcore.training.events import Preparing
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.faults import REASON, verbatim
+from pages.parts.controls.faults import MAX_REASON
+from pages.parts.controls.fields import verbatim
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.table import drawn_line
@@ -101,7 +102,7 @@ def run_status(store: Store, watched: Watched) -> None:
         progress_of(watched, f"bar_{run.id}")
     cancel_button(button, store, run, cancel)
     if history.started and (remark := history.started.engine.partition("; ")[2]):
-        st.caption(f"The run says: {verbatim(remark, REASON)}")
+        st.caption(f"The run says: {verbatim(remark, MAX_REASON)}")
     if history.unsaved and run.active:
         st.warning(
             f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run goes on and tries "
@@ -112,11 +113,11 @@ def run_status(store: Store, watched: Watched) -> None:
         button.button("Resume", key=f"resume_{run.id}", **resume)
     if run.status is Status.FAILED:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The run failed: {verbatim(lines[-1], REASON)}")
+        st.error(f"The run failed: {verbatim(lines[-1], MAX_REASON)}")
         with st.expander("Traceback"):
             st.code("\n".join(lines), language=None)
     if run.status is Status.LOST:
-        why = f" {verbatim(run.error, REASON)}" if run.error else ""
+        why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
         st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")
 
 

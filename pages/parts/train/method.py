@@ -1,33 +1,35 @@
-"""The controls of a training method: only those that make sense for what is chosen, all in the URL."""
+"""The fields of a training method and of its input: only those that make sense for what is chosen."""
 
+from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
+from dpcore.data.catalogue import dataset_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.accounting import PROJECTION_NOTE
+from dpcore.training.defaults import suited_features
 from dpcore.training.descent.annealing import ACCEPTANCES
 from dpcore.training.descent.learning_rate import LR_SCHEDULES
-from dpcore.training.features.kinds import PIXELS
+from dpcore.training.features.kinds import KINDS, PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
 from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SETTINGS
-from pages.parts.controls.choice import accountant_choice, choice, choice_by_title
+from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SCALES, SETTINGS
+from dpcore.training.slider_stops import show
+from pages.parts.controls.fields import Fields, Options, quantity_of
 from pages.parts.controls.mechanism import noise_schedule
-from pages.parts.controls.number import number, show
-from pages.parts.controls.run_setting import quantity_of
 
 BATCHES = "batches"  # in the address, where `sampler` is what the lab accounts for
-PUBLIC = 1000  # examples held out to begin with, where some are
+PUBLIC_EXAMPLES = 1000  # held out to begin with, where some are
 LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: the plain method has neither
 
 
 def plain_method() -> dict[str, str]:
-    """What the controls of the method say where nothing unusual is chosen, by their names in the address.
+    """The texts of the method's fields where nothing unusual is chosen.
 
     >>> [plain_method()[name] for name in ("clipping", "ema", "seed")]
     ['flat', '0', '']
@@ -40,98 +42,118 @@ def plain_method() -> dict[str, str]:
     return plain | {"seed": "", BATCHES: Poisson.name}
 
 
-def method_controls(model: str, optimizer: str, features: str) -> dict[str, Any]:
-    """Draw what changes the method, and return the settings that are not to be left as they are."""
-    st.markdown("**Method**")
-    st.caption(OPTIMIZERS[optimizer].note)
-    chosen = _of_optimizer(optimizer) | _clipping() | _acceptance()
-    if MODELS[model].dense and features == PIXELS.name:  # what DP-PCA projects
-        chosen |= _projection()
-    if MODELS[model].wide:
-        chosen["width"] = int(number(quantity_of("width")))
-    return chosen | {"ema": number(quantity_of("ema"))}
-
-
-def batch_controls() -> dict[str, Any]:
-    """Draw how the run draws its batches, and what that costs."""
-    sampler = choice_by_title(SETTINGS["sampler"].label, DRAWN, BATCHES, lambda name: SAMPLERS[name].title)
-    if sampler == Poisson.name:
+def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
+    """What the network is given of an example, where there is a choice."""
+    suited = suited_features(dataset)
+    if len(suited) == 1:
         return {}
-    st.caption(SAMPLERS[sampler].note)
-    return {"sampler": sampler}
+    notes = {name: "" if name == PIXELS.name else KINDS[name].note for name in suited}
+    features = fields.choice(_options("features", suited, lambda name: KINDS[name].title), notes)
+    if features == PIXELS.name:
+        return {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))} if dataset_of(dataset).grey else {}
+    return {"features": features}
 
 
-def schedule_controls(device: str) -> dict[str, Any]:
-    """Draw the noise schedule and generator, the learning-rate schedule and where to stop."""
-    st.markdown("**Noise and learning-rate schedule, stopping**")
-    return _noise() | _generator(device) | _learning_rate() | _stopping()
+def views_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
+    """How many views of each image there are, and the noise of a private mean that is taken off."""
+    if not dataset_of(dataset).images:
+        return {}
+    views = int(fields.number(quantity_of("views")))
+    return {"views": views, "mean_sigma": fields.number(quantity_of("mean_sigma"))}
 
 
-def _of_optimizer(optimizer: str) -> dict[str, Any]:
+def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict[str, Any]:
+    """What changes the method."""
+    fields.note("**Method**")
+    fields.note(OPTIMIZERS[optimizer].note)
+    chosen = _of_optimizer(fields, optimizer) | _clipping(fields) | _acceptance(fields)
+    if MODELS[model].dense and features == PIXELS.name:  # what DP-PCA projects
+        chosen |= _projection(fields)
+    if MODELS[model].wide:
+        chosen["width"] = int(fields.number(quantity_of("width")))
+    return chosen | {"ema": fields.number(quantity_of("ema"))}
+
+
+def batches(fields: Fields) -> dict[str, Any]:
+    """How the run draws its batches."""
+    notes = {name: "" if name == Poisson.name else SAMPLERS[name].note for name in DRAWN}
+    title = lambda name: SAMPLERS[name].title  # noqa: E731
+    sampler = fields.choice(Options(BATCHES, SETTINGS["sampler"].label, tuple(DRAWN), title), notes)
+    return {} if sampler == Poisson.name else {"sampler": sampler}
+
+
+def schedules(fields: Fields, device: str) -> dict[str, Any]:
+    """The noise schedule and generator, the learning-rate schedule, and where to stop."""
+    fields.note("**Noise and learning-rate schedule, stopping**")
+    return _noise(fields) | _generator(fields, device) | _learning_rate(fields) | _stopping(fields)
+
+
+def _options(name: str, names: tuple[str, ...], title: Callable[[str], str] | None = None) -> Options:
+    return Options(name, SETTINGS[name].label, tuple(names), title)
+
+
+def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     kind = OPTIMIZERS[optimizer]
     if kind.momentum:
-        chosen["momentum"] = number(quantity_of("momentum"))
+        chosen["momentum"] = fields.number(quantity_of("momentum"))
     if kind.by_relevance:
-        chosen["relevance_sigma"] = number(quantity_of("relevance_sigma"))
+        chosen["relevance_sigma"] = fields.number(quantity_of("relevance_sigma"))
     if len(kind.readings) > 1:
-        chosen["reading"] = choice(SETTINGS["reading"].label, kind.readings, "reading")
-        st.caption(READINGS[chosen["reading"]])
+        chosen["reading"] = fields.choice(_options("reading", kind.readings), READINGS)
     return chosen
 
 
-def _clipping() -> dict[str, Any]:
-    clipping = choice(SETTINGS["clipping"].label, tuple(CLIPPINGS), "clipping")
-    st.caption(CLIPPINGS[clipping].note)
-    return {"clipping": clipping}
+def _clipping(fields: Fields) -> dict[str, Any]:
+    notes = {name: each.note for name, each in CLIPPINGS.items()}
+    return {"clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), notes)}
 
 
-def _acceptance() -> dict[str, Any]:
-    acceptance = choice(SETTINGS["acceptance"].label, tuple(ACCEPTANCES), "acceptance")
+def _acceptance(fields: Fields) -> dict[str, Any]:
+    notes = {name: "" if name == "none" else note for name, note in ACCEPTANCES.items()}
+    acceptance = fields.choice(_options("acceptance", tuple(ACCEPTANCES)), notes)
     if acceptance == "none":
         return {}
-    st.caption(ACCEPTANCES[acceptance])
-    public, q0, mu0 = (
-        number(quantity_of("public", start=PUBLIC)),
-        number(quantity_of("sa_q0")),
-        number(quantity_of("sa_mu0")),
-    )
-    return {"acceptance": acceptance, "public": int(public), "sa_q0": q0, "sa_mu0": int(mu0)}
+    public = int(fields.number(quantity_of("public", start=PUBLIC_EXAMPLES)))
+    q0, mu0 = fields.number(quantity_of("sa_q0")), fields.number(quantity_of("sa_mu0"))
+    return {"acceptance": acceptance, "public": public, "sa_q0": q0, "sa_mu0": int(mu0)}
 
 
-def _projection() -> dict[str, Any]:
-    dimensions = int(number(quantity_of("pca")))
+def _projection(fields: Fields) -> dict[str, Any]:
+    dimensions = int(fields.number(quantity_of("pca")))
     if not dimensions:
         return {}
-    st.caption(PROJECTION_NOTE)
-    return {"pca": dimensions, "pca_sigma": number(quantity_of("pca_sigma"))}
+    fields.note(PROJECTION_NOTE)
+    return {"pca": dimensions, "pca_sigma": fields.number(quantity_of("pca_sigma"))}
 
 
-def _noise() -> dict[str, Any]:
-    name, rate = noise_schedule()
+def _noise(fields: Fields) -> dict[str, Any]:
+    name, rate = noise_schedule(fields)
     if name == "constant":
         return {}
-    return {"schedule": name, "rate": rate, "level_steps": int(number(quantity_of("level_steps")))}
+    return {"schedule": name, "rate": rate, "level_steps": int(fields.number(quantity_of("level_steps")))}
 
 
-def _generator(device: str) -> dict[str, Any]:
+def _generator(fields: Fields, device: str) -> dict[str, Any]:
     if device != "cuda":  # elsewhere there is nothing to choose: both are AES
         return {}
-    generator = choice(SETTINGS["noise_generator"].label, tuple(NOISE_GENERATORS), "noise_generator")
-    st.caption(NOISE_GENERATORS[generator])
-    return {"noise_generator": generator}
+    options = _options("noise_generator", tuple(NOISE_GENERATORS))
+    return {"noise_generator": fields.choice(options, NOISE_GENERATORS)}
 
 
-def _learning_rate() -> dict[str, Any]:
-    name = choice(SETTINGS["lr_schedule"].label, tuple(LR_SCHEDULES), "lr_schedule")
+def _learning_rate(fields: Fields) -> dict[str, Any]:
+    name = fields.choice(_options("lr_schedule", tuple(LR_SCHEDULES)))
     if name == "constant":
         return {}
-    return {"lr_schedule": name, "lr_end": number(quantity_of("lr_end")), "lr_epochs": number(quantity_of("lr_epochs"))}
+    lr_end, lr_epochs = fields.number(quantity_of("lr_end")), fields.number(quantity_of("lr_epochs"))
+    return {"lr_schedule": name, "lr_end": lr_end, "lr_epochs": lr_epochs}
 
 
-def _stopping() -> dict[str, Any]:
-    epsilon = number(quantity_of("stop_epsilon"))
+def _stopping(fields: Fields) -> dict[str, Any]:
+    epsilon = fields.number(quantity_of("stop_epsilon"))
     if not epsilon:
         return {}
-    by = accountant_choice(SETTINGS["stop_accountant"].label, "stop_accountant")
-    return {"stop_epsilon": epsilon, "stop_accountant": by}
+    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+    title, help = (lambda name: ACCOUNTANTS[name].title), help_on("accountant")
+    options = Options("stop_accountant", SETTINGS["stop_accountant"].label, first_the_band, title, help)
+    return {"stop_epsilon": epsilon, "stop_accountant": fields.choice(options)}

@@ -14,7 +14,7 @@ from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.privacy.report.numbers import epochs_of
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture

@@ -9,7 +9,7 @@ from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent, short
 from pages.parts.components.live_figures import ByCount, Reading, live_figures
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.choice import titled
+from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.train.run_following import spent_table
 from pages.parts.train.run_history import Watched

@@ -8,7 +8,8 @@ from dpcore.training.described import NAMES, PLAIN, noise_of, phrase
 from dpcore.training.settings import SETTINGS
 
 UNSAID = "linear"  # the model that goes without saying where features are named
-MOST = 4  # pieces of a label, where fewer cannot tell the runs apart
+MAX_PIECES = 4  # of a label, where fewer cannot tell the runs apart
+MAX_RUNS = 6  # on the charts
 SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
 
@@ -50,7 +51,7 @@ def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:
     names = [name for name in NAMES if name in across or _differ(name, configs)]
     apart = _kinds(configs, names)
     least = next(k for k in range(len(names) + 1) if _kinds(configs, names[:k]) == apart)
-    return names[: max(MOST, least)]
+    return names[: max(MAX_PIECES, least)]
 
 
 def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:

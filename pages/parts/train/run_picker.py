@@ -16,15 +16,15 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from pages.parts.controls.faults import UNDER_WAY, say_once, verbatim
+from pages.parts.controls.faults import UNDER_WAY, say_once
+from pages.parts.controls.fields import verbatim
 from pages.parts.runs.coming import EVERY
 from pages.parts.runs.costs import Spending, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_choices import choices
-from pages.parts.train.run_labels import numbered
+from pages.parts.train.run_labels import MAX_RUNS, numbered
 from pages.parts.visitors import current_user, may_change
 
-MOST = 6
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
 SHOWN = "runs_shown"  # the ids on the charts
@@ -70,7 +70,7 @@ def start(store: Store, configs: Sequence[RunConfig]) -> None:
         st.session_state[PROBLEM] = str(error)
         together = False
     if runs:
-        show([*others, *runs][-MOST:] if together else runs)
+        show([*others, *runs][-MAX_RUNS:] if together else runs)
 
 
 def under_way(store: Store) -> list[Run]:
@@ -195,10 +195,10 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
         default=st.session_state[BEGAN],
         format_func=lambda run: labels[run],
         key=key,
-        max_selections=MOST,
+        max_selections=MAX_RUNS,
         on_change=_chosen,
         args=(key,),
-        placeholder=f"Choose up to {MOST} runs",
+        placeholder=f"Choose up to {MAX_RUNS} runs",
     )
     return shown_runs()
 
@@ -252,7 +252,7 @@ def _from_address(known: Mapping[str, Run]) -> list[str]:
         if each not in known:
             named = verbatim(f"run={each}")
             st.warning(f"Expected {named} to be a run on this machine; it may have been made elsewhere.")
-    return [each for each in asked if each in known][:MOST]
+    return [each for each in asked if each in known][:MAX_RUNS]
 
 
 def _overlays(store: Store, other: str, config: RunConfig) -> bool:

@@ -15,8 +15,8 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe, scheduled
 from pages.parts.calibrate import answers, epsilon_map, question
+from pages.parts.controls.fields import read
 from pages.parts.controls.mechanism import EPOCHS, Setting
-from pages.parts.controls.number import read
 from pages.parts.results.downloads import csv_of
 
 Q, STEPS = 256 / 10_000, 196  # the page's defaults

@@ -91,7 +91,7 @@ def test_several_runs_come_in_one_answer_each_from_its_own_place(store):
 
 
 def test_one_connection_carries_a_page_of_the_table_of_runs_and_the_charts_beside_it():
-    assert MOST_RUNS >= listing.AT_ONCE + run_picker.MOST
+    assert MOST_RUNS >= listing.AT_ONCE + run_picker.MAX_RUNS
 
 
 def test_an_unknown_run_is_a_sentence_that_names_no_file(store):

@@ -17,8 +17,9 @@ from dpcore.runs.export.imported import ORIGIN, read_run, take_in
 from dpcore.runs.export.run_json import run_json
 from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import IMPORTED, Status
-from dpcore.runs.resume import ended_early, resume
+from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
+from dpcore.runs.within_limits import submit_rest
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, Unsaved
 from dpcore.training.plan import plan
 from tests.runs.export.recorded_runs import trained
@@ -91,7 +92,7 @@ def test_an_imported_run_cannot_be_resumed(store: Store, other: Store) -> None:
         assert (other.run(run).status, other.run(run).error) == (status, "KeyError: 'x'")
         assert not ended_early(other.run(run))
         with pytest.raises(ValueError, match="it was imported: its checkpoint and its secret seed stayed where"):
-            resume(other, run)
+            submit_rest(other, run)
     assert len(other.runs()) == 3
 
 

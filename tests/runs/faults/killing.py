@@ -6,14 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.server import free_port
 from tests.runs.live_workers import processes
 
 ROOT = Path(__file__).parents[3]
@@ -50,28 +48,6 @@ class Server:
     def trouble(self) -> str:
         """What it says last of what keeps runs from being done."""
         return self._log.read_text(encoding="utf-8").rpartition("\n")[0].rpartition("\n")[2]
-
-
-class App(Server):
-    """The app itself, served as users do, with a double for its training."""
-
-    def __init__(self, home: Path, train: str = "train") -> None:
-        port = free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        self._log = home.parent / "server.log"
-        words = [sys.executable, "-m", "streamlit", "run", "tests/runs/faults/doubled_app.py"]
-        words += ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
-        with open(self._log, "ab") as log:
-            environment = {**os.environ, "DPCORE_HOME": str(home), "DOUBLE": f"tests.runs.faults.stepping:{train}"}
-            self.process = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=log, stderr=log)
-
-    def answers(self, path: str = "/_stcore/health") -> bool:
-        """Whether it answers a request."""
-        try:
-            with urllib.request.urlopen(self.url + path, timeout=5):
-                return True
-        except OSError:
-            return False
 
 
 @contextmanager

@@ -8,9 +8,8 @@ import pytest
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupts
-from dpcore.training.events import Finished
 from tests.runs.faults.afterwards import counted, sound
-from tests.runs.test_going_on import CONFIG, begun, gone_on, train
+from tests.runs.test_going_on import CONFIG, begun, gone_on, train, undisturbed
 
 SAID = 12  # events, with checkpoints among them
 
@@ -21,12 +20,6 @@ def cut(store: Store, run: str, kept: int) -> None:
         db.execute("DELETE FROM events WHERE run = ? AND sequence > ?", (run, kept))
         if not kept:
             db.execute("UPDATE runs SET origin = NULL WHERE id = ?", (run,))
-
-
-def whole(store: Store, run: str) -> Finished:
-    *_, last = train(store.run(run).config, secret=store.secret(run))
-    assert isinstance(last, Finished)
-    return last
 
 
 @pytest.mark.long
@@ -41,7 +34,7 @@ def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the
     assert (done.status, done.error) == (Status.FINISHED, None)
     assert sound(said)
     assert [number for number, _ in store.tail(run)] == counted(said)
-    assert done.last.accuracy == whole(store, run).accuracy
+    assert done.last.accuracy == undisturbed(store, run).accuracy
 
 
 def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_from(

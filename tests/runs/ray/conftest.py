@@ -1,31 +1,9 @@
-"""One real cluster for all tests of a process, started where the first of them asks for it; a gate for its doubles."""
+"""A gate for doubles."""
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.runs.ray.nodes import Nodes
-
-
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[Nodes]:
-    """Two nodes that work, with one CPU each, and one that does not."""
-    nodes = Nodes()
-    try:
-        nodes.add()
-        nodes.add()
-        yield nodes
-    finally:
-        nodes.close()
-
-
-@pytest.fixture
-def nodes(cluster: Nodes) -> Nodes:
-    """The cluster, with its gate shut."""
-    cluster.gate.unlink(missing_ok=True)
-    return cluster
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import itertools
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,68 +11,52 @@ from dpcore.runs.pool import ensure_pool
 from dpcore.runs.ray_pool import RayPool, pool_here
 from dpcore.runs.ray_pool.node import PREFIX
 from dpcore.runs.ray_pool.ray_cluster import Unreachable, probe
-from dpcore.runs.record import Run, Status, StoreError
+from dpcore.runs.record import Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
 from tests.runs.live_workers import processes
 from tests.runs.ray.leading import over
 from tests.runs.ray.node_doubles import MIDDLE, STEPS
-from tests.runs.ray.nodes import Nodes, free_ports, heads
+from tests.runs.ray.nodes import Node, free_ports
 
 Eventually = Callable[..., None]
 
 
-@contextmanager
-def pool_on(nodes: Nodes, store: Store, train: str) -> Iterator[RayPool]:
-    """A pool; when it closes, no head is left."""
-    with RayPool(store, nodes.address, train=train) as pool:
-        yield pool
-    assert heads(store.home) == []
+def check_whole(store: Store, run: str) -> None:
+    """The run must have said each of its steps once."""
+    numbers, events = zip(*store.tail(run), strict=True)
+    assert store.run(run).status is Status.FINISHED, store.run(run).error
+    assert [type(event) for event in events] == [Started, *[Stepped] * STEPS, Finished]
+    assert [event.step for event in events[1:-1]] == list(range(1, STEPS + 1))
+    assert list(numbers) == list(range(1, STEPS + 3))
 
 
-def check_whole(store: Store, run: str) -> Run:
-    """The run, which must have said each of its steps once."""
-    steps = [event.step for _, event in store.tail(run) if isinstance(event, Stepped)]
-    assert steps == list(range(1, STEPS + 1))
-    assert [type(event) for _, event in store.tail(run)] == [Started, *[Stepped] * STEPS, Finished]
-    assert [number for number, _ in store.tail(run)] == list(range(1, STEPS + 3))
-    assert store.run(run).status is Status.FINISHED
-    return store.run(run)
-
-
-def test_a_run_is_done_on_a_cluster_and_leaves_nothing_there(store: Store, eventually: Eventually) -> None:
-    nodes = Nodes(cpus=1)
+def test_a_run_whose_worker_dies_is_finished_by_the_next_on_a_real_cluster_and_leaves_nothing_there(
+    store: Store, eventually: Eventually
+) -> None:
+    node = Node()
     try:
-        with pool_on(nodes, store, "node_doubles:steps") as pool:
+        with RayPool(store, node.address, train="node_doubles:held") as pool:
             run = store.submit(RunConfig())
+            eventually(lambda: store.run(run).sequence == MIDDLE + 1)
+            worker = store.run(run).worker
+            node.kill_workers()
+            node.gate.touch()
             eventually(lambda: over(store))
             assert pool.trouble is None
+            assert store.run(run).worker != worker
             left = f"{PREFIX}*/*/runs.sqlite3"  # of what a run has said, and its secret seed
-            eventually(lambda: not list(nodes.folder.glob(left)))
+            eventually(lambda: not list(node.folder.glob(left)))
     finally:
-        nodes.close()
+        node.close()
     check_whole(store, run)
-
-
-@pytest.mark.long
-def test_the_runs_of_a_node_that_dies_are_finished_elsewhere(
-    nodes: Nodes, store: Store, eventually: Eventually
-) -> None:
-    with pool_on(nodes, store, "node_doubles:held"):
-        runs = [store.submit(RunConfig()) for _ in range(4)]
-        eventually(lambda: sum(run.sequence == MIDDLE + 1 for run in store.runs(Status.RUNNING)) == 2)
-        nodes.kill(nodes.busy()[-1])
-        nodes.gate.touch()
-        eventually(lambda: over(store))
-        nodes.add()
-    assert sum(check_whole(store, run).attempts for run in runs) == 1
 
 
 @pytest.fixture(autouse=True)
 def _no_head_is_left(home: Path) -> object:
     yield
-    assert heads(home) == []
+    assert processes(home, "dpcore.runs.ray_pool.head") == []
 
 
 def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
@@ -90,6 +75,17 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     finally:
         pool.close()
         pool.store.close()
+
+
+def test_a_head_that_waits_long_for_its_cluster_or_says_nothing_for_long_is_told_of(store: Store) -> None:
+    for connecting, said in (
+        ("true", "at host:1 to answer within 30 s"),
+        ("false", "speaks with the Ray cluster has en"),
+    ):
+        read, write = os.pipe()
+        os.write(write, b'{"connecting": %s, "trouble": null}\n' % connecting.encode())
+        with open(read, "rb") as lines, open(write, "wb"):
+            assert said in (RayPool(store, "host:1", clock=itertools.count(0.0, 10.0).__next__)._listen(lines) or "")
 
 
 def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:

@@ -1,8 +1,11 @@
-"""What is kept is what would be computed; anything else is computed again, and used even where it cannot be kept."""
+"""What is kept is what would be computed; of two that want it one computes; anything else is computed again."""
 
 import dataclasses
 import errno
+import fcntl
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -10,12 +13,26 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images, load
-from dpcore.training.features import cache, feature_file, kinds, pieces
-from dpcore.training.features.cache import UNFINISHED_FOR, features_of, key_of
+from dpcore.training.features import cache, feature_file, kinds, pieces, turn
+from dpcore.training.features.cache import UNFINISHED_FOR, features_of, finding, key_of
 from dpcore.training.features.feature_file import HEADER
+from dpcore.training.features.pieces import drained
 
 SAMPLE = load("mnist", "sample").train
 PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
+
+
+@pytest.fixture
+def times(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """What features were computed of, once for each time."""
+    record, computing = [], pieces.computing
+
+    def recording(*arguments):
+        record.append(arguments)
+        return computing(*arguments)
+
+    monkeypatch.setattr(cache, "computing", recording)
+    return record
 
 
 def features(root, part=PART, views=1, **options):
@@ -144,9 +161,93 @@ def test_what_was_never_finished_is_removed_when_it_is_old(tmp_path):
 
 
 def test_images_of_another_size_or_number_of_channels_are_refused_and_nothing_is_written(tmp_path):
-    for shape in [(6, 27, 28), (6, 3, 28, 28), (6, 32, 32), (6, 4, 32, 32), (6, 784)]:
-        with pytest.raises(ValueError, match=r"Expected shape=.* to be \(1, 28, 28\) or \(3, 32, 32\)"):
-            features(tmp_path, Images(np.zeros(shape, np.uint8), PART.labels))
+    with pytest.raises(ValueError, match=r"Expected shape=.* to be \(1, 28, 28\) or \(3, 32, 32\)"):
+        features(tmp_path, Images(np.zeros((6, 4, 32, 32), np.uint8), PART.labels))
     with pytest.raises(ValueError, match=r"Expected shape=\(1, 28, 28\) of a grey image to be its height and width"):
         features(tmp_path, Images(PART.images[:, None], PART.labels))  # whose scale would be that of colours
     assert list(tmp_path.iterdir()) == []
+
+
+MANY = Images(SAMPLE.images[:70], SAMPLE.labels[:70])  # three pieces
+FIRST = (32, 70)  # what is said of the first piece
+OTHER = """
+import sys
+from pathlib import Path
+from dpcore.data.loading import Images, load
+from dpcore.training.features import pieces
+from dpcore.training.features.cache import finding
+
+pieces.AT_ONCE = 1
+sample = load("mnist", "sample").train
+steps = finding(Images(sample.images[:70], sample.labels[:70]), "scatter", 1, cores=1, root=Path(sys.argv[1]))
+print(next(steps), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """A word after each piece, and many looks at whether the turn has come."""
+    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    monkeypatch.setattr(turn, "LOOK", 0.01)
+
+
+def begun(root):
+    """The features, some at a time."""
+    return finding(MANY, "scatter", 1, cores=1, root=root)
+
+
+def names(root):
+    return [file.name.rpartition(".")[2] for file in (root / "features").iterdir()]
+
+
+def test_of_two_one_computes_and_the_other_says_how_far_it_is(tmp_path, times):
+    steps, waiting = begun(tmp_path), begun(tmp_path)
+    assert next(steps) == next(waiting) == FIRST
+    first = drained(steps, lambda done, total: None)
+    assert same(drained(waiting, lambda done, total: None), first)
+    assert len(times) == 1
+    assert names(tmp_path) == ["features"]
+
+
+def test_a_process_is_waited_for_and_when_it_is_killed_no_more(tmp_path, times):
+    waiting = begun(tmp_path)
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout
+        assert other.stdout.readline() == f"{FIRST}\n"
+        assert next(waiting) == FIRST
+        assert times == []
+        other.kill()
+    assert drained(waiting, lambda done, total: None).note == ""
+    assert len(times) == 1
+    assert names(tmp_path) == ["features"]
+
+
+@pytest.mark.parametrize("ended", ["stopped", "failed"])
+def test_whoever_ends_before_the_features_are_there_leaves_the_turn_to_the_next(tmp_path, times, ended):
+    steps, waiting = begun(tmp_path), begun(tmp_path)
+    assert next(steps) == next(waiting) == FIRST
+    if ended == "stopped":
+        steps.close()
+    else:
+        with pytest.raises(MemoryError):
+            steps.throw(MemoryError)
+    assert next(waiting) == FIRST
+    assert len(times) == 2
+    assert drained(waiting, lambda done, total: None).note == ""
+    assert names(tmp_path) == ["features"]
+
+
+def test_where_there_is_no_lock_to_be_had_they_are_computed_all_the_same(tmp_path, times, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    expected = features(tmp_path / "elsewhere", MANY, cores=1)
+    for place, name in ((turn, "open"), (fcntl, "flock"), (turn.Path, "unlink")):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, fail, raising=False)
+            assert same(features(tmp_path / name, MANY, cores=1), expected), name
+        assert same(features(tmp_path / name, MANY, cores=1), expected), name  # kept as ever
+    assert len(times) == 4

@@ -1,4 +1,4 @@
-"""Every registered optimizer against torch.optim, and that it treats each coordinate alone."""
+"""Every registered optimizer against torch.optim, each coordinate alone, and in proportion to C where it says so."""
 
 import inspect
 from pathlib import Path
@@ -9,7 +9,7 @@ from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
-from tests.training.peers import PEERS
+from tests.training.oracles import PEERS
 from tests.training.small_runs import scale_after, walked
 
 WITHOUT_PEER = ("pi_adam", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc")  # their formulas stand in tests beside this
@@ -64,3 +64,23 @@ def test_pieces_walk_as_the_whole_does():
                 torch.testing.assert_close(torch.cat(steps), step)
             for ours, theirs in zip(cut.vectors, whole.vectors, strict=True):
                 torch.testing.assert_close(ours, theirs)
+
+
+def moved(name: str, reading: str, times: float) -> torch.Tensor:
+    """Where gradients of `times` the length lead."""
+    rules = OPTIMIZERS[name].rules(Hyperparameters(reading=reading))
+    parameters = torch.zeros(4, dtype=torch.float64)
+    state = begin(rules, parameters)
+    for step in range(1, 31):
+        gradient = times * torch.linspace(0.5, 2.0, 4, dtype=torch.float64) * (1 + step % 3)
+        state = state._replace(count=step)
+        rules.absorb(gradient, state)
+        state = state._replace(mean=rules.averaged(state).mean() if rules.averaged else state.mean)
+        rules.step(parameters, gradient, state, 0.1, rules.scale(state) if rules.scale else None)
+    return parameters
+
+
+def test_a_step_is_proportional_to_what_is_released_where_it_is_said_to_be():
+    for name, reading in [(name, reading) for name, kind in OPTIMIZERS.items() for reading in kind.readings]:
+        proportional = torch.allclose(moved(name, reading, 50.0), 50 * moved(name, reading, 1.0))
+        assert proportional == OPTIMIZERS[name].scales_with_c(reading), (name, reading)

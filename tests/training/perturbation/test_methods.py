@@ -1,5 +1,6 @@
-"""What the methods learn, and when they say that they are not private."""
+"""What models and methods learn, when they say that they are not private, and that their README names what is there."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from dpcore.training.perturbation.baseline import best
 from dpcore.training.perturbation.descent import minimiser
 from dpcore.training.perturbation.methods import METHODS, Kind
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
+from dpcore.training.perturbation.models import MODELS
 from tests.training.perturbation.problems import random_problem, streams, task_for
 
 PROBLEM = random_problem(examples=200)
@@ -128,3 +130,71 @@ def test_the_solver_stops_only_where_its_gradient_is_short_enough() -> None:
 def test_every_file_of_a_method_has_its_line_in_the_registry() -> None:
     files = {path.stem for path in (ROOM / "methods").glob("*.py")} - {"__init__", "base"}
     assert {type(method).__module__.rpartition(".")[2] for method in METHODS.values()} == files
+
+
+FEW = random_problem(examples=40, features=3)
+STEP = 1e-6
+
+
+def thetas_of(name: str, count: int) -> np.ndarray:
+    """Parameters (count, p) away from where learning starts."""
+    return 2 * np.random.default_rng(7).normal(size=(count, MODELS[name].parameters(FEW.features)))
+
+
+def differences(name: str, theta: np.ndarray) -> np.ndarray:
+    """The slope (p,) of the mean loss by central differences."""
+    steps = STEP * np.eye(len(theta))
+    after, before = (MODELS[name].losses(theta + sign * steps, FEW.rows, FEW.labels, 0.0) for sign in (1, -1))
+    return (after - before) / (2 * STEP)
+
+
+def test_gradients_are_those_of_the_losses() -> None:
+    for name in MODELS:
+        thetas = thetas_of(name, 3)
+        found = MODELS[name].gradients(thetas, FEW.rows, FEW.labels)
+        assert found == pytest.approx(np.stack([differences(name, theta) for theta in thetas]), abs=1e-8), name
+
+
+def test_the_mean_of_single_rows_clipped_gradients_is_that_of_all_rows() -> None:
+    for clip_norm in [None, 0.02, 0.3, 1e3]:
+        for name in MODELS:
+            model, count = MODELS[name], FEW.examples
+            (theta,) = thetas_of(name, 1)
+            alone = model.row_gradients(np.repeat(theta[None], count, axis=0), FEW.rows, FEW.labels, clip_norm)
+            (mean,) = model.gradients(theta[None], FEW.rows, FEW.labels, clip_norm)
+            assert alone.mean(axis=0) == pytest.approx(mean, rel=1e-12, abs=1e-15), (clip_norm, name)
+            free = model.row_gradients(np.repeat(theta[None], count, axis=0), FEW.rows, FEW.labels)
+            lengths = np.linalg.norm(free, axis=1, keepdims=True)
+            short = free if clip_norm is None else free / np.maximum(1, lengths / clip_norm)
+            assert alone == pytest.approx(short, rel=1e-12, abs=1e-15), (clip_norm, name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_only_a_linear_score_leaves_every_row_a_hessian_of_rank_one_and_no_more_than_the_smoothness(name: str) -> None:
+    model = MODELS[name]
+    (theta,) = thetas_of(name, 1)
+    steps = STEP * np.eye(len(theta))
+    row = FEW.rows[:1]
+    after, before = (model.gradients(theta + sign * steps, row, np.ones(1)) for sign in (1, -1))
+    sizes = np.sort(np.abs(np.linalg.eigvalsh((after - before) / (2 * STEP))))[::-1]
+    assert (sizes[1] < 1e-8) == model.linear
+    assert model.smoothness is None or sizes[0] <= model.smoothness
+
+
+HOMES = [ROOM, ROOM / "methods", ROOM.parent.parent / "privacy"]
+
+
+def test_nothing_that_the_readme_names_is_missing_and_every_theorem_names_its_function_and_its_tests() -> None:
+    text = " ".join((ROOM / "README.md").read_text(encoding="utf-8").split())
+    theorems = re.split(r"(?=\*\*Theorem \d|\*\*No theorem)", text)[1:]
+    named = [name.split(".") for name in re.findall(r"`([a-z_]+\.[a-z_]+)`", text) if not name.endswith(".py")]
+    tests = re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)
+    assert len(theorems) > 5
+    assert min(len(named), len(tests)) > 10
+    missing = [each[:60] for each in theorems if "**Is** `" not in each or "**Attacked by** `test_" not in each]
+    for module, function in named:
+        paths = [home / f"{module}.py" for home in HOMES if (home / f"{module}.py").exists()]
+        missing += [] if any(f"def {function}(" in path.read_text(encoding="utf-8") for path in paths) else [function]
+    for file, test in tests:
+        missing += [] if f"def {test}(" in (Path(__file__).parent / file).read_text(encoding="utf-8") else [test]
+    assert missing == []

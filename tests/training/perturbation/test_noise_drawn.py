@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.perturbation.methods import METHODS, paper_input
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
 from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
@@ -138,6 +140,19 @@ def test_what_one_row_can_change_over_the_noise_spends_delta_and_no_more() -> No
         }
         for name, delta in spent.items():
             assert task.delta * (1 - 1e-5) < delta <= task.delta, name
+
+
+def test_the_certified_band_of_the_steps_of_gradient_perturbation_holds_its_epsilon() -> None:
+    for epsilon in [0.01, 0.25, 1.0, 8.0]:
+        task = task_for(PROBLEM)
+        sigma = METHODS["gradient"].noise(task, epsilon) * task.examples / (2 * task.lipschitz)
+        band, less = (
+            ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, noise, task.steps), task.steps, task.delta).last
+            for noise in (sigma, 0.99 * sigma)
+        )
+        assert band.lower <= epsilon <= band.value, epsilon
+        assert band.value == pytest.approx(epsilon, rel=1e-3), epsilon
+        assert less.lower > epsilon, epsilon
 
 
 def test_objective_perturbation_spends_delta_in_the_sum_of_its_three_corners() -> None:

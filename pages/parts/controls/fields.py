@@ -1,0 +1,222 @@
+"""The fields of a page as texts: the value of each, and the faults in them. Nothing here asks Streamlit.
+
+A page reads its fields through `Fields`, which notes the fields that it was asked for, in their order, and draws those
+(`pages/parts/controls/widgets.py`). A preview reads the same texts with one changed, by the same function.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from dpcore import check
+from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.training.setting_kinds import Count, Number
+from dpcore.training.settings import SETTINGS
+from dpcore.training.slider_stops import show
+
+FRACTION = re.compile(r"([^/]+)/([^/]+)")
+NAMED = re.compile(r"Expected (\w+)(?: k)?=")  # how a sentence about a value begins
+INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
+MAX_CHARS = 40  # of a text from outside that a sentence repeats
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that a reader may choose: its name in the URL, its words, its slider and its condition."""
+
+    key: str
+    label: str
+    default: str
+    low: float
+    high: float
+    accept: Callable[[float], None]  # raises ValueError naming the thing, its value and the condition
+    left: str = ""  # what it means to go left, and right
+    right: str = ""
+    help: str = ""
+    whole: bool = False
+    coarse: bool = False
+    stops: tuple[float, ...] = ()  # of the slider, where round numbers from low to high do not suit
+    name: str = ""  # what sentences call it, where that is not its key
+
+
+@dataclass(frozen=True)
+class Options:
+    """One of a list; the first is the default. With `title` the reader sees titles, and the URL holds the options."""
+
+    key: str
+    label: str
+    names: tuple[str, ...]
+    title: Callable[[str], str] | None = None
+    help: str | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, empty to begin with."""
+
+    key: str
+    label: str
+    help: str
+    max_chars: int
+
+
+class Row(NamedTuple):
+    """A field as it is drawn, with the text in use, or a note between fields."""
+
+    field: Quantity | Options | Line | None
+    text: str = ""
+    fault: str = ""  # why another text than the one in the field is in use
+    note: str = ""  # below the field
+    beside: str = ""  # of a choice between two fields: the value of the other one, and the help on both
+    help: str = ""
+    same: Mapping[str, str] = {}  # texts of the other one that say the same
+
+
+class Fields:
+    """Reads fields by their texts, and notes a row for each.
+
+    A text that cannot be read, and values that do not go together, are noted where there are good texts to go on with;
+    else they are a ValueError.
+    """
+
+    def __init__(self, texts: Mapping[str, str], good: Mapping[str, str] | None = None) -> None:
+        self.texts = texts
+        self._good = good
+        self.rows: dict[str, Row] = {}
+        self.problem = ""  # the first sentence about values that do not go together
+
+    def number(self, quantity: Quantity, note: str = "") -> float:
+        """The value of a number."""
+        text, fault = self.texts.get(quantity.key, quantity.default), ""
+        try:
+            value = read(quantity, text)
+        except ValueError as error:
+            if self._good is None:
+                raise
+            text = self._good.get(quantity.key, quantity.default)
+            value, fault = read(quantity, text), f"{error} Showing {text}."
+        self.rows[quantity.key] = Row(quantity, text, fault, note)
+        return value
+
+    def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
+        """The option that is chosen; the first where the text is none of them. `notes` has a note for each."""
+        text = self.texts.get(options.key, options.names[0])
+        chosen = text if text in options.names else options.names[0]
+        self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
+        return chosen
+
+    def line(self, line: Line) -> str:
+        """The text of a line."""
+        text = self.texts.get(line.key, "")
+        self.rows[line.key] = Row(line, text)
+        return text.strip()
+
+    def beside(self, options: Options, words: str, help: str, same: Mapping[str, str]) -> None:
+        """Note beside a choice between two fields what follows for the other one."""
+        self.rows[options.key] = self.rows[options.key]._replace(beside=words, help=help, same=same)
+
+    def note(self, sentence: str) -> None:
+        """A note between the fields."""
+        self.rows[sentence] = Row(None, note=sentence)
+
+    def together(self, made: Callable[[], T], otherwise: T) -> T:
+        """What some values make together; where they do not go together that is noted, and something else returned."""
+        try:
+            return made()
+        except ValueError as error:
+            if self._good is None:
+                raise
+            self.problem = self.problem or str(error)
+            return otherwise
+
+    def named_in(self, sentence: str) -> str:
+        """The key of the field that a sentence about a value names; "" where there is none."""
+        found = NAMED.match(sentence)
+        name = found[1] if found else ""
+        keys = {getattr(row.field, "name", "") or key: key for key, row in self.rows.items() if row.field}
+        return keys.get(name, keys.get(INSTEAD.get(name, ""), ""))
+
+    @property
+    def read_texts(self) -> dict[str, str]:
+        """The text in use of each field that was read."""
+        return {key: row.text for key, row in self.rows.items() if row.field}
+
+
+def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]:
+    """The texts of some fields where the one of this key has another; ValueError where there is no such field."""
+    if key not in texts:
+        raise ValueError(f"Expected key={verbatim(key)} to be one of {', '.join(texts)}.")
+    return {**texts, key: text}
+
+
+def quantity_of(name: str, *, start: float | None = None, key: str | None = None) -> Quantity:
+    """The field of a number among the settings of a run; it starts from the default, or from `start`."""
+    setting = SETTINGS[name]
+    if not isinstance(setting, Number | Count) or setting.slider is None:
+        raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
+    slider = setting.slider
+    return Quantity(
+        key or name,
+        setting.label,
+        show(setting.default if start is None else start),
+        slider.low,
+        slider.high,
+        lambda value: setting.check(name, value),
+        slider.left,
+        slider.right,
+        "\n\n".join(each for each in (slider.help, setting.unit_said) if each),
+        whole=isinstance(setting, Count),
+        coarse=slider.coarse,
+        stops=slider.stops,
+        name=name,
+    )
+
+
+def read(quantity: Quantity, text: str) -> float:
+    """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
+
+    >>> read(Quantity("q", "q", "1", 0, 1, lambda q: None), "256/60000")
+    0.004266666666666667
+    """
+    value = _parse(quantity.name or quantity.key, text)
+    quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
+    return value
+
+
+def epochs_text(steps: int, q: float) -> str:
+    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to steps.
+
+    >>> epochs_text(196, 256 / 10_000), epochs_text(734, 256 / 10_000)
+    ('5', '18.79')
+    """
+    check.whole(1, MAX_STEPS, steps=steps)
+    for digits in range(1, 13):
+        text = show(float(f"{steps * q:.{digits}g}"))
+        if math.ceil(float(text) / q - 1e-9) == steps:
+            return text
+    return show((steps - 0.5) * q)
+
+
+def verbatim(text: str, longest: int = MAX_CHARS) -> str:
+    """A text from outside, cut and as it is: nothing in it is taken for Markdown.
+
+    >>> verbatim("run=[a](//b)`c`")
+    "`run=[a](//b)'c'`"
+    """
+    plain = " ".join(text.replace("`", "'").split())
+    return f"`{plain if len(plain) <= longest else plain[:longest] + '…'}`"
+
+
+def _parse(name: str, text: str) -> float:
+    plain = check.ungrouped(text.strip().replace("_", "").replace(" ", ""))
+    fraction = FRACTION.fullmatch(plain)
+    try:
+        value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        hint = check.COMMAS if "," in text else ""
+        raise ValueError(f"Expected {name}={verbatim(text)} to be a number{hint}.") from None
+    check.finite(**{name: value})
+    return value

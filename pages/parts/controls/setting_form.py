@@ -1,0 +1,105 @@
+"""The fields of a mechanism, drawn: on the pages that speak about one without training it."""
+
+from typing import Any
+
+import streamlit as st
+
+from dpcore.figures import schedule_figure
+from dpcore.figures.alt_texts import schedule_alt
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.drawn_otherwise import counting_notes
+from dpcore.privacy.report.glossary import linked
+from dpcore.privacy.schedule import SCHEDULES
+from dpcore.training.slider_stops import show
+from pages.parts.controls import mechanism as controls
+from pages.parts.controls import presets
+from pages.parts.controls.fields import Fields
+from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, Setting, setting_of
+from pages.parts.controls.url_state import good_texts, page_texts
+from pages.parts.controls.widgets import Drawing, choice_by_title
+from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
+
+UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
+NOTHING = "Nothing to show yet: some settings conflict (see the message in red)."
+LAST = "These settings conflict; the charts still show the last valid ones."
+GOOD = "last_good_setting"
+PRESET_FIELDS = (controls.N, controls.BATCH, controls.SIGMA, controls.EPOCHS, controls.DELTA, controls.CLIP_NORM)
+
+
+def setting_in(column: Any, beside: Any) -> Setting:
+    """Draw the fields and the schedule's chart in a column; the setting that they say.
+
+    Values that do not go together are a fault at the field concerned, and the page stays with the last setting that
+    did; without one it stops.
+    """
+    fields = Fields(page_texts(), good_texts())
+    try:
+        setting = st.session_state[GOOD] = setting_of(fields)
+    except ValueError:
+        setting = st.session_state.get(GOOD)
+        beside.caption(NOTHING if setting is None else LAST)
+    with column:
+        with st.container(gap="xsmall"):
+            _draw(fields)
+        if setting is None:
+            st.stop()
+        schedule_chart(setting.mechanism, setting.schedule)
+    return setting
+
+
+def _draw(fields: Fields) -> None:
+    drawing = Drawing(fields)
+    top = st.container(gap="xsmall")
+    drawing.draw("n")
+    drawing.draw_either(SAMPLING)
+    drawing.draw("sigma")
+    drawing.draw_either(LENGTH)
+    drawing.draw("delta")
+    with st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")):
+        drawing.draw_rest()
+    drawing.say_problem()
+    with top:
+        preset_choice()
+
+
+def schedule_chart(mechanism: Mechanism | None, schedule: str) -> None:
+    """Draw sigma over the epochs, where it changes."""
+    if schedule == "constant" or mechanism is None:
+        return
+    figure = schedule_figure(mechanism, size=chart_size())
+    st.plotly_chart(figure, key="schedule_chart", config=SMALL, alt=schedule_alt(mechanism))
+    if len(mechanism.releases) == 1:
+        st.caption(UNCHANGED)
+
+
+def preset_choice() -> None:
+    """Draw the choice of settings to start from; once the fields are drawn."""
+    said = lambda key, default: st.session_state.get(key, default)  # noqa: E731
+    texts = {quantity.key: said(quantity.key, quantity.default) for quantity in PRESET_FIELDS}
+    texts |= {options.key: said(options.key, options.names[0]) for options in (OPTIMIZER, SCHEDULE)}
+    if rate := SCHEDULES[texts["schedule"]].rate:
+        texts["rate"] = said(f"rate_{texts['schedule']}", show(rate.default))
+    custom = (said("sampling", "batch"), said("length", "epochs")) != ("batch", "epochs")
+    found = presets.CUSTOM if custom else presets.current(texts, st.session_state.get("preset", presets.CUSTOM))
+    st.session_state["preset"] = found
+    st.selectbox("Start from", [presets.CUSTOM, *presets.PRESETS], key="preset", on_change=_apply_preset)
+    if found in presets.PRESETS:
+        st.caption(f"Source: {linked(presets.PRESETS[found].source)}.")
+
+
+@uninterrupted
+def _apply_preset() -> None:
+    presets.apply(st.session_state["preset"])
+
+
+def sampler_choice() -> str:
+    """Draw how batches are drawn, which is accounted for beside Poisson's coins; the id of a sampler."""
+    return choice_by_title(SAMPLER.label, SAMPLER.names, SAMPLER.key, SAMPLER.title or str, SAMPLER.help)
+
+
+def counting_mistakes(q: float) -> None:
+    """Draw what to heed, whatever the sampler, behind a button."""
+    with st.popover("Where counting goes wrong", type="tertiary", icon=":material/warning:"):
+        for note in counting_notes(q):
+            st.markdown(f"- {note}")

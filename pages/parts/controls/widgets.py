@@ -1,0 +1,228 @@
+"""Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was chosen."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.glossary import help_on
+from dpcore.training.slider_stops import grid, show
+from pages.parts.components.slider import MAX_CHARS, slider
+from pages.parts.controls.faults import say_unknown, unknown
+from pages.parts.controls.fields import Fields, Line, Options, Quantity, Row, read
+from pages.parts.controls.url_state import keep, page_text, recall_ids, settle, write_ids
+from pages.parts.shell.streamlit_internals import uninterrupted
+
+FIELD = 106  # pixels of the exact field
+
+
+def number(quantity: Quantity, *, label: bool = True) -> float:
+    """Draw a number and return its value. A text that cannot be read is a fault below it; the last good one is used."""
+    key, default = quantity.key, quantity.default
+    good = {key: st.session_state.get(f"{key}_good", default)}
+    fields = Fields({key: page_text(key, default)}, good)
+    value = fields.number(quantity)
+    _draw(fields.rows[key], label=label)
+    return value
+
+
+class Drawing:
+    """Draws the rows of a page's fields, each once, with the sentences about values that name it."""
+
+    def __init__(self, fields: Fields, obstacle: str = "") -> None:
+        self._left = dict(fields.rows)
+        self._fault_at, self._problem = fields.named_in(fields.problem), fields.problem
+        self._note_at, self._obstacle = fields.named_in(obstacle), obstacle
+
+    def draw(self, key: str, *, label: bool = True) -> None:
+        """Draw one field."""
+        _draw(self._left.pop(key), label=label)
+        if key == self._fault_at:
+            st.error(self._problem)
+        if key == self._note_at:
+            st.caption(f":material/info: {self._obstacle}")
+
+    def draw_buttons(self, options: Options) -> None:
+        """Draw a choice as buttons."""
+        del self._left[options.key]
+        choice_of(st, options.label, options.names, options.key, help=options.help)
+
+    def draw_either(self, options: Options) -> None:
+        """Draw the choice which of two quantities is given, the other one's value beside it, and the one given."""
+        chosen = self._left.pop(options.key)
+        row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
+        carried = partial(_carry, chosen.same)
+        choice_of(row, options.label, options.names, options.key, carried, show_label=False)
+        beside = row.empty()
+        self.draw(chosen.text, label=False)
+        if chosen.beside:
+            beside.caption(chosen.beside, help=chosen.help)
+
+    def draw_rest(self, last: str = "") -> None:
+        """Draw the fields that are left, up to the last one wanted."""
+        for key in [*self._left]:
+            self.draw(key)
+            if key == last:
+                return
+
+    def opened(self, key: str) -> bool:
+        """Whether an expander for the fields that are left is open to begin with: one of them is, or was, at fault."""
+        at_fault = self._fault_at in self._left or any(row.fault for row in self._left.values())
+        st.session_state[key] = bool(st.session_state.get(key)) or at_fault
+        return st.session_state[key]
+
+    def say_problem(self) -> None:
+        """Draw what is wrong with values where no field is named in it."""
+        if self._problem and not self._fault_at:
+            st.error(self._problem)
+
+
+def _draw(row: Row, *, label: bool = True) -> None:
+    if isinstance(row.field, Quantity):
+        _draw_number(row.field, row.text, label=label)
+    elif isinstance(row.field, Options):
+        _draw_options(row.field, row.text)
+    elif row.field:
+        _draw_line(row.field, row.text)
+    if row.fault:
+        st.error(row.fault, icon=":material/edit:")
+    if row.note:
+        st.markdown(row.note) if row.note.startswith("**") else st.caption(row.note)
+
+
+@uninterrupted
+def _carry(same: Mapping[str, str]) -> None:
+    """Let the other of two quantities say the same; for a callback."""
+    st.session_state.update(same)
+
+
+def choice_by_title(
+    label: str, options: Sequence[str], key: str, title: Callable[[str], str], help: str | None = None
+) -> str:
+    """Draw one of a list of ids, the first of which is the default: the reader sees titles, the URL holds the ids."""
+    text = page_text(key, options[0])
+    chosen = text if text in options else options[0]
+    _draw_options(Options(key, label, tuple(options), title, help), chosen)
+    return chosen
+
+
+def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
+    """Draw one accountant; the certified one is the default. `word` is what the glossary calls the choice."""
+    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+    return choice_by_title(label, first_the_band, key, titled, help_on(word))
+
+
+def choice_of(
+    place: Any,
+    label: str,
+    options: tuple[str, ...],
+    key: str,
+    changed: Callable[[], None] | None = None,
+    show_label: bool = True,
+    help: str | None = None,
+    wrap: bool | None = None,
+) -> str:
+    """Draw one of a few options as buttons; the first is the default, the URL holds the others."""
+    strange = unknown(key, options)
+    text = page_text(key, options[0])
+    settle(key, text if text in options else options[0], options[0])
+    chosen = place.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        key=key,
+        on_change=changed,
+        label_visibility="visible" if show_label else "collapsed",
+        help=help,
+        wrap=wrap,
+        bind="query-params",
+        persist_state="session",
+    )
+    keep(key, chosen)
+    say_unknown(key, strange, options, [chosen])
+    return chosen
+
+
+def several(
+    place: Any,
+    label: str,
+    options: Sequence[str],
+    key: str,
+    default: Sequence[str],
+    title: Callable[[str], str],
+    help: str | None = None,
+) -> tuple[str, ...]:
+    """Draw several of a few ids as pills; what was chosen in their own order. The URL holds the ids."""
+    strange = unknown(key, options)
+    recall_ids(key, options, default)
+    shown: dict[str, Any] = {"selection_mode": "multi", "wrap": True, "persist_state": "session"}
+    chosen = place.pills(label, options, format_func=title, key=key, help=help, **shown)
+    write_ids(key, chosen, default)
+    keep(key, chosen)
+    say_unknown(key, strange, options, chosen)
+    return tuple(each for each in options if each in chosen)
+
+
+def accountant_pills(place: Any) -> tuple[str, ...]:
+    """Draw the accountants to show over the certified band."""
+    label, names = "Accountants, over the certified band", [name for name in ACCOUNTANTS if name != CERTIFIED]
+    return several(place, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band"))
+
+
+def titled(accountant: str) -> str:
+    """An accountant's title."""
+    return ACCOUNTANTS[accountant].title
+
+
+def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
+    """The exact field beside a logarithmic slider; a value that lies between two stops gets a stop of its own."""
+    key = quantity.key
+    box = st.container(horizontal=True, gap="small", key=f"{key}_number")  # one line, below the label
+    if label:
+        box.markdown(quantity.label, help=quantity.help or None)
+    settle(key, page_text(key, quantity.default), quantity.default)
+    wanted = box.text_input(
+        f"{quantity.label}, exact",
+        quantity.default,
+        key=key,
+        max_chars=MAX_CHARS,
+        label_visibility="collapsed",
+        width=FIELD,
+        bind="query-params",
+        persist_state="session",
+    )
+    keep(key, wanted)
+    st.session_state[f"{key}_good"] = text
+    stops = list(quantity.stops or grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
+    value = read(quantity, text)
+    place = bisect_left(stops, value)
+    if place == len(stops) or stops[place] != value:
+        stops.insert(place, value)
+    with box:
+        slider(quantity.label, [show(stop) for stop in stops], show(value), (quantity.left, quantity.right), field=key)
+
+
+def _draw_options(options: Options, text: str) -> None:
+    key, names = options.key, options.names
+    strange = unknown(key, names)
+    shown: dict[str, Any] = {"key": key, "help": options.help, "persist_state": "session"}
+    if options.title:  # Streamlit would write the titles into the address
+        st.session_state[key] = text
+        st.selectbox(options.label, names, format_func=options.title, **shown)
+        write_ids(key, [text], [names[0]])
+    else:
+        settle(key, text, names[0])
+        st.selectbox(options.label, names, bind="query-params", **shown)
+    keep(key, text)
+    say_unknown(key, strange, names, [text])
+
+
+def _draw_line(line: Line, text: str) -> None:
+    settle(line.key, text, "")
+    shown = {"key": line.key, "max_chars": line.max_chars, "help": line.help}
+    keep(line.key, st.text_input(line.label, bind="query-params", persist_state="session", **shown))

@@ -1,0 +1,102 @@
+"""The settings of a run, drawn the same on every page that trains: what one plays with is in sight."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.slider_stops import show
+from pages.parts.calibrate.carried import tell_other_data
+from pages.parts.controls import mechanism as controls
+from pages.parts.controls.data import follow_number, note_number
+from pages.parts.controls.fields import Fields
+from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
+from pages.parts.controls.url_state import good_texts, page_texts, put
+from pages.parts.controls.widgets import Drawing
+from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
+
+MORE = "Delta, schedule, method, model, presets"
+GOOD = "form_good"  # the last form whose values went together
+MAX_FACTOR = 1e9  # times as long a step that are told apart
+LONG, SHORT = 3, 0.1  # times the default's rate * C: accuracy has fallen by then
+
+
+def settings_form(device: str, *, lab: bool) -> tuple[Form, Any]:
+    """Draw the settings of a run on the device; what they say, and a place under the data for what starts it.
+
+    Values that do not go together are a fault at their field, and all of the fields stay.
+    """
+    follow_number()
+    fields = Fields(page_texts(), good_texts())
+    form = form_of(fields, device, lab=lab)
+    with st.container(key="form", gap="xsmall"):
+        start = _draw(fields, form)
+        schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
+    return form, start
+
+
+def last_good(form: Form, place: Any) -> Form:
+    """The form, or the last one whose values went together, which is said in a place."""
+    if not form.problem:
+        st.session_state[GOOD] = form
+        return form
+    good = st.session_state.get(GOOD)
+    if good is None:
+        return replace(form, unaccounted=NOTHING, obstacle=form.problem)
+    place.caption(LAST)
+    return replace(good, configs=(), obstacle=form.problem, texts={})
+
+
+def _draw(fields: Fields, form: Form) -> Any:
+    drawing = Drawing(fields, form.obstacle)
+    clip_norm, lr = clip_norm_of(form.usual).key, learning_rate_of(form.usual).key
+    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
+    with left:
+        drawing.draw("dataset")
+    with right:
+        drawing.draw("source" if form.data.here else "n")
+    note_number(form.data)
+    start = st.container(key="start", gap="xsmall")
+    tell_other_data(form.data)
+    drawing.draw_either(controls.SAMPLING)
+    drawing.draw("sigma")
+    drawing.draw_either(controls.LENGTH)
+    with st.container(key="clip_norm_place"):
+        drawing.draw(clip_norm)
+        _rate_hint(form, lr)
+    if controls.SAMPLER.key in fields.rows:
+        left, right = st.container(key="halves_below").columns(2, gap="small", wrap=False)
+        with left:
+            drawing.draw("optimizer")
+        with right:
+            drawing.draw("sampler")
+    else:
+        drawing.draw("optimizer")
+    with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):
+        top = st.container()
+        drawing.draw_rest("model")
+        drawing.draw(lr)
+        drawing.draw_rest()
+        with top:
+            preset_choice()
+    drawing.say_problem()
+    return start
+
+
+def _rate_hint(form: Form, key: str) -> None:
+    """Say where steps, which are in proportion to rate * C, are far from the default's; one click sets the rate.
+
+    Nothing is said of an optimizer that divides by the size of its gradients: there C cancels, now or in time.
+    """
+    usual = form.usual
+    times = min(max((form.lr / usual.lr) * (form.clip_norm / usual.clip_norm), 1 / MAX_FACTOR), MAX_FACTOR)
+    if not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading) or SHORT <= times <= LONG:
+        return
+    fitting = show(float(f"{usual.lr * usual.clip_norm / form.clip_norm:.3g}"))
+    factor = show(float(f"{max(times, 1 / times):.2g}"))
+    away = f"{factor} times as {'long' if times > 1 else 'short'}"
+    advice = "When C rises, the rate must fall." if times > 1 else "So they learn slowly."
+    st.caption(f":material/lightbulb: A step is in proportion to rate × C: here it is {away} as usual. {advice}")
+    set_to = (key, fitting, show(usual.lr))
+    st.button(f"Set the rate to {fitting}", key="fitting_rate", on_click=put, args=set_to)

@@ -1,0 +1,58 @@
+"""A form is a function of its texts: the same without a page, with one text changed, and with faults in them."""
+
+import pytest
+
+from pages.parts.controls.fields import Fields
+from pages.parts.controls.mechanism import setting_of
+from pages.parts.controls.presets import PRESETS
+from pages.parts.train.form import form_of
+
+
+def form(**texts: str):
+    return form_of(Fields(texts), "cpu", lab=False)
+
+
+def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
+    for texts, field, text in (
+        ({"schedule": "exponential"}, "sigma", "3"), ({}, "batch", "512"), ({}, "epochs", "12"),
+        ({"sampling": "q", "q": "0.01"}, "q", "0.02"), ({"length": "steps", "steps": "100"}, "steps", "700"),
+        ({"length": "steps", "steps": "100"}, "batch", "100"), ({"dataset": "other", "n": "5000"}, "n", "7000"),
+        ({}, "delta", "1e-6"), ({"features": "pixels", "model": "mlp", "pca": "20"}, "pca_sigma", "5"),
+        ({"views": "1"}, "mean_sigma", "4"), ({"acceptance": "sa"}, "public", "500"), ({}, "clip_norm", "0.2"),
+    ):  # fmt: skip
+        before = form(**texts)
+        moved, again = before.moved(field, text), form(**texts | {field: text})
+        assert moved is not None
+        assert (moved.mechanism, moved.pinnable) == (again.mechanism, again.pinnable), field
+        assert [each.to_json() for each in moved.configs] == [each.to_json() for each in again.configs], field
+        assert moved != before, field
+
+
+def test_a_text_that_cannot_be_read_is_a_fault_beside_the_last_good_one():
+    fields = Fields({"sigma": "nonsense", "epochs": "7"}, {"sigma": "2"})
+    found = form_of(fields, "cpu", lab=False)
+    assert (found.sigma, found.problem) == (2.0, "")
+    assert fields.rows["sigma"].fault == "Expected sigma=`nonsense` to be a number. Showing 2."
+
+
+def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts_to_move():
+    for texts, field in (({"batch": "999999"}, "batch"), ({"schedule": "linear", "rate_linear": "1e9"}, "rate_linear"),
+                         ({"seed": "x"}, "seed"), ({"epochs": "1e12"}, "epochs")):  # fmt: skip
+        fields = Fields(texts, {})
+        found = form_of(fields, "cpu", lab=True)
+        assert found.problem.startswith("Expected "), field
+        assert fields.named_in(found.problem) == field
+        assert (found.configs, found.texts) == ((), {})
+        with pytest.raises(ValueError, match="Expected "):
+            form_of(Fields(texts), "cpu", lab=True)
+
+
+def test_every_preset_is_a_setting_and_a_form():
+    for name, preset in PRESETS.items():
+        texts = {
+            key: text for key, text in preset._asdict().items() if text and key not in ("source", "rate", "dataset")
+        }
+        texts |= {f"rate_{preset.schedule}": preset.rate} if preset.rate else {}
+        setting = setting_of(Fields(texts))
+        assert setting.n == int(preset.n), name
+        assert form_of(Fields(texts | {"dataset": "other"}), "cpu", lab=True).mechanism == setting.mechanism, name

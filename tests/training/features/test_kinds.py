@@ -1,0 +1,166 @@
+"""What each kind of features is said to be: scattering by its definition, images set upright, and mixtures of maps."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from scipy import stats
+
+from dpcore.data.loading import load
+from dpcore.training.features.kinds import KINDS, kind_of, scatter
+from dpcore.training.features.mixtures import mixed, normal, weights
+from dpcore.training.features.normalised import normalised
+from dpcore.training.features.pixels import scaled
+from dpcore.training.features.scattering import scattering
+from dpcore.training.features.upright import slants, upright
+from dpcore.training.inputs import tensors
+from tests.training.features.fourier import reference
+
+LARGEST_ERROR = 5e-4  # of values up to 1: what cutting the wavelets to 11 and 19 pixels costs
+
+
+def samples(name, count=4):
+    return scaled(torch.tensor(load(name, "sample").train.images[:count]))
+
+
+def colours(count=2):
+    """Images in colour that are as little smooth as grey ones: a grey image in each channel, with noise around it."""
+    generator = torch.Generator().manual_seed(5)
+    x = torch.rand(count, 3, 32, 32, generator=generator) * 0.4
+    x[..., 2:30, 2:30] += 0.6 * samples("fashion_mnist", 3 * count).view(count, 3, 28, 28)
+    return x * 2 - 1
+
+
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
+def test_it_is_the_transform_of_the_definition(name):
+    x = samples(name)
+    expected = np.stack([reference(image[0]) for image in x.numpy()])
+    found = scattering(x).numpy()
+    assert found.shape == expected.shape == (4, 81, 7, 7)
+    assert np.abs(found - expected).max() < LARGEST_ERROR
+    assert np.abs(expected[:, 1:9]).max() > 100 * LARGEST_ERROR  # so that each layer must be right
+    assert np.abs(expected[:, 17:]).max() > 50 * LARGEST_ERROR
+    assert np.abs(found - expected)[:, 17:].max() < LARGEST_ERROR / 4  # they are small, and so is their error
+
+
+def test_in_colour_each_channel_is_transformed_by_itself():
+    x = colours()
+    expected = np.stack([np.concatenate([reference(channel) for channel in image]) for image in x.numpy()])
+    found = scattering(x).numpy()
+    assert found.shape == (2, 243, 8, 8)
+    assert np.abs(found - expected).max() < 2 * LARGEST_ERROR  # on a scale twice as long
+
+
+def test_images_of_another_size_or_number_of_channels_are_refused():
+    for shape in [(1, 27, 28), (1, 32, 32), (3, 28, 28), (2, 28, 28), (28, 28)]:
+        with pytest.raises(ValueError, match=r"Expected shape=.* to be \(1, 28, 28\) or \(3, 32, 32\)"):
+            scattering(torch.zeros(2, *shape))
+
+
+def test_a_pixel_that_is_no_number_on_the_scale_is_refused():
+    for value in [float("nan"), float("inf"), -1.2, 255.0]:
+        x = torch.zeros(3, 1, 28, 28)
+        x[1, 0, 4, 5] = value
+        with pytest.raises(ValueError, match=r"a number in \[-1, 1\]"):
+            scattering(x)
+
+
+def test_bytes_are_scaled_as_a_run_scales_its_images():
+    part = load("mnist", "sample").train
+    expected, _ = tensors(part, torch.device("cpu"))
+    assert torch.equal(scaled(torch.tensor(part.images[:50])), expected[:50])
+    colour = torch.tensor(np.arange(256, dtype=np.uint8)[:, None, None, None].repeat(3, 1))
+    assert scaled(colour)[[0, 255]].flatten().tolist() == [-1.0] * 3 + [1.0] * 3
+
+
+SEEN = scaled(torch.tensor(load("mnist", "sample").train.images[:200]))
+
+
+def slant_of(image: NDArray[np.float64]) -> float:
+    """The least-squares slope of columns on rows, each pixel weighted by its grey, by a solver of linear equations."""
+    rows, columns = np.mgrid[: image.shape[0], : image.shape[1]].astype(float)
+    weights = np.sqrt(image.ravel())
+    equations = np.stack([rows.ravel(), np.ones(image.size)], 1) * weights[:, None]
+    return float(np.linalg.lstsq(equations, columns.ravel() * weights, rcond=None)[0][0])
+
+
+def sheared(image: NDArray[np.float64], slope: float, middle: float) -> NDArray[np.float64]:
+    """Every row shifted along itself, pixel by pixel, as one would by hand."""
+    height, width = image.shape
+    new = np.zeros_like(image)
+    for row in range(height):
+        for column in range(width):
+            place = column + slope * (row - middle)
+            below = int(np.floor(place))
+            for beside, weight in ((below, below + 1 - place), (below + 1, place - below)):
+                if 0 <= beside < width:
+                    new[row, column] += weight * image[row, beside]
+    return new
+
+
+def test_the_slant_is_the_slope_of_columns_on_rows() -> None:
+    found = slants(SEEN[:, 0])[0]
+    expected = [slant_of(image) for image in SEEN[:, 0].double().numpy()]
+    np.testing.assert_allclose(found.numpy(), np.clip(expected, -1, 1), atol=1e-6)
+    assert np.std(expected) > 0.1, "digits are written at a slant"
+
+
+def test_rows_are_shifted_as_by_hand() -> None:
+    slopes, middles = slants(SEEN[:10, 0])
+    for image, new, slope, middle in zip(SEEN[:10, 0], upright(SEEN[:10])[:, 0], slopes, middles, strict=True):
+        by_hand = sheared(image.double().numpy(), slope.item(), middle.item())
+        np.testing.assert_allclose(new.numpy(), by_hand, atol=1e-5)
+
+
+def test_a_blank_image_stays_blank() -> None:
+    assert torch.equal(upright(torch.zeros(2, 1, 28, 28)), torch.zeros(2, 1, 28, 28))
+
+
+def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -> None:
+    kind = kind_of("scatter_upright")
+    assert torch.equal(kind.transform(SEEN[:3]), scatter(upright(SEEN[:3])))
+    with pytest.raises(ValueError, match="one channel"):
+        kind.shape_of((3, 32, 32))
+    with pytest.raises(ValueError, match="grey ones"):
+        upright(torch.zeros(1, 3, 32, 32))
+
+
+@pytest.mark.parametrize("maps", [81, 243])
+def test_the_weights_are_normal_of_variance_one_over_the_maps(maps: int) -> None:
+    drawn = weights(maps).double().numpy() * np.sqrt(maps)
+    assert drawn.shape == (192, maps)
+    assert stats.kstest(drawn.ravel(), "norm").pvalue > 1e-3
+    assert stats.kstest(drawn.ravel() * 1.1, "norm").pvalue < 1e-3, "the test tells 1 from 1.1"
+    rows = np.corrcoef(drawn)[np.triu_indices(192, 1)]
+    assert abs(rows).max() < 5.5 / np.sqrt(maps), "no mixture is another one again"
+
+
+def test_a_weight_follows_from_its_place_alone() -> None:
+    torch.testing.assert_close(weights(243)[:, :81] * 3**0.5, weights(81), rtol=0, atol=2e-6)
+    assert normal(0, 0) != normal(0, 1) != normal(1, 0)
+
+
+def test_a_mixture_is_the_weighted_sum_of_the_maps_at_a_place_cut_at_0() -> None:
+    maps = scatter(SEEN[:4])
+    expected = np.einsum("ij,bjrc->birc", weights(81).double().numpy(), maps.double().numpy()).clip(min=0)
+    found = mixed(maps)
+    assert found.shape == (4, 192, 7, 7)
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+    assert 0.3 < (found == 0).double().mean() < 0.7
+
+
+def test_the_kind_gives_them_for_grey_and_colour() -> None:
+    kind = kind_of("scatter_random")
+    assert torch.equal(kind.transform(SEEN[:4]), mixed(scatter(SEEN[:4])))
+    colour = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    assert kind.transform(colour).shape[1:] == kind.shape_of((3, 32, 32)) == (192, 8, 8)
+    assert KINDS["scatter_random"].transform(SEEN[:1]).shape[1:] == kind.shape_of((1, 28, 28))
+
+
+def test_each_three_maps_have_their_mean_taken_off_and_are_divided_by_their_spread():
+    x = torch.rand(3, 6, 4, 5, generator=torch.Generator().manual_seed(2)) * 0.01
+    found = normalised(x).numpy()
+    groups = x.double().numpy().reshape(3, 2, 60)
+    centred = groups - groups.mean(2, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(2, keepdims=True) + 1e-5)
+    assert np.abs(found.reshape(3, 2, 60) - expected).max() < 1e-5
