@@ -10,18 +10,22 @@ from dpcore.privacy.report.cautions import delta_warning
 from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
-from pages.parts.explain.first_visit import on_screen
-from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs
-from pages.parts.explain.odds import alternative
+from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
+from pages.parts.explain.odds import alternative, on_screen
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
-from pages.parts.lab.pin_and_reset import pin_and_reset
 from pages.parts.lab.train_button import start_button
 from pages.parts.layout import page_columns
-from pages.parts.results import cache, chart_texts
-from pages.parts.results.export_origin import address, origin_of
-from pages.parts.results.pinned_setting import difference, ghost_over_delta, ghost_over_epochs
+from pages.parts.results import cache
+from pages.parts.results.exports import address, chart, origin_of
+from pages.parts.results.pinned_setting import (
+    difference,
+    ghost_over_delta,
+    ghost_over_epochs,
+    pin_controls,
+    pinned_setting,
+)
 from pages.parts.results.sampled import (
     POISSON_PICTURE,
     answers,
@@ -31,8 +35,7 @@ from pages.parts.results.sampled import (
     say_sampled,
     takes_long,
 )
-from pages.parts.results.setting_chart import chart
-from pages.parts.results.verdict_table import epsilon_sentence
+from pages.parts.results.tables import epsilon_sentence
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.run_store import run_store
@@ -54,7 +57,10 @@ store, past, device = run_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
     form, place = settings_form(device, lab=True)
-    pinned = pin_and_reset(form)
+    keep = st.container(horizontal=True, gap="small", key="keep")
+    with keep:
+        pinned = pin_controls(form.pinnable) if form.pinnable else pinned_setting()
+    keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
 if mechanism:
@@ -74,7 +80,7 @@ with sentences:
 otherwise = bool(mechanism) and answers(form.sampler, mechanism)
 if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
     first_chart(form, names, early, log=log)
-    certain.caption(chart_texts.COMING)
+    certain.caption(cache.COMING)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 if mechanism:
     with drawn:

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from dpcore.runs.printable import escaped
-from pages.parts.check.entered import entered_claim
-from pages.parts.check.examples import show_examples
+from pages.parts.check.entered import entered_claim, show_examples
 from pages.parts.check.verdict_card import show_verdict
 from pages.parts.layout import page_columns
 

@@ -12,20 +12,35 @@ from pages.parts.controls import presets
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
-from pages.parts.explain.first_visit import on_screen, visitor_line
+from pages.parts.explain.odds import on_screen, visitor_line
 from pages.parts.layout import page_columns
-from pages.parts.results import cache, chart_texts
-from pages.parts.results.attack_curves import all_curves, growing_curves
-from pages.parts.results.attack_table import attack_table, clt_verdict, error_sentence
-from pages.parts.results.downloads import curves_download, profiles_table, tradeoff_download, tradeoff_table
-from pages.parts.results.export_origin import address, origin_of
+from pages.parts.results import attack, cache
+from pages.parts.results.attack import all_curves, attack_table, clt_verdict, error_sentence, growing_curves
+from pages.parts.results.exports import (
+    address,
+    chart,
+    curves_download,
+    origin_of,
+    profiles_table,
+    tradeoff_download,
+    tradeoff_table,
+)
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
-from pages.parts.results.setting_chart import chart
 from pages.parts.results.statement_card import card
+from pages.parts.results.tradeoff_picture import (
+    HOW_TO_READ,
+    KEYS,
+    PAIR,
+    SAME_NUMBERS,
+    Look,
+    compared,
+    first_picture,
+    picture,
+    previewed,
+    say_how_it_is_drawn,
+)
 from pages.parts.shell.present import SMALL, chart_size
-from pages.parts.tradeoff.how_to_read import HOW_TO_READ, PAIR, SAME_NUMBERS, say_how_it_is_drawn
-from pages.parts.tradeoff.picture import KEYS, Look, compared, first_picture, picture, previewed
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(
@@ -68,7 +83,7 @@ with right:
     large, beside = st.columns([5, 3], gap="medium")
     early, place = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
     if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):  # the approximation is there at once
-        certain = certain.caption(chart_texts.COMING)
+        certain = certain.caption(cache.COMING)
         if view == "trade-off":
             first = first_picture(look, mechanism)
             early.plotly_chart(first.figure, key="first_chart", config=SMALL, alt=first.alt)
@@ -92,7 +107,7 @@ with right:
         place.info(SAME_NUMBERS)
 
     with beside:
-        st.markdown(chart_texts.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
+        st.markdown(attack.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
         if view == "trade-off":
             st.markdown(PAIR)
         st.html(clt_verdict(against.mu, found))

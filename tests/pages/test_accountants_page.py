@@ -14,7 +14,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.kinds import marked
-from pages.parts.results import chart_texts
+from pages.parts.results import attack
 from pages.parts.train.settings_form import MORE
 from tests.pages.explained_html import unexplained
 from tests.pages.train_page import opened_at
@@ -141,4 +141,4 @@ def test_where_no_noise_that_is_drawn_pays_for_the_change_no_number_is_shown():
         assert sentences(page) == [], sigma
         assert any(each.value.startswith("No epsilon: noise is drawn up to") for each in page.markdown), sigma
         assert not [each for each in page.get("html") if "<table" in each.proto.body], sigma
-        assert chart_texts.TRADEOFF not in [each.value for each in page.caption], sigma
+        assert attack.TRADEOFF not in [each.value for each in page.caption], sigma

@@ -21,7 +21,7 @@ from dpcore.training.slider_stops import grid, show
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.fields import Quantity, read
 from pages.parts.results import cache
-from pages.parts.results.verdict_table import HEADS, epsilon_sentence, verdict_table
+from pages.parts.results.tables import HEADS, epsilon_sentence, verdict_table
 from pages.parts.train.form import baseline_of
 
 ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)

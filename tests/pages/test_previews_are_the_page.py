@@ -10,7 +10,7 @@ from dpcore.runs.store import Store
 from pages.parts.calibrate import epsilon_map
 from pages.parts.components.live_chart import Drawing, drawn
 from pages.parts.lab import lab_chart as lab_chart
-from pages.parts.results import setting_chart as chart
+from pages.parts.results import exports as chart
 from pages.parts.train import estimate
 from tests.pages.train_page import opened_at
 

@@ -18,9 +18,8 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache
-from pages.parts.results.attack_curves import band_and_clt
-from pages.parts.results.attack_table import error_sentence
-from pages.parts.results.downloads import csv_of, tradeoff_columns
+from pages.parts.results.attack import band_and_clt, error_sentence
+from pages.parts.results.exports import csv_of, tradeoff_columns
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
 from tests.pages.train_page import opened_at

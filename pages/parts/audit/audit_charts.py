@@ -23,7 +23,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import percent, short
 from pages.parts.audit.audit_results import AuditResults
 from pages.parts.results import cache
-from pages.parts.results.setting_chart import chart
+from pages.parts.results.exports import chart
 from pages.parts.shell.present import chart_size
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries

@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 
 TITLE = "How far normal numbers reach"
 HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")

@@ -28,8 +28,7 @@ from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
-from pages.parts.results.downloads import Columns, csv_button, numbers_table
-from pages.parts.results.export_origin import Origin, address, origin_of_any
+from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.present import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted

@@ -11,11 +11,14 @@ from dpcore.claims.printed import printed_epsilon, value_of
 from dpcore.claims.reading import read_claim
 from dpcore.claims.samplers import ADJACENCIES, BATCHES
 from dpcore.claims.text import Read
+from dpcore.claims.worked import EXAMPLES, Worked
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
 from pages.parts.controls.url_state import keep, page_text, put, settle
 from pages.parts.controls.widgets import choice_by_title, choice_of
+from pages.parts.explain.terms import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")
@@ -145,3 +148,22 @@ def _key(name: str) -> str:
 def _key_beside(name: str) -> str:
     """Of a field beside a text: what was typed without one is not about it."""
     return f"beside_{name}"
+
+
+HEAD = "Printed claims, a click away"
+
+
+def show_examples() -> None:
+    """Draw a button for each example, and what they come from."""
+    st.html(f"<h2 class=part>{HEAD}</h2>")
+    row = st.container(horizontal=True, gap="small")
+    for each in EXAMPLES:
+        source = glossary.linked(_where(each))
+        row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=source)
+    with st.expander("Where they stand"):
+        items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
+        st.html(f"<ul class=remarks>{items}</ul>")
+
+
+def _where(example: Worked) -> str:
+    return f"{example.source}, {example.place}. {example.note}".strip()

@@ -15,7 +15,7 @@ from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from pages.parts.explain.terms import head, term
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 from pages.parts.shell.present import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with its colour: neither speaks alone

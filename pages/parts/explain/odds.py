@@ -1,4 +1,4 @@
-"""What epsilon means, in odds: of 100 people, drawn, and in words; and what it does not promise."""
+"""Words for a first-time visitor: what is on the screen, the odds of an attack, what epsilon does not promise."""
 
 import math
 from decimal import Decimal
@@ -6,11 +6,54 @@ from functools import lru_cache
 from html import escape
 from urllib.parse import quote
 
+import streamlit as st
+
 from dpcore.figures.style import RUNS
 from dpcore.privacy.report.attack_risk import EVEN, Risks
 from dpcore.privacy.report.statement import odds
-from pages.parts.explain.not_promised import NOT_PROMISED
-from pages.parts.explain.terms import explained, term
+from pages.parts.explain.terms import explained, legend, term
+
+NOT_PROMISED = (
+    (
+        "That the model is good.",
+        "Epsilon says nothing about accuracy, and nothing about fairness: groups with few examples lose most "
+        "(Bagdasaryan et al. 2019, arXiv:1905.12101).",
+    ),
+    (
+        "That nothing is learned about you.",
+        "What many people share can be learned without you: that smoking harms is learned from others, and holds for "
+        "you. What is hidden is only whether your example took part.",
+    ),
+    (
+        "Groups.",
+        "It protects one example at a time ([adjacency|adjacency]). For k examples of one person, or of "
+        "one family, epsilon grows to k times as much, and delta by more than that.",
+    ),
+    (
+        "Secrets that many share.",
+        "A password that stands in a hundred examples is a group of a hundred.",
+    ),
+    (
+        "Several releases.",
+        "Each further model, table or picture made from the same data adds its own epsilon to this one.",
+    ),
+    (
+        "The choice of settings.",
+        "To train many times and to publish the best is a further release. What it costs is not counted here "
+        "(Papernot and Steinke 2022, arXiv:2110.03620).",
+    ),
+    (
+        "What is shown while it trains.",
+        "Losses, clipped shares and gradient norms on these pages are exact figures of the training data. Epsilon is "
+        "the price of the model alone.",
+    ),
+    (
+        "The machine.",
+        "The proof is about real numbers, and the noise is floating point. On CUDA the noise comes from a generator "
+        "that is not a cryptographic one, unless the secure one is chosen. Timing, logs and backups are not covered.",
+    ),
+)
+
 
 PEOPLE = 100
 COLUMNS = 20
@@ -89,3 +132,29 @@ def _people(color: str, body: int, first: int, last: int) -> str:
         for width, down, length in strokes
     )
     return f"<g stroke='{color}'>{paths}</g>"
+
+
+ON_SCREEN = {  # page -> the one sentence that says what it shows; words in brackets explain themselves
+    "accountants": (
+        "How much privacy training spends, [epsilon|epsilon], after each [epoch|epoch], as each "
+        "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]. "
+        "Below it, what that buys: the accuracy of real runs."
+    ),
+    "tradeoff": (
+        "How often an attacker who guesses whether you took part must [err|errors]: the "
+        "[trade-off function|tradeoff] of the training run, proven to lie in the [grey band|band]."
+    ),
+}
+
+
+def on_screen(page: str) -> None:
+    """Draw the sentence that says what a page shows."""
+    st.html(f"<p class=on-screen>{explained(ON_SCREEN[page], 'screen')}</p>")
+
+
+def visitor_line(found: Risks) -> None:
+    """Draw the odds as x of 100, the legend of the marks, and what all this does not promise.
+
+    `found` are the risks of what is shown, `cache.risks(mechanism, delta)`.
+    """
+    st.html(f"<div class=visitor>{odds_icons(found)}{legend('legend')}{not_promised()}</div>")

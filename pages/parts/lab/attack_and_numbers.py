@@ -9,14 +9,12 @@ from dpcore.figures.alt_texts import tradeoff_alt
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
-from pages.parts.explain.first_visit import visitor_line
-from pages.parts.results import cache, chart_texts
-from pages.parts.results.attack_curves import band_and_clt
-from pages.parts.results.downloads import curves_download, curves_table, tradeoff_table
-from pages.parts.results.export_origin import address, origin_of
-from pages.parts.results.setting_chart import chart
+from pages.parts.explain.odds import visitor_line
+from pages.parts.results import attack, cache
+from pages.parts.results.attack import band_and_clt
+from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
 from pages.parts.results.statement_card import card
-from pages.parts.results.verdict_table import verdict_table, why_they_differ
+from pages.parts.results.tables import verdict_table, why_they_differ
 from pages.parts.shell.menu import link
 from pages.parts.shell.present import chart_size
 
@@ -30,7 +28,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
     figure = tradeoff_figure(band, lines, log=True, height=HEIGHT, size=chart_size())
     chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
     link("pages/tradeoff.py", "What can an attacker do?")
-    st.caption(chart_texts.TRADEOFF)
+    st.caption(attack.TRADEOFF)
     visitor_line(found)
     return found
 

@@ -29,7 +29,7 @@ from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.results.export_origin import origin_of
+from pages.parts.results.exports import origin_of
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form

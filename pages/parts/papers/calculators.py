@@ -11,7 +11,7 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 
 BESIDE = 2  # fields in a row
 

@@ -12,8 +12,8 @@ from dpcore.privacy.report.numbers import epochs_of, outward, plain
 from pages.parts.explain.terms import head, linked, term
 from pages.parts.papers.choices import sign
 from pages.parts.papers.opening import links
-from pages.parts.results.downloads import Columns, csv_button
-from pages.parts.results.table import scrolling
+from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.tables import scrolling
 
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"

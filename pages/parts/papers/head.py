@@ -5,9 +5,11 @@ from html import escape
 import streamlit as st
 
 from dpcore.papers import Paper
+from dpcore.papers.paper import Experiment
 from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
+from pages.parts.shell import menu
 
 EMPTY = "No number, figure or claim of this paper has been entered yet."
 
@@ -43,3 +45,23 @@ def show_remarks(paper: Paper) -> None:
     with st.expander(f"Gaps and silences ({len(paper.remarks)})"):
         items = "".join(f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks)
         st.html(f"<ul class=remarks>{items}</ul>")
+
+
+PAGE = "pages/perturbation.py"
+
+
+def show_experiments(paper: Paper) -> None:
+    """Draw a link for each."""
+    if not paper.experiments:
+        return
+    st.subheader("Compare it yourself", anchor=False)
+    st.caption("What the paper leaves out, such as steps, step size and delta, is chosen there.")
+    for each in paper.experiments:
+        menu.link(PAGE, f"{each.place}: {each.title}", controls_of(each))
+
+
+def controls_of(experiment: Experiment) -> dict[str, str | list[str]]:
+    """What the page's controls are to say."""
+    request = experiment.request
+    epsilons = [format(each, "g") for each in request.epsilons]
+    return {"table": request.dataset, "learner": request.model, "epsilons": epsilons}

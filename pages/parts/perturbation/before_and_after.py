@@ -20,7 +20,7 @@ from dpcore.training.perturbation.methods.local_input import LocalInputPerturbat
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.controls.widgets import choice_of
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 
 PIXELS = 56  # of a side of an image on the page
 SQUARES = {64: 8, 784: 28}  # features that are an image of so many pixels a side

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.figures.perturbation import perturbation_alt, perturbation_figure
 from dpcore.training.perturbation.methods import METHODS
 from pages.parts.perturbation.results import Results
-from pages.parts.results.setting_chart import chart
+from pages.parts.results.exports import chart
 from pages.parts.shell.present import chart_size
 
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}

@@ -23,7 +23,7 @@ from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
 from pages.parts.explain.terms import head, linked, term
-from pages.parts.results.table import drawn_line, scrolling, sign
+from pages.parts.results.tables import drawn_line, scrolling, sign
 
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {

@@ -13,8 +13,8 @@ from dpcore.privacy.types import Kind
 from dpcore.training.perturbation.events import Measured
 from dpcore.training.perturbation.methods import METHODS
 from pages.parts.perturbation.results import Results
-from pages.parts.results.downloads import Columns, csv_button, numbers_table
-from pages.parts.results.table import drawn_line, scrolling
+from pages.parts.results.exports import Columns, csv_button, numbers_table
+from pages.parts.results.tables import drawn_line, scrolling
 
 NOT_KEPT = "✕"
 

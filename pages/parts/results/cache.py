@@ -22,6 +22,7 @@ from dpcore.privacy.types import FloatArray
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
 TINY = 1e-20  # a delta below takes seconds
 LENGTHS = 5  # mechanisms of growing length
+COMING = "The certified band takes a moment at this setting: until it is there, the chart shows the other curves."
 FEW_DELTAS = DELTAS[::3]  # of a sampler's profile, each of which is a search of its own
 
 

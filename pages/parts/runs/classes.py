@@ -13,7 +13,7 @@ from dpcore.figures.training import Track
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from pages.parts.components.live_chart import live_chart
-from pages.parts.results.downloads import numbers_table
+from pages.parts.results.exports import numbers_table
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_history import Watched, watched_runs

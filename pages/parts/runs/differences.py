@@ -11,7 +11,7 @@ from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.papers.opening import link_of_run
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 from pages.parts.runs.choosing import Chosen
 from pages.parts.train.run_labels import NAMES
 

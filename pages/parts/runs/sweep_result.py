@@ -18,7 +18,7 @@ from dpcore.runs.sweeps import Sweep, all_released, can_be_read, sweep_in
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.results import cache
-from pages.parts.results.table import scrolling
+from pages.parts.results.tables import scrolling
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.coming import drawn_until_known
 from pages.parts.runs.costs import known_cost, learn, spending_of

@@ -19,8 +19,8 @@ from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import summary
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.results.downloads import numbers_table
-from pages.parts.results.table import scrolling
+from pages.parts.results.exports import numbers_table
+from pages.parts.results.tables import scrolling
 from pages.parts.runs.coming import drawn_until_known
 from pages.parts.runs.costs import Spending, known_cost, learn
 from pages.parts.shell.present import chart_size

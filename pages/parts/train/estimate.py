@@ -23,7 +23,7 @@ from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.explain.first_visit import visitor_line
+from pages.parts.explain.odds import visitor_line
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form

@@ -8,8 +8,7 @@ from dpcore.runs.record import UnknownRun
 from dpcore.runs.store import Store
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled
-from pages.parts.results.downloads import Columns, csv_button
-from pages.parts.results.export_origin import address
+from pages.parts.results.exports import Columns, address, csv_button
 from pages.parts.train.run_exports import evaluations_columns, file_of
 from pages.parts.train.run_history import Watched, watched_runs
 

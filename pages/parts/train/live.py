@@ -22,7 +22,7 @@ from pages.parts.controls.faults import MAX_REASON
 from pages.parts.controls.fields import verbatim
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
-from pages.parts.results.table import drawn_line
+from pages.parts.results.tables import drawn_line
 from pages.parts.train.cancel_button import cancel_button
 from pages.parts.train.evaluations import evaluations_download, evaluations_table
 from pages.parts.train.gradient_norms import gradient_norms

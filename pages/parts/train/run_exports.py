@@ -7,8 +7,7 @@ from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.in_words import with_origin
 from dpcore.training.described import described, phrase
 from pages.parts.results import cache
-from pages.parts.results.downloads import Columns
-from pages.parts.results.export_origin import Origin
+from pages.parts.results.exports import Columns, Origin
 from pages.parts.train.run_history import Watched
 
 NAMED = ("clip_norm", "lr")  # told beside the few words for a run

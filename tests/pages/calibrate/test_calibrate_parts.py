@@ -17,7 +17,7 @@ from dpcore.privacy.schedule import Recipe, scheduled
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.fields import read
 from pages.parts.controls.mechanism import EPOCHS, Setting
-from pages.parts.results.downloads import csv_of
+from pages.parts.results.exports import csv_of
 
 Q, STEPS = 256 / 10_000, 196  # the page's defaults
 

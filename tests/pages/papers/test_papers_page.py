@@ -10,8 +10,7 @@ from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
 from pages.parts.papers.entries_table import numbers_columns, told
 from pages.parts.papers.figures import drawing_columns, map_columns
-from pages.parts.papers.ladders import details_table
-from pages.parts.papers.sweeps import sweep_table
+from pages.parts.papers.sweeps import details_table, sweep_table
 from tests.pages.papers.dummy import (
     CELLS,
     DIFFERS,

@@ -13,9 +13,8 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.tradeoff import Gaussian
 from dpcore.privacy.types import Kind
-from pages.parts.results import cache, downloads
-from pages.parts.results.downloads import csv_of, curves_columns
-from pages.parts.results.export_origin import origin_of
+from pages.parts.results import cache, exports
+from pages.parts.results.exports import csv_of, curves_columns, origin_of
 
 DELTA = 1e-5
 
@@ -78,15 +77,15 @@ def offered(monkeypatch) -> list[tuple[str, list[dict[str, str]]]]:
     found = []
 
     def button(label, columns, file, key):
-        found.append((file, list(csv.DictReader(StringIO(downloads.csv_of(columns()))))))
+        found.append((file, list(csv.DictReader(StringIO(exports.csv_of(columns()))))))
 
-    monkeypatch.setattr(downloads, "csv_button", button)
+    monkeypatch.setattr(exports, "csv_button", button)
     return found
 
 
 def test_every_row_of_the_accountants_carries_the_setting_its_kind_and_a_link(offered: list):
     for across in ["epoch", "delta"]:
-        downloads.curves_download(MECHANISM, across, ORIGIN)
+        exports.curves_download(MECHANISM, across, ORIGIN)
         file, rows = offered.pop()
         assert file == f"epsilon-against-{across}-n12800-q0.02-sigma2-T100-delta1e-5.csv", across
         assert all({**row, **SETTINGS} == row for row in rows), across
@@ -98,7 +97,7 @@ def test_every_row_of_the_accountants_carries_the_setting_its_kind_and_a_link(of
 
 
 def test_every_row_of_a_trade_off_curve_does(offered: list):
-    downloads.tradeoff_download([("G_1", Kind.APPROXIMATE, Gaussian(1.0))], "trade-off", ORIGIN)
+    exports.tradeoff_download([("G_1", Kind.APPROXIMATE, Gaussian(1.0))], "trade-off", ORIGIN)
     ((file, rows),) = offered
     assert file == "trade-off-n12800-q0.02-sigma2-T100-delta1e-5.csv"
     assert all({**row, **SETTINGS, "kind": "approximate", "delta": "1e-05"} == row for row in rows)

@@ -1,9 +1,11 @@
-"""The numbers behind the charts: as a table on the page, and as a file."""
+"""What a reader takes away: pictures, tables and files that say which setting they are of, and its link."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import epochs_at
@@ -13,11 +15,103 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
+from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.runs.export.spreadsheet import as_text
+from pages.parts.components.live_chart import Preview, live_chart
+from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.results.export_origin import Origin
+from pages.parts.shell.present import SMALL
+
+
+class Origin(NamedTuple):
+    """The settings that an export carries; None where they differ from row to row, or say nothing."""
+
+    n: float
+    q: float | None  # of the last release: what comes before training has rates of its own
+    sigma: float | None  # the first one in training
+    steps: int | None
+    delta: float | None
+    schedule: str
+    link: str = ""
+
+    @property
+    def words(self) -> str:
+        """The settings in one line.
+
+        >>> Origin(10_000, 0.0256, 1.23, 196, 1e-5, "constant").words
+        'n = 10,000, q = 0.0256, sigma = 1.23, T = 196, delta = 1e-5, schedule constant'
+        """
+        steps = None if self.steps is None else f"{self.steps:,}"
+        said = {"n": f"{self.n:,.0f}", **self._rates(), "T": steps, "delta": self.delta and plain(self.delta)}
+        words = [f"{name} = {text}" for name, text in said.items() if text]
+        return ", ".join([*words, f"schedule {self.schedule}"] if self.schedule else words)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The settings as columns of a table, one value for all rows."""
+        return self._asdict()
+
+    def file(self, name: str) -> str:
+        """The name of a file, without its ending.
+
+        >>> Origin(10_000, 0.0256, 1.23, 196, 1e-5, "constant").file("epsilon")
+        'epsilon-n10000-q0.0256-sigma1.23-T196-delta1e-5'
+        >>> Origin(10_000, 0.0256, None, None, 1e-5, "constant").file("map")
+        'map-n10000-q0.0256-delta1e-5'
+        """
+        said = {"n": f"{self.n:.0f}", **self._rates(), "T": self.steps, "delta": self.delta and plain(self.delta)}
+        return "-".join([name, *(f"{each}{text}" for each, text in said.items() if text)])
+
+    def _rates(self) -> dict[str, str | None]:
+        rates = {"q": self.q, "sigma": self.sigma}
+        return {name: None if value is None else nearest(value) for name, value in rates.items()}
+
+
+def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
+    """The settings of a mechanism; its schedule is what its noise does.
+
+    >>> from dpcore.privacy.schedule import scheduled
+    >>> origin_of(scheduled("step", 0.5, 4.0, 60, rate=0.5), 1e-5, 100).schedule
+    'from sigma 4 to 1 in 3 levels'
+    """
+    training = [each for each in mechanism.releases if each.q == mechanism.releases[-1].q]
+    first, last = training[0], training[-1]
+    levels = len({each.sigma for each in training})
+    changing = f"from sigma {nearest(first.sigma)} to {nearest(last.sigma)} in {levels} levels"
+    schedule = "constant" if levels == 1 else changing
+    return Origin(n, first.q, first.sigma, mechanism.steps, delta, schedule, link)
+
+
+def origin_of_any(setting: Setting, link: str = "") -> Origin:
+    """What all answers for a setting share, whatever their sigma and their steps.
+
+    >>> from dpcore.privacy.schedule import scheduled
+    >>> origin_of_any(Setting(scheduled("step", 0.5, 4.0, 60, 0.5), 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
+    'n = 100, q = 0.5, delta = 1e-5, schedule step, rate 0.5'
+    """
+    schedule = "constant" if setting.schedule == "constant" else f"{setting.schedule}, rate {nearest(setting.rate)}"
+    return Origin(setting.n, setting.q, None, None, setting.delta, schedule, link)
+
+
+def address() -> str:
+    """The page with its settings, as a browser opens it; "" where there is none."""
+    if not st.context.url:
+        return ""
+    query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
+    return f"{st.context.url}?{query}" if query else st.context.url
+
+
+def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, preview: Preview = None) -> None:
+    """Draw a figure; what a reader saves of it has the title, the settings and their link, and is named after them.
+
+    Without an origin, where nothing is accounted for, it has the title alone. `preview` is as in `live_chart`.
+    """
+    name = title.lower().replace(" ", "-")
+    words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
+    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, preview=preview)
+
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
 NUMBERS = "The numbers in the chart"
