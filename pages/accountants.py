@@ -16,6 +16,7 @@ from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
 from pages.parts.lab.train_button import start_button
+from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
 from pages.parts.results.pinned_setting import (
@@ -35,7 +36,6 @@ from pages.parts.results.sampled import (
     takes_long,
 )
 from pages.parts.results.tables import epsilon_sentence
-from pages.parts.shell.layout import page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.run_store import run_store

@@ -7,7 +7,7 @@ from pages.parts.audit import shown_audit
 from pages.parts.audit.earlier_audits import earlier_audits
 from pages.parts.audit.request_form import request_form
 from pages.parts.audit.watching import watch
-from pages.parts.shell.layout import page_columns
+from pages.parts.layout import page_columns
 from pages.parts.train.run_store import run_store
 
 NOTHING = (

@@ -4,6 +4,7 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
+from pages.parts.layout import page_columns
 from pages.parts.perturbation import comparison
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import conditions, examples_of, task_of
@@ -11,7 +12,6 @@ from pages.parts.perturbation.earlier import earlier_comparisons
 from pages.parts.perturbation.panel import watch
 from pages.parts.perturbation.picture import chosen_place
 from pages.parts.perturbation.request_form import request_form
-from pages.parts.shell.layout import page_columns
 from pages.parts.train.run_store import run_store
 
 OF_SHOWN = "Which conditions held for what is shown above"

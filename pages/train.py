@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts.controls.widgets import accountant_choice, choice_of
-from pages.parts.shell.layout import page_columns
+from pages.parts.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.estimate import estimate, expected
 from pages.parts.train.live import watch

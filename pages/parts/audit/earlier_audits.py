@@ -8,7 +8,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.runs.in_words import when
 from dpcore.runs.record import Run, Status
 from pages.parts.audit.shown_audit import SHOWN
-from pages.parts.controls.callbacks import whole
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 RECENT = 50  # audits to choose from
 KEY = "audit_chosen"  # the key of the widget that is drawn
@@ -48,7 +48,7 @@ def audit_line(run: Run) -> str:
     return f"{run.request.title.removeprefix('Audit of ')} ({when(run.created)}{ended})"
 
 
-@whole
+@uninterrupted
 def _choose(key: str, ids: Sequence[str]) -> None:
     """Show what the widget says, if it is the one that is drawn, and says one of its own options."""
     chosen = st.session_state.get(key)

@@ -12,8 +12,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 SHOWN_LEAST = 1e-3  # a lower bound below it says nothing, and would stretch the line
 LEGEND = (

@@ -14,11 +14,10 @@ from dpcore.runs.store import Store
 from pages.parts.audit.audit_results import expected_seconds
 from pages.parts.audit.audited_run import take_settings_of
 from pages.parts.audit.request_form import Asked
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_once
 from pages.parts.controls.fields import verbatim
-from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
+from pages.parts.visitors import current_user, may_change
 
 PARAMETER = "run"
 SHOWN = "audit_shown"  # the id, empty for none
@@ -47,7 +46,7 @@ def audit_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None
         st.caption(ANOTHER)
 
 
-@whole
+@uninterrupted
 def begin(store: Store, request: AuditRequest) -> None:
     """Queue an audit and show it. While one goes on no other is begun, as the page says beside the button."""
     if _active(store) is not None:
@@ -67,7 +66,7 @@ def begun_here(run: str) -> bool:
     return run in _mine()
 
 
-@whole
+@uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Ask the audit to stop."""
     try:

@@ -25,12 +25,12 @@ from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.present import chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -221,7 +221,7 @@ def joined(parts: list[Grid]) -> Grid:
     )
 
 
-@whole
+@uninterrupted
 def clicked() -> None:
     """Load the cell that was clicked into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)

@@ -19,11 +19,11 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
 from dpcore.training.slider_stops import show
 from pages.parts.components.history import LEAVING
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, choice_of, number
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # how the keys of its fields begin
@@ -220,7 +220,7 @@ def loaded(found: Answer, setting: Setting) -> dict[str, str]:
     return fields
 
 
-@whole
+@uninterrupted
 def load(fields: Mapping[str, str], go: str = "") -> None:
     """Set the controls, here and on the page to go to next, if any; for a callback."""
     for key, text in fields.items():

@@ -14,10 +14,10 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.url_state import keep, page_text, put, settle
 from pages.parts.controls.widgets import choice_by_title, choice_of
 from pages.parts.explain.terms import linked
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")
 WAY, TEXT = "claim_by", "claim_text"
@@ -71,7 +71,7 @@ def entered_claim() -> Entered:
         return Entered(Claim(), None, text, str(error))
 
 
-@whole
+@uninterrupted
 def fill_in(claim: Claim) -> None:
     """Put a claim into the fields, whatever they held. As a callback."""
     values = values_of(claim)

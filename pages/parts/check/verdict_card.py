@@ -16,8 +16,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from pages.parts.explain.terms import head, term
 from pages.parts.results.tables import scrolling
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with its colour: neither speaks alone
     Standing.HOLDS: ("✓", "#2e9150"),

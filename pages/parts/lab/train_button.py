@@ -10,8 +10,8 @@ from dpcore.runs.expected import duration
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.controls.callbacks import whole
 from pages.parts.results import cache
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.run_store import expected_seconds
@@ -64,6 +64,6 @@ def _beside(form: Form, past: Sequence[Run]) -> bool:
     )
 
 
-@whole
+@uninterrupted
 def _chosen() -> None:
     st.session_state[BESIDE_CHOSEN] = True

@@ -15,12 +15,12 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_once
 from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.form import SEEDS
 from pages.parts.train.run_store import expected_seconds, run_store
@@ -94,7 +94,7 @@ def missing(config: RunConfig) -> str:
     return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
-@whole
+@uninterrupted
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
     """Queue the runs, and remember which they are. As a callback; a click while they are under way does nothing."""
     started, before = st.session_state.setdefault(STARTED, {}), run_picker.shown_runs()

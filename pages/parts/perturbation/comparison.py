@@ -11,13 +11,12 @@ from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once
 from pages.parts.controls.fields import verbatim
-from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import expected_seconds
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
+from pages.parts.visitors import current_user, may_change
 
 PARAMETER = "comparison"
 SHOWN = "comparison_shown"  # the id, empty for none
@@ -44,7 +43,7 @@ def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> No
         st.caption("These data have not been compared here yet: how long that takes is not known.")
 
 
-@whole
+@uninterrupted
 def begin(store: Store, request: Request) -> None:
     """Queue a comparison and show it; one that is shown and still under way is not begun again."""
     if not may_start(user := current_user()):
@@ -68,7 +67,7 @@ def begun_here(run: str) -> bool:
     return run in _mine()
 
 
-@whole
+@uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Ask the comparison to stop."""
     try:

@@ -8,8 +8,8 @@ from dpcore.data.tabular import TABLES
 from dpcore.runs.in_words import when
 from dpcore.runs.record import Run, Status
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.controls.callbacks import whole
 from pages.parts.perturbation.comparison import SHOWN, request_of
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 RECENT = 50  # comparisons to choose from
 KEY = "comparison_chosen"  # the key of the widget that is drawn
@@ -52,7 +52,7 @@ def line_of(run: Run) -> str:
     return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} ({when(run.created)}{ended})"
 
 
-@whole
+@uninterrupted
 def _choose(key: str, ids: Sequence[str]) -> None:
     """Show what the widget says, if it is the one that is drawn, and says one of its own options."""
     chosen = st.session_state.get(key)

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from pages.parts.components.places_picture import places_picture
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
 from pages.parts.perturbation.places import BY_ID, PLACES, Place
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 PLACE = "place"  # in the session, and in the address
 PICTURE = "places_picture"
@@ -35,7 +35,7 @@ def chosen_place() -> Place | None:
     return place
 
 
-@whole
+@uninterrupted
 def choose_pressed() -> None:
     """Choose the place that was pressed in the picture; pressed again, it is chosen no more."""
     pressed = st.session_state[PICTURE].get("pressed")

@@ -11,13 +11,13 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from pages.parts.calibrate.question import load
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.fields import verbatim
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.people.visitor import may_change
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
+from pages.parts.visitors import may_change
 
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told
@@ -53,24 +53,24 @@ def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[.
     )  # fmt: skip
 
 
-@whole
+@uninterrupted
 def _ask(what: str, ids: list[str]) -> None:
     st.session_state.pop(WRONG, None)
     st.session_state[what] = ids
 
 
-@whole
+@uninterrupted
 def cancel_runs(store: Store, ids: list[str]) -> None:
     """Cancel the runs; as a callback."""
     each_of(store, ids, lambda store, run: store.cancel(run))
 
 
-@whole
+@uninterrupted
 def _resume(store: Store, ids: list[str]) -> None:
     each_of(store, ids, run_picker.go_on)
 
 
-@whole
+@uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
     """Set the controls of the training page to what a run had, and go there."""
     try:
@@ -79,7 +79,7 @@ def _load(store: Store, ids: list[str]) -> None:
         st.session_state[run_picker.PROBLEM] = str(error)
 
 
-@whole
+@uninterrupted
 def _delete(store: Store, ids: list[str]) -> None:
     st.session_state.pop(DELETING, None)
     each_of(store, ids, editing.delete)
@@ -173,7 +173,7 @@ def _edit(store: Store, run: Run) -> bool:
     return saved and _write(store, run.id, keep)
 
 
-@whole
+@uninterrupted
 def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
     """Keep what was written of a run as it is now; False, and why not is noted, where it cannot be kept."""
     try:

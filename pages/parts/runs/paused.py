@@ -9,9 +9,9 @@ import streamlit as st
 from dpcore.runs.access import NOT_TEACHER, may_rule
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import PAUSED, Store
-from pages.parts.controls.callbacks import whole
-from pages.parts.people.visitor import current_user
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_picker import PROBLEM
+from pages.parts.visitors import current_user
 
 
 def paused_line(store: Store) -> None:
@@ -23,7 +23,7 @@ def paused_line(store: Store) -> None:
     row.button("Let the queue go on", key="queue_goes_on", on_click=_let_go_on, args=(store,))
 
 
-@whole
+@uninterrupted
 def _let_go_on(store: Store) -> None:
     if not may_rule(current_user()):
         st.session_state[PROBLEM] = NOT_TEACHER

@@ -14,8 +14,8 @@ from dpcore.runs.spent import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.runs_table import Row
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.costs import known_cost, spending_of, told_later
+from pages.parts.visitors import current_user
 
 LATER = "once it has ended"  # told of an epsilon that takes long to compute
 

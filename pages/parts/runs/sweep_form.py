@@ -12,14 +12,14 @@ from dpcore.runs.store import Store
 from dpcore.runs.sweeps import LONGEST, MOST, named_runs, sweep_of, swept_settings, values_of
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY
 from pages.parts.controls.url_state import put
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.run_rows import name_of
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
 from pages.parts.train.run_picker import PROBLEM, note_started, under_way
+from pages.parts.visitors import current_user
 
 USUAL = "the usual settings"
 NONE = "none"
@@ -84,7 +84,7 @@ def _listed(name: str, key: str, usual: str) -> str:
     return text.strip()
 
 
-@whole
+@uninterrupted
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
     """Queue the sweep; where this session began all of its runs and they are still under way, it says that."""
     if not may_start(user := current_user()):

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
-from pages.parts.people.visitor import may_change
+from pages.parts.visitors import may_change
 
 
 def cancel_button(

@@ -16,8 +16,7 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_following import (
     accuracy_growths,

@@ -16,15 +16,14 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once
 from pages.parts.controls.fields import verbatim
-from pages.parts.controls.url_state import restoring
-from pages.parts.people.visitor import current_user, may_change
 from pages.parts.runs.coming import EVERY
 from pages.parts.runs.costs import Spending, learn, spending_of
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_choices import choices
 from pages.parts.train.run_labels import MAX_RUNS, numbered
+from pages.parts.visitors import current_user, may_change
 
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
@@ -47,7 +46,7 @@ class Lines(NamedTuple):
     coming: int = 0
 
 
-@whole
+@uninterrupted
 def start(store: Store, configs: Sequence[RunConfig]) -> None:
     """Queue the runs and put them on the charts, beside the others if they trained on the same data.
 
@@ -89,7 +88,7 @@ def shown_runs() -> list[str]:
     return list(st.session_state.get(SHOWN, []))
 
 
-@whole
+@uninterrupted
 def go_on(store: Store, run: str) -> None:
     """Queue the rest of a run that ended early, and show it in its place; say so where this session did that before."""
     try:
@@ -106,7 +105,7 @@ def go_on(store: Store, run: str) -> None:
     show([new if each == run else each for each in shown_runs() or [run]])
 
 
-@whole
+@uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Ask the run to stop, at once where it was started here; else the reader is asked first."""
     try:
@@ -133,7 +132,7 @@ def _mine() -> set[str]:
     return st.session_state.setdefault(STARTED, set())
 
 
-@whole
+@uninterrupted
 def _answer(store: Store, run: str, yes: bool) -> None:
     st.session_state.pop(ASKED, None)
     if yes:
@@ -230,7 +229,7 @@ def settle(known: Mapping[str, Run]) -> None:
         st.query_params[PARAMETER] = shown_runs()
 
 
-@whole
+@uninterrupted
 def _chosen(key: str) -> None:
     """Take on what the widget says, unless the runs were changed meanwhile: then it is not the one that is drawn."""
     if key == f"shown_{st.session_state.get(DRAWN, 0)}":
