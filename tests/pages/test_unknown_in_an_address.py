@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.controls.fields import verbatim
+from dpcore.check import verbatim
 from pages.parts.shell import menu
 from tests.pages.train_page import opened_at
 

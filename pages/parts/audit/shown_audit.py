@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dpcore.audit.request import AuditRequest
+from dpcore.check import verbatim
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.expected import duration
@@ -15,7 +16,6 @@ from pages.parts.audit.audit_results import expected_seconds
 from pages.parts.audit.audited_run import take_settings_of
 from pages.parts.audit.request_form import Asked
 from pages.parts.controls.faults import say_once
-from pages.parts.controls.fields import verbatim
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.visitors import current_user, may_change
 

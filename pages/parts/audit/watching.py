@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpcore.audit.request import AuditRequest
+from dpcore.check import verbatim
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import status_of
@@ -15,7 +16,6 @@ from pages.parts.audit.generators import generators
 from pages.parts.audit.number_line import number_line
 from pages.parts.audit.shown_audit import begun_here, cancel
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.train.cancel_button import cancel_button
 
 EVERY = 0.5  # seconds between two looks while it goes on

@@ -4,11 +4,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.fields import verbatim
 from pages.parts.controls.url_state import Remembered, put
 from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.expected import duration
@@ -12,7 +13,6 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.request import Request
 from pages.parts.controls.faults import UNDER_WAY, say_once
-from pages.parts.controls.fields import verbatim
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.data.tabular import TABLES
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import status_of
@@ -12,7 +13,6 @@ from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.perturbation.charts import charts
 from pages.parts.perturbation.comparison import begun_here, cancel
 from pages.parts.perturbation.conditions import promise

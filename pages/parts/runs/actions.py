@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import editing
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from pages.parts.calibrate.question import load
-from pages.parts.controls.fields import verbatim
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu

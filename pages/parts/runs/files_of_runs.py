@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
@@ -16,7 +17,6 @@ from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.runs.choosing import Chosen, tick_only
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_picker import PROBLEM

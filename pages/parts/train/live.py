@@ -8,6 +8,7 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.figures.training import run_style
 from dpcore.runs.expected import duration, pace_of, rest_of_run
 from dpcore.runs.in_words import state_of, status_of
@@ -19,7 +20,6 @@ from dpcore.training.events import Preparing
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.tables import drawn_line

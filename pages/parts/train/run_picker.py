@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
@@ -17,7 +18,6 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from pages.parts.controls.faults import UNDER_WAY, say_once
-from pages.parts.controls.fields import verbatim
 from pages.parts.runs.coming import EVERY
 from pages.parts.runs.costs import Spending, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
