@@ -5,16 +5,16 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 
 import streamlit as st
 
-from pages.parts.people.classroom import classroom
-from pages.parts.people.middleware import middleware
+from pages.parts.classroom import classroom
+from pages.parts.layout import throttle
 from pages.parts.serving.routes import routes
 from pages.parts.shell.menu import menu
-from pages.parts.shell.turns import in_turn
+from pages.parts.visitors import middleware
 
 if __name__ == "__main__":
     page = menu()
     classroom()
-    with in_turn():
+    with throttle():
         page.run()
 else:
     app = st.App("app.py", routes=routes(), middleware=middleware())

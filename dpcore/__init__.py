@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpcore.privacy.accountants import ACCOUNTANTS, TradeoffCurve
-    from dpcore.privacy.calibration.answer import Answer
+    from dpcore.privacy.calibration.solve import Answer
     from dpcore.privacy.mechanism import Mechanism
     from dpcore.privacy.types import Reading
 
@@ -31,7 +31,7 @@ def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Read
     >>> found.lower < found.value < 1.01 * found.lower, found.kind.value
     (True, 'certified')
     """
-    return _accountant(accountant).curve(mechanism, mechanism.steps, delta).last
+    return _accountant(accountant).spent(mechanism, delta)
 
 
 def calibrate(

@@ -115,3 +115,13 @@ def one_of(choices: Iterable[object], **values: object) -> None:
     for name, value in values.items():
         if value not in known:
             raise ValueError(f"Expected {name}={value!r} to be one of: {', '.join(map(str, known))}.")
+
+
+def verbatim(text: str, longest: int = 40) -> str:
+    """A text from outside, cut and as it is: nothing in it is taken for Markdown.
+
+    >>> verbatim("run=[a](//b)`c`")
+    "`run=[a](//b)'c'`"
+    """
+    plain = " ".join(text.replace("`", "'").split())
+    return f"`{plain if len(plain) <= longest else plain[:longest] + '…'}`"

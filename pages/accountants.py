@@ -6,7 +6,7 @@ from dpcore.figures import profile_figure
 from dpcore.figures.alt_texts import profile_alt
 from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
+from dpcore.privacy.report.statement import delta_warning
 from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
@@ -16,6 +16,7 @@ from pages.parts.jobs.job_store import job_store
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
+from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
 from pages.parts.results.pinned_setting import (
@@ -35,7 +36,6 @@ from pages.parts.results.sampled import (
     takes_long,
 )
 from pages.parts.results.tables import epsilon_sentence
-from pages.parts.shell.layout import page_columns
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button

@@ -6,7 +6,7 @@ from dpcore.runs.kinds import AUDIT
 from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, shown_audit
 from pages.parts.audit.request_form import request_form
 from pages.parts.jobs.job_store import job_store
-from pages.parts.shell.layout import page_columns
+from pages.parts.layout import page_columns
 
 NOTHING = (
     "Nothing is audited yet: press Audit, and the trainer is put to the test here. Ours should pass; each of the "

@@ -6,11 +6,11 @@ from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.answers import show_sampled
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
+from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.statement_card import card
-from pages.parts.shell.layout import page_columns
 
 left, right = page_columns("Which noise fits my budget?")
 question.move_on()

@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.runs.printable import escaped
 from pages.parts.check.entered import entered_claim, show_examples
 from pages.parts.check.verdict_card import show_verdict
-from pages.parts.shell.layout import page_columns
+from pages.parts.layout import page_columns
 
 NOTHING = "Type or paste what a paper, a model card or a training log claims, or open one of the printed claims below."
 

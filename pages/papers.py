@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.setting_links import follow_links
+from pages.parts.layout import page_columns
 from pages.parts.papers import computed
 from pages.parts.papers.calculators import show_calculators
 from pages.parts.papers.choices import chosen_outcomes, chosen_paper
@@ -13,7 +14,6 @@ from pages.parts.papers.head import show_experiments, show_findings, show_head, 
 from pages.parts.papers.opening import open_link
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address
-from pages.parts.shell.layout import page_columns
 
 left, right = page_columns("What do the papers claim, and what holds?")
 move_on()

@@ -6,6 +6,7 @@ from dpcore.runs.record import StoreError, UnknownRun
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.setting_links import follow_links
 from pages.parts.jobs.job_store import opened_store
+from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, paused_line
 from pages.parts.runs.choosing import chosen_runs
@@ -14,7 +15,6 @@ from pages.parts.runs.files_of_runs import files_of_runs
 from pages.parts.runs.filters import wanted_runs
 from pages.parts.runs.listing import listing
 from pages.parts.runs.sweep_form import sweep_form
-from pages.parts.shell.layout import page_columns
 
 left, right = page_columns("Which of my runs is best, and what did each cost?")
 move_on()

@@ -6,13 +6,14 @@ import streamlit as st
 
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import delta_warning
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.explain.odds import on_screen, visitor_line
+from pages.parts.layout import page_columns
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import all_curves, attack_table, clt_verdict, error_sentence, growing_curves
 from pages.parts.results.exports import (
@@ -39,8 +40,7 @@ from pages.parts.results.tradeoff_picture import (
     previewed,
     say_how_it_is_drawn,
 )
-from pages.parts.shell.layout import SMALL, page_columns
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(

@@ -73,7 +73,7 @@ def printed(capsys: Output, *words: str) -> dict[str, Any]:
 QUESTION = "What is half of my noise?"
 HALF_PAGE = f"""
 from pages.parts.controls.setting_form import setting_in
-from pages.parts.shell.layout import page_columns
+from pages.parts.layout import page_columns
 
 left, right = page_columns({QUESTION!r})
 setting = setting_in(left, right)

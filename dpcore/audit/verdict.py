@@ -8,9 +8,8 @@ from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
-from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.numbers import nearest
 
 USUAL = {each.name for each in fields(Finding)}
@@ -92,5 +91,5 @@ def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, f
     """The certified bounds of epsilon of what is charged; None where there is no finite one."""
     if claim is None:
         return None, None
-    upper = float(epsilon_at_end(CERTIFIED, claim, delta).epsilon[-1])
+    upper = ACCOUNTANTS[CERTIFIED].spent(claim, delta).value
     return lower_epsilon(claim, delta), upper if math.isfinite(upper) else None

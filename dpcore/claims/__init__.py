@@ -3,6 +3,6 @@
 from dpcore.claims.claim import Claim
 from dpcore.claims.printed import Printed, printed_epsilon
 from dpcore.claims.reading import read_claim
-from dpcore.claims.verdict import Certificate, ClaimVerdict, Standing, checked
+from dpcore.claims.verdict import Certificate, ClaimVerdict, Standing, judge
 
-__all__ = ["Certificate", "Claim", "ClaimVerdict", "Printed", "Standing", "checked", "printed_epsilon", "read_claim"]
+__all__ = ["Certificate", "Claim", "ClaimVerdict", "Printed", "Standing", "judge", "printed_epsilon", "read_claim"]

@@ -1,17 +1,30 @@
-"""What somebody claims about a training run: numbers of which any may be missing."""
+"""A claim about a training run: numbers of which any may be missing, and names for how its batches are drawn."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from dpcore import check
 from dpcore.claims.printed import Printed
-from dpcore.claims.samplers import ADJACENCIES, BATCHES
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism
+from dpcore.privacy.report.statement import ADJACENCY
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
-MOST_EXAMPLES = 10**12
-MOST_EPOCHS = 1e9
+BATCHES = {name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name}  # as in a sentence
+ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
+MEANT = {  # in words, as within a sentence
+    "add_remove": ADJACENCY,
+    "zero_out": "zero-out: data sets that differ by one example, there or without a gradient in its place",
+    "replace_one": "replace-one: data sets that differ by one example, there or another one in its place",
+}
+# The adjacency under which each way of drawing batches is accounted for.
+OWN_ADJACENCY = {
+    name: next(key for key, words in ADJACENCIES.items() if words == SAMPLERS[name].adjacency) for name in BATCHES
+}
+MAX_EXAMPLES = 10**12
+MAX_EPOCHS = 1e9
 
 
 @dataclass(frozen=True)
@@ -53,13 +66,13 @@ class Claim:
         self._check_names()
 
     def _check_counts(self) -> None:
-        most = {"batch": MOST_EXAMPLES, "examples": MOST_EXAMPLES, "steps": MAX_STEPS}
+        most = {"batch": MAX_EXAMPLES, "examples": MAX_EXAMPLES, "steps": MAX_STEPS}
         for name, value in most.items():
             if getattr(self, name) is not None:
                 check.whole(1, value, **{name: getattr(self, name)})
         if self.epochs is not None:
             check.positive(epochs=self.epochs)
-            check.in_range(0, MOST_EPOCHS, epochs=self.epochs)
+            check.in_range(0, MAX_EPOCHS, epochs=self.epochs)
 
     def _check_names(self) -> None:
         known = {"sampler": BATCHES, "adjacency": ADJACENCIES, "accountant": ACCOUNTANTS}
@@ -71,7 +84,7 @@ class Claim:
 NAMES = tuple(each.name for each in fields(Claim))
 
 
-def said(claim: Claim) -> dict[str, object]:
+def values_of(claim: Claim) -> dict[str, object]:
     """What the claim says, by the names of its fields."""
     return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
 
@@ -84,5 +97,5 @@ def joined(claims: Iterable[Claim]) -> Claim:
     """
     whole = Claim()
     for each in claims:
-        whole = replace(whole, **said(each))
+        whole = replace(whole, **values_of(each))
     return whole

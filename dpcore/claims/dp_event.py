@@ -22,8 +22,8 @@ FIELDS = {  # of the events that are read, in their order
     "ComposedDpEvent": ("events",),
     "NoOpDpEvent": (),
 }
-DEEPEST = 40  # events in events
-MOST_RELEASES = 1000  # kinds of steps, one after another
+MAX_DEPTH = 40  # events in events
+MAX_RELEASES = 1000  # kinds of steps, one after another
 Event = dict[str, Any]
 
 
@@ -86,8 +86,8 @@ def _event(class_name: str, **values: Any) -> Event:
 
 def _object(found: Any, depth: int = 0) -> Event:
     """The event as an object of its fields, whichever way it came."""
-    if depth > DEEPEST:
-        raise ValueError(f"Expected at most {DEEPEST} events within each other.")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"Expected at most {MAX_DEPTH} events within each other.")
     if isinstance(found, list) and len(found) >= 2 and isinstance(found[1], str):
         found = {"class_name": found[1], **dict(zip(FIELDS.get(found[1], ()), found[2:], strict=False))}
     if not isinstance(found, Mapping) or not isinstance(found.get("class_name"), str):
@@ -142,14 +142,14 @@ def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str
         ((sampler, each),) = once
         yield sampler, Release(each.q, each.sigma, each.count * Claim(steps=count).steps)  # type: ignore[operator]
         return
-    if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MOST_RELEASES:
-        raise ValueError(f"Expected the event to be at most {MOST_RELEASES:,} kinds of steps, one after another.")
+    if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MAX_RELEASES:
+        raise ValueError(f"Expected the event to be at most {MAX_RELEASES:,} kinds of steps, one after another.")
     yield from once * count
 
 
 def _literal(node: ast.expr, depth: int = 0) -> Any:
     """A call as the event that it would make, a list as a list, a number as a number."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise ValueError(depth)
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given, keywords=named):

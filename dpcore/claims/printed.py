@@ -7,8 +7,8 @@ from typing import NamedTuple
 from dpcore import check
 from dpcore.privacy.report.numbers import DIGITS, plain
 
-MOST_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
-MOST_SHOWN = 17  # significant digits of a float
+MAX_BOUND_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
+FLOAT_DIGITS = 17  # significant digits of a float
 PLAIN = r"(?:[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
@@ -19,7 +19,7 @@ NUMBER = (
 MINUS = str.maketrans({"−": "-", "–": "-"})
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "%": -2}
-MOST_SCALE = 400  # of a power of ten that is read: all floats lie within
+MAX_POWER = 400  # of a power of ten that is read: all floats lie within
 
 
 class Printed(NamedTuple):
@@ -55,9 +55,9 @@ class Printed(NamedTuple):
         ('10', '3.00', '3.33333', '1e30')
         """
         exact = Decimal(self.text)
-        if len(exact.as_tuple().digits) > MOST_SHOWN:
+        if len(exact.as_tuple().digits) > FLOAT_DIGITS:
             return plain(float(exact))
-        return f"{exact:f}" if -MOST_SHOWN < exact.adjusted() < MOST_SHOWN else plain(float(exact))
+        return f"{exact:f}" if -FLOAT_DIGITS < exact.adjusted() < FLOAT_DIGITS else plain(float(exact))
 
     @property
     def unit(self) -> float:
@@ -67,7 +67,7 @@ class Printed(NamedTuple):
     @property
     def digits(self) -> int:
         """Significant digits in which a bound is shown beside it: one more, and three at least."""
-        return min(MOST_DIGITS, max(DIGITS, len(Decimal(self.text).as_tuple().digits) + 1))
+        return min(MAX_BOUND_DIGITS, max(DIGITS, len(Decimal(self.text).as_tuple().digits) + 1))
 
     @property
     def _half_unit(self) -> Decimal:
@@ -98,7 +98,7 @@ def value_of(text: str, name: str) -> tuple[float, str]:
     """
     try:
         exact = _decimal(check.ungrouped(text.strip().translate(MINUS).replace("{,}", ",")))  # {,} is a comma in TeX
-        return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < MOST_SHOWN else f"{exact}"
+        return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < FLOAT_DIGITS else f"{exact}"
     except (InvalidOperation, ArithmeticError, ValueError):
         hint = check.COMMAS if "," in text else ""
         raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number{hint}.") from None
@@ -124,6 +124,6 @@ def _exponent(text: str) -> int | None:
 
 def _bounded(value: Decimal) -> Decimal:
     """The number, unless it is past what a float can hold: its digits would fill the memory."""
-    if not value.is_finite() or abs(value.adjusted()) > MOST_SCALE:
+    if not value.is_finite() or abs(value.adjusted()) > MAX_POWER:
         raise ValueError(value)
     return value

@@ -1,20 +1,152 @@
-"""Whatever somebody pastes: a text, the state of an accountant of Opacus as JSON, or a DpEvent of dp-accounting."""
+"""The claim in whatever somebody pastes: a text, an Opacus history or a DpEvent in JSON.
+
+A sentence of a paper, a model card or a training log is read by the usual names of its numbers. Nothing is invented:
+values that are said twice and differ, or that might be something else, are left out.
+"""
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from dpcore.claims.claim import Claim, joined
 from dpcore.claims.dp_event import FIELDS, claim_of, event_in, read_event
-from dpcore.claims.text import Read, read_text
+from dpcore.claims.printed import printed_epsilon, value_of
+from dpcore.claims.vocabulary import ACCUMULATED, ASIDE, DENIED, HALF_PAIR, LOG_LINE, NO_STEPS, NUMBERS, PAIR, WORDS
 from dpcore.privacy.mechanism import Release
 
-LONGEST_JSON = 1_000_000  # characters
-MOST_ENTRIES = 100_000  # of a history, in which equal neighbours are one
-MOST_KINDS = 1000  # of steps in a history
+MAX_TEXT_CHARS = 20_000  # characters that are read
+MIN_EPSILON = 1e-3  # what is called epsilon and smaller is an optimizer's
+WHOLE = ("batch", "examples", "steps")
+SHARES = ("q", "delta")  # what may be printed as a fraction: 3/10 epochs are a place in a training
+BEFORE = 60  # characters before a number or a word that say what it is
+ACCUMULATES = "batch is left out: gradients are accumulated, and the text does not say how many examples that makes."
+MAX_JSON_CHARS = 1_000_000  # characters
+MAX_ENTRIES = 100_000  # of a history, in which equal neighbours are one
+MAX_KINDS = 1000  # of steps in a history
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
+
+
+class Found(NamedTuple):
+    """A value that was read, and where it stands in the text."""
+
+    field: str
+    value: Any
+    start: int
+    end: int
+    wrong: str = ""  # why it is no value, as a sentence
+
+
+class Read(NamedTuple):
+    """What a text claims, where each value stands in it, and sentences about what was left out."""
+
+    claim: Claim
+    found: tuple[Found, ...]
+    unsure: tuple[str, ...] = ()
+
+
+def read_text(text: str) -> Read:
+    """The claim of a text. A value that is out of its range is told and left out. Errors: ValueError for a long text.
+
+    >>> read = read_text("(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1, batch size 256, 60k examples, 15 epochs, RDP")
+    >>> read.claim.epsilon.text, read.claim.delta, read.claim.sigma, read.claim.batch, read.claim.accountant
+    ('2.92', 1e-05, 1.1, 256, 'rdp')
+    >>> [(each.field, each.start, each.end) for each in read.found][:2]
+    [('epsilon', 10, 14), ('delta', 16, 20)]
+    """
+    if len(text) > MAX_TEXT_CHARS:
+        raise ValueError(f"Expected a text of at most {MAX_TEXT_CHARS:,} characters, and this one has {len(text):,}.")
+    found = sorted([*_numbers(_last_of_log(text)), *_words(text)], key=lambda each: each.start)
+    values: dict[str, set[Any]] = {}
+    for each in found:
+        values.setdefault(each.field, set()).add(each.value)
+    wrong = {each.field: f"{each.field} is left out: {each.wrong}" for each in found if each.wrong}
+    if "batch" in values and ACCUMULATED.search(text):
+        wrong["batch"] = ACCUMULATES
+    twice = {field: _twice(field, each) for field, each in values.items() if len(each) > 1}
+    unsure = twice | wrong
+    sure = {field: next(iter(several)) for field, several in values.items() if field not in unsure}
+    return Read(Claim(**sure), tuple(each for each in found if each.field in sure), tuple(unsure.values()))
+
+
+def _numbers(text: str) -> Iterator[Found]:
+    """The numbers of a text; what has been read is blotted out, so that it is read once."""
+    left = text
+    for each in LOG_LINE.finditer(text):
+        yield _found("epochs", each["value"], each.start("value"))
+        left = _blotted(left, each.start(), each.end("value"))
+    for each in list(PAIR.finditer(left)):
+        if each["after"] or each["named"]:
+            yield _found("epsilon", each["epsilon"], each.start("epsilon"))
+            yield _found("delta", each["delta"], each.start("delta"))
+            left = _blotted(left, each.start(), each.end())
+    for each in list(HALF_PAIR.finditer(left)):
+        for field in ("epsilon", "delta"):
+            yield _no_value(field, each["value"], each.start("value"), f"({each['value'].strip()}) is no two numbers.")
+        left = _blotted(left, each.start(), each.end())
+    for field, pattern in NUMBERS:
+        for each in list(pattern.finditer(left)):
+            read = _found(field, each["value"], each.start("value"))
+            left = _blotted(left, each.start(), each.end())
+            if not _is_other(text, each.start(), read):
+                yield read
+
+
+def _is_other(text: str, start: int, read: Found) -> bool:
+    """Whether a number is another thing of the same name: an optimizer's epsilon, steps of a warm-up."""
+    if read.field == "epsilon":
+        return not read.wrong and read.value.value < MIN_EPSILON
+    return read.field == "steps" and NO_STEPS.search(text[max(0, start - BEFORE) : start]) is not None
+
+
+def _found(field: str, text: str, start: int) -> Found:
+    """The value of a number; one that is out of its range carries the sentence that says so."""
+    try:
+        if "/" in text and field not in SHARES:
+            raise ValueError(f"{text.strip()} may be a place in a training, or a rounded number.")
+        value = _value(field, text)
+        Claim(**{field: value})
+    except ValueError as error:
+        return _no_value(field, text, start, str(error))
+    return Found(field, value, start, start + len(text.rstrip()))
+
+
+def _value(field: str, text: str) -> Any:
+    if field == "epsilon":
+        return printed_epsilon(text)
+    value, _ = value_of(text, field)
+    return int(value) if field in WHOLE and value.is_integer() else value
+
+
+def _no_value(field: str, text: str, start: int, why: str) -> Found:
+    return Found(field, text.strip(), start, start + len(text.rstrip()), why)
+
+
+def _words(text: str) -> Iterator[Found]:
+    """What a text says in words. Accounting as Poisson is not sampling like that."""
+    plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
+    for field, value, pattern in WORDS:
+        for each in pattern.finditer(plain):
+            if not DENIED.search(plain[max(0, each.start() - BEFORE) : each.start()]):
+                yield Found(field, value, each.start(), each.end())
+
+
+def _last_of_log(text: str) -> str:
+    """The text without the lines of a training log, but for the last of them: it says what was spent in the end."""
+    lines = list(LOG_LINE.finditer(text))
+    for each in lines[:-1]:
+        text = _blotted(text, each.start(), each.end())
+    return text
+
+
+def _blotted(text: str, start: int, end: int) -> str:
+    return text[:start] + re.sub(r"[^\n]", "\0", text[start:end]) + text[end:]
+
+
+def _twice(field: str, values: set[Any]) -> str:
+    shown = sorted(str(getattr(value, "text", value)) for value in values)
+    return f"{field} is left out: the text says {' and '.join(shown)}."
 
 
 def read_claim(text: str) -> Read:
@@ -24,11 +156,11 @@ def read_claim(text: str) -> Read:
     1000
     """
     if EVENT_NAMES.match(text):
-        return Read(read_event(event_in(text[:LONGEST_JSON])), ())
+        return Read(read_event(event_in(text[:MAX_JSON_CHARS])), ())
     if text.lstrip()[:1] not in ("{", "["):
         return read_text(text)
-    if len(text) > LONGEST_JSON:
-        raise ValueError(f"Expected JSON of at most {LONGEST_JSON:,} characters, and this has {len(text):,}.")
+    if len(text) > MAX_JSON_CHARS:
+        raise ValueError(f"Expected JSON of at most {MAX_JSON_CHARS:,} characters, and this has {len(text):,}.")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -42,11 +174,11 @@ def read_history(state: Mapping[str, Any]) -> Claim:
     How batches were drawn is not in it. Errors: ValueError names what is not as Opacus has it.
     """
     history = state.get("history")
-    if not isinstance(history, list) or not 0 < len(history) <= MOST_ENTRIES:
-        raise ValueError(f"Expected history=... to be a list of 1 to {MOST_ENTRIES:,} steps.")
+    if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
+        raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
     claim = claim_of([_entry(each) for each in history])
-    if claim.mechanism is not None and len(claim.mechanism.releases) > MOST_KINDS:
-        raise ValueError(f"Expected the history to hold at most {MOST_KINDS:,} kinds of steps.")
+    if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
+        raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")
     named = state.get("mechanism")
     accountant = OPACUS.get(named) if isinstance(named, str) else None
     return joined([claim, Claim(accountant=accountant)])

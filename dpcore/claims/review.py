@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.printed import Printed
-from dpcore.claims.recounts import Recount
-from dpcore.claims.samplers import Bounds
+from dpcore.claims.setup import Bounds
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import DIGITS, outward, short
 
@@ -56,11 +56,6 @@ def unproven(printed: Printed, bounds: Bounds) -> str:
     )
 
 
-def contradictory(wrong: Sequence[str]) -> str:
-    """That numbers of the claim do not fit one another."""
-    return " ".join(wrong)
-
-
 def given(condition: str, sentence: str) -> str:
     """The sentence, true under a condition that the claim does not name; as it is where there is none.
 
@@ -104,11 +99,6 @@ def looser(own: Sequence[Recount], printed: Printed) -> str:
     """That the accountant which the claim names gives less than is claimed."""
     title, most = ACCOUNTANTS[own[0].accountant].title, max(each.most for each in own)
     return f"{title} gives {short(most)}: {printed.shown} is more, as a budget may be, and contradicts nothing."
-
-
-def if_shuffled(lower: float) -> str:
-    """What is proven if batches were shuffled."""
-    return f"If they were shuffled, as most programs do, epsilon is at least {outward(lower, math.floor)}."
 
 
 def sentence_for(

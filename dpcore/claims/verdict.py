@@ -1,18 +1,19 @@
-"""What a claim is worth: it holds, is unproven or refuted, contradicts itself, or does not say enough."""
+"""The verdict on a claim: it holds, is unproven or refuted, contradicts itself, or does not say enough."""
 
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from dpcore.claims import review
-from dpcore.claims.claim import Claim
-from dpcore.claims.clashes import clashes
+from dpcore.claims.accountant_variants import Recount, giving, recounts
+from dpcore.claims.cases import clashes
+from dpcore.claims.claim import ADJACENCIES, BATCHES, MEANT, Claim, values_of
+from dpcore.claims.dp_event import event_of
 from dpcore.claims.printed import Printed
-from dpcore.claims.recounts import Recount, giving, recounts
-from dpcore.claims.samplers import ADJACENCIES, BATCHES, MEANT, Bounds
-from dpcore.claims.setting import Setting, missing, setting_of
-from dpcore.privacy.report.cautions import delta_warning
-from dpcore.privacy.report.numbers import nearest
+from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
+from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.statement import delta_warning
 
 
 class Standing(StrEnum):
@@ -27,9 +28,9 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven of epsilon, and of which setting."""
+    """What is proven of epsilon, and of which setup."""
 
-    setting: Setting
+    setup: ClaimedSetup
     bounds: Bounds
 
 
@@ -54,22 +55,22 @@ class ClaimVerdict:
         return self.claim.epsilon.value - self.certificate.bounds.upper
 
 
-def checked(claim: Claim) -> ClaimVerdict:
+def judge(claim: Claim) -> ClaimVerdict:
     """The verdict on a claim; whatever it says, there is one.
 
-    >>> verdict = checked(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
+    >>> verdict = judge(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
     ('holds', 0.95)
     """
     lacking, wrong = missing(claim), clashes(claim)
     if wrong:
-        return _without(claim, Standing.CONTRADICTORY, review.contradictory(wrong))
+        return _without(claim, Standing.CONTRADICTORY, " ".join(wrong))
     if lacking:
         named = (*lacking, *(("epsilon",) if claim.epsilon is None else ()))
         return _without(claim, Standing.INSUFFICIENT, review.insufficient(named))
     try:
-        setting = setting_of(claim)
-        certificate = Certificate(setting, setting.bounds)
+        setup = setup_of(claim)
+        certificate = Certificate(setup, setup.proven_bounds())
     except (ValueError, RuntimeError) as error:
         return _without(claim, Standing.INSUFFICIENT, str(error))
     return _judged(claim, certificate)
@@ -77,9 +78,9 @@ def checked(claim: Claim) -> ClaimVerdict:
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     """The verdict where the claim is about a mechanism."""
-    setting, bounds = certificate.setting, certificate.bounds
-    counted = recounts(setting)
-    notes, condition = _notes(claim, certificate), _condition(claim, setting)
+    setup, bounds = certificate.setup, certificate.bounds
+    counted = recounts(setup)
+    notes, condition = _notes(claim, certificate), _condition(claim, setup)
     if claim.epsilon is None:
         text = review.insufficient(("epsilon",))
         words = f"{text} {review.given(condition, review.proven(bounds))}", review.of_insufficient(text)
@@ -87,26 +88,23 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     given_by = giving(counted, claim.epsilon)
     standing, sentence = _compared(claim.epsilon, bounds)
     sentence = review.given(condition, sentence)
-    own = () if claim.accountant in [each.accountant for each in given_by] else _by(claim.accountant, counted)
+    gives_it = claim.accountant in [each.accountant for each in given_by]
+    own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
     if own and standing is not Standing.REFUTED and all(each.least > claim.epsilon.value for each in own):
         sentence = f"{review.other_number(own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
     elif own and all(each.most < claim.epsilon.value for each in own):
         notes = (review.looser(own, claim.epsilon), *notes)
-    written = review.sentence_for(standing.value, claim.epsilon, str(setting), sentence, bounds, condition)
+    written = review.sentence_for(standing.value, claim.epsilon, str(setup), sentence, bounds, condition)
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
 
 
-def _by(accountant: str | None, counted: tuple[Recount, ...]) -> tuple[Recount, ...]:
-    return tuple(each for each in counted if each.accountant == accountant)
-
-
-def _condition(claim: Claim, setting: Setting) -> str:
+def _condition(claim: Claim, setup: ClaimedSetup) -> str:
     """What the verdict is true for, where the claim does not say it, as a sentence begins."""
     if claim.sampler is None:
-        return f"If its batches are {BATCHES[setting.sampler].removesuffix(' batches')}'s"
-    if claim.adjacency is None and setting.sampler != "poisson":
-        return f"Under {ADJACENCIES[setting.adjacency]} adjacency"
+        return f"If its batches are {BATCHES[setup.sampler].removesuffix(' batches')}'s"
+    if claim.adjacency is None and setup.sampler != "poisson":
+        return f"Under {ADJACENCIES[setup.adjacency]} adjacency"
     return ""
 
 
@@ -125,20 +123,20 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     """What is assumed, what would be so otherwise, and the bounds' own note."""
-    setting, note = certificate.setting, certificate.bounds.note
+    setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
         notes.append(f"{review.ASSUMED} {_if_shuffled(claim, certificate)}".strip())
-    elif setting.sampler != "poisson":
+    elif setup.sampler != "poisson":
         notes.append(review.COUNT_POISSON)
     if claim.adjacency is None:
-        notes.append(f"The claim names no adjacency: judged under {MEANT[setting.adjacency]}.")
-    if setting.fewest < setting.most:
-        notes.append(review.OPEN_STEPS.format(f"{setting.fewest:,}", f"{setting.most:,}"))
-    if len(setting.lengths) > 1:
-        notes.append(review.OPEN_EPOCH.format(" or ".join(f"{each:,}" for each in setting.lengths)))
-    low, high = setting.rates
-    if low < high and len(setting.mechanism.releases) == 1:
+        notes.append(f"The claim names no adjacency: judged under {MEANT[setup.adjacency]}.")
+    if setup.fewest < setup.most:
+        notes.append(review.OPEN_STEPS.format(f"{setup.fewest:,}", f"{setup.most:,}"))
+    if len(setup.lengths) > 1:
+        notes.append(review.OPEN_EPOCH.format(" or ".join(f"{each:,}" for each in setup.lengths)))
+    low, high = setup.rates
+    if low < high and len(setup.mechanism.releases) == 1:
         notes.append(review.OPEN_RATE.format(nearest(low, 6), nearest(high, 6)))
     return (*notes, *_of_delta(claim))
 
@@ -146,12 +144,68 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
 def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
     """What is proven if the batches were shuffled instead, as most programs do; "" where that is no more."""
     try:
-        lower = setting_of(replace(claim, sampler="shuffle")).bounds.lower
+        lower = setup_of(replace(claim, sampler="shuffle")).proven_bounds().lower
     except (ValueError, RuntimeError):
         return ""
-    return review.if_shuffled(lower) if certificate.bounds.upper < lower < math.inf else ""
+    if not certificate.bounds.upper < lower < math.inf:
+        return ""
+    return f"If they were shuffled, as most programs do, epsilon is at least {outward(lower, math.floor)}."
 
 
 def _of_delta(claim: Claim) -> tuple[str, ...]:
     warning = delta_warning(claim.delta, claim.examples) if claim.delta is not None else ""
     return (warning,) if warning else ()
+
+
+def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
+    """The verdict with its certificate, what the accountants give, and the mechanism as a DpEvent of dp-accounting."""
+    certificate = verdict.certificate
+    return {
+        "claim": {name: _plain(value) for name, value in values_of(verdict.claim).items()},
+        "verdict": verdict.standing.value,
+        "sentence": verdict.sentence,
+        "room": verdict.room,
+        "certificate": None if certificate is None else _certificate(certificate),
+        "given_by": [_recount(each) for each in verdict.given_by],
+        "counted": [_recount(each) for each in verdict.counted],
+        "notes": list(verdict.notes),
+        "review": verdict.review,
+    }
+
+
+def event_for(certificate: Certificate) -> dict[str, Any] | None:
+    """The mechanism as a DpEvent of dp-accounting; None where batches are drawn as none of its events has it."""
+    return event_of(certificate.setup.mechanism) if certificate.setup.sampler == "poisson" else None
+
+
+def _certificate(certificate: Certificate) -> dict[str, Any]:
+    setup, bounds = certificate.setup, certificate.bounds
+    return {
+        "sampler": setup.sampler,
+        "adjacency": setup.adjacency,
+        "delta": setup.delta,
+        "q": list(setup.rates),
+        "steps": [setup.fewest, setup.most],
+        "steps_an_epoch": list(setup.lengths),
+        "kind": str(bounds.kind),
+        "lower": _finite(bounds.lower),
+        "upper": _finite(bounds.upper),
+        "note": bounds.note,
+        "dp_event": event_for(certificate),
+    }
+
+
+def _recount(recount: Recount) -> dict[str, Any]:
+    epsilon = [_finite(recount.least), _finite(recount.most)]
+    return {"accountant": recount.accountant, "how": recount.how, "kind": str(recount.kind), "epsilon": epsilon}
+
+
+def _plain(value: Any) -> Any:
+    text = getattr(value, "text", None)
+    if text is not None:
+        return text
+    return event_of(value) if hasattr(value, "releases") else value
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

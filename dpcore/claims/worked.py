@@ -15,7 +15,7 @@ OPACUS = "Opacus 1.6, opacus/tests/accountants_test.py"
 
 
 @dataclass(frozen=True)
-class Worked:
+class WorkedExample:
     """A claim that somebody printed, and where."""
 
     name: str  # in an address, and on the command line
@@ -35,7 +35,7 @@ TANH = replace(MNIST, batch=512, sigma=1.23)
 TESTED = Claim(delta=1e-5, q=0.04, sigma=1.5, steps=2250, sampler="poisson")
 
 EXAMPLES = tuple(
-    Worked(name, title, source, place, replace(claim, epsilon=Printed(epsilon), accountant=accountant), note)
+    WorkedExample(name, title, source, place, replace(claim, epsilon=Printed(epsilon), accountant=accountant), note)
     for name, title, source, place, claim, epsilon, accountant, note in (
         ("moments", "Moments accountant, 1.26", ABADI, "section 5.1", ABADI_MNIST, "1.26", "moments", ""),
         (

@@ -7,12 +7,10 @@ import textwrap
 from typing import Any
 
 from dpcore import check
-from dpcore.claims import Claim, ClaimVerdict, checked, printed_epsilon, read_claim
-from dpcore.claims.as_json import as_object
-from dpcore.claims.claim import joined
-from dpcore.claims.reading import LONGEST_JSON
-from dpcore.claims.samplers import ADJACENCIES, BATCHES
-from dpcore.claims.text import Found, Read
+from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
+from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
+from dpcore.claims.reading import MAX_JSON_CHARS, Found, Read
+from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import Parser, number, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -53,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     claim = joined([_example(arguments), read.claim, given])
     if claim == Claim() and arguments.text is None:
         raise ValueError(NOTHING)
-    verdict = checked(claim)
+    verdict = judge(claim)
     if arguments.json:
         print(json.dumps(as_object(verdict) | _as_read(read), allow_nan=False, ensure_ascii=False))
     else:
@@ -79,10 +77,10 @@ def _example(arguments: argparse.Namespace) -> Claim:
 def _text(path: str) -> str:
     try:
         if path == "-":
-            content = sys.stdin.buffer.read(4 * LONGEST_JSON + 1)
+            content = sys.stdin.buffer.read(4 * MAX_JSON_CHARS + 1)
         else:
             with open(path, "rb") as file:
-                content = file.read(4 * LONGEST_JSON + 1)
+                content = file.read(4 * MAX_JSON_CHARS + 1)
         return content.decode("utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
@@ -101,7 +99,7 @@ def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
     about = verdict.certificate
     parts = [
         f"{verdict.standing.value.upper()}. {verdict.sentence}",
-        f"Judged: {about.setting}." if about else "",
+        f"Judged: {about.setup}." if about else "",
         f"For Poisson batches these give the claimed number: {given}." if given else "",
         *verdict.notes,
         *read.unsure,

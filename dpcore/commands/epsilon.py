@@ -23,8 +23,7 @@ from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.banded import banded, rounds_of
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.poisson import Poisson, banded, rounds_of
 from dpcore.privacy.schedule import CONSTANT
 from dpcore.privacy.types import FloatArray, IntArray
 

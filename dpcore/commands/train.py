@@ -12,10 +12,9 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import available
-from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.answers import epsilon_at_end
-from dpcore.privacy.report.cautions import NOT_COVERED, seed_warning
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, outward, percent, raised
+from dpcore.privacy.report.statement import NOT_COVERED, seed_warning
 from dpcore.runs.in_process import begun, recorded
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
@@ -186,7 +185,7 @@ def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
-    epsilon = epsilon_at_end(CERTIFIED, mechanism, config.delta).epsilon[-1]
+    epsilon = ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value
     bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {raised(config.delta):g}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
@@ -198,7 +197,7 @@ def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
     mechanism = planned.claimed(final.accepted)
     if mechanism is None:
         return ""
-    epsilon = epsilon_at_end("moments", mechanism, config.delta).epsilon[-1]
+    epsilon = ACCOUNTANTS["moments"].spent(mechanism, config.delta).value
     return (
         f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
         f"{nearest(epsilon)} (moments): invalid, what is rejected depends on the data too."

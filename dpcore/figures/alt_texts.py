@@ -14,8 +14,7 @@ from dpcore.privacy.accountants import Curve
 from dpcore.privacy.calibration.epsilon_grid import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, nearest, outward, percent, plain, raised, short
+from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.privacy.types import FloatArray, Kind
 

@@ -25,8 +25,7 @@ from dpcore.figures.style import (
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, horizons
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import SIGNS, verdict
 from dpcore.privacy.types import FloatArray, IntArray
 

@@ -7,7 +7,7 @@ import numpy as np
 from dpcore.figures.labels import End
 from dpcore.figures.style import Style, hover_text, line
 from dpcore.privacy.accountants import Curve
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.types import FloatArray
 
 LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from dpcore.figures.style import NORMAL, Size, drawn, layout
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid
-from dpcore.privacy.report.kinds import rounded
+from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it

@@ -13,7 +13,7 @@ from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.types import FloatArray
 
 GAP = 14  # pixels between the two plots

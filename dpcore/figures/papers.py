@@ -30,8 +30,7 @@ from dpcore.figures.style import (
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import nearest, short
+from dpcore.privacy.report.numbers import marked, nearest, short
 
 OTHERS = ((REGION.color, "solid", "━━"), *reversed(LOOKS[-2:]))  # of lines that are no accountant's, beside some
 LETTER = 7.6  # pixels of a letter of normal text

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 from dpcore.figures.heatmap import COLORS, INK, log_axis
 from dpcore.figures.style import NORMAL, RUNS, Size, drawn, layout
 from dpcore.figures.training import Track, run_style
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.report.numbers import marked, percent
 from dpcore.privacy.types import Kind
 
 FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"

@@ -11,7 +11,7 @@ from dpcore.figures.labels import End
 from dpcore.figures.style import BELOW_BAND, NORMAL, Size, Style, drawn, hover_text, line
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.sampling import OtherCurve
 from dpcore.privacy.types import FloatArray, Kind
 

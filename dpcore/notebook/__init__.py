@@ -10,8 +10,11 @@ NEEDED = ("ipywidgets", "anywidget")
 if missing := [name for name in NEEDED if find_spec(name) is None]:
     raise ImportError(f"Expected {' and '.join(missing)} for notebooks: pip install -r requirements-notebook.txt")
 
-from dpcore.notebook.explorer import Explorer, explore  # noqa: E402
+from dpcore.notebook.explorer import (  # noqa: E402
+    Explorer,
+    explore,
+    statement_of,
+)
 from dpcore.notebook.live_run import LiveRun, live  # noqa: E402
-from dpcore.notebook.spending import statement_of  # noqa: E402
 
 __all__ = ["Explorer", "LiveRun", "explore", "live", "statement_of"]

@@ -11,12 +11,9 @@ import plotly.graph_objects as go
 from dpcore.figures import Track, accuracy_figure, charted, epochs_at
 from dpcore.figures.lab import LabRun, lab_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
-from dpcore.notebook.redrawing import redraw
-from dpcore.notebook.spending import curves_of, statement_of
-from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.answers import epsilon_at_end
-from dpcore.privacy.report.kinds import rounded, spoken
-from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised
+from dpcore.notebook.explorer import curves_of, redraw, statement_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised, rounded, spoken
 from dpcore.privacy.report.statement import Statement
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
@@ -94,7 +91,7 @@ class LiveRun:
     def _epsilon_after(self, step: int) -> str:
         released = self.plan.released(step)
         assert released is not None, "asked only after a step of a run with an epsilon"
-        spent = epsilon_at_end(CERTIFIED, released, self.config.delta).last
+        spent = ACCOUNTANTS[CERTIFIED].spent(released, self.config.delta)
         delta = plain(raised(self.config.delta))
         return f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
 

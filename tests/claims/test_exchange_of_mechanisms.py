@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
 
-from dpcore.claims import Claim, Printed, Standing, checked, read_claim
+from dpcore.claims import Claim, Printed, Standing, judge, read_claim
+from dpcore.claims.accountant_variants import NUMERICAL, OPACUS, OWN, TF_PRIVACY, Recount, giving, recounts
 from dpcore.claims.dp_event import event_of, read_event
-from dpcore.claims.recounts import NUMERICAL, OPACUS, OWN, TF_PRIVACY, Recount, giving, recounts
-from dpcore.claims.setting import setting_of
+from dpcore.claims.setup import setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from tests.golden import EXPERIMENTS
@@ -84,7 +84,7 @@ def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Rele
 def test_the_written_event_costs_there_what_it_costs_here() -> None:
     event = dp_accounting.DpEvent.from_named_tuple(named(event_of(Mechanism.constant(0.01, 4.0, 10_000))))
     theirs = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
-    verdict = checked(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
+    verdict = judge(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
     assert verdict.given_by
     assert verdict.certificate.bounds.lower <= theirs <= 1.01 * verdict.certificate.bounds.upper
 
@@ -129,7 +129,7 @@ def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
         assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9), (sampled, relation, inner)
     event = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 100))
     claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
-    assert checked(claim).standing is Standing.REFUTED
+    assert judge(claim).standing is Standing.REFUTED
     twice = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 2))
     claim = read_claim(repr(SelfComposedDpEvent(twice, 7))).claim
     assert (claim.steps, claim.sigma) == (7, pytest.approx(0.5**0.5))
@@ -186,7 +186,7 @@ def test_the_state_of_an_accountant_of_opacus_is_read() -> None:
         assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name), (accountant, name)
         assert claim.sampler is None, (accountant, name)  # it does not say
         printed = Printed(f"{theirs.get_epsilon(1e-5):.3f}")
-        verdict = checked(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
+        verdict = judge(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
         assert name in [each.accountant for each in verdict.given_by], (accountant, name)
 
 
@@ -202,7 +202,7 @@ CLAIM = Claim(delta=1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson")
 
 
 def numbers(claim: Claim) -> dict[tuple[str, str], Recount]:
-    return {(each.accountant, each.how): each for each in recounts(setting_of(claim))}
+    return {(each.accountant, each.how): each for each in recounts(setup_of(claim))}
 
 
 def test_opacus_and_dp_accounting_give_what_the_orders_of_their_names_give_here() -> None:
@@ -222,7 +222,7 @@ def test_opacus_and_dp_accounting_give_what_the_orders_of_their_names_give_here(
 def test_the_tables_of_gaussian_dp_are_given_by_whom_they_name() -> None:
     for row in EXPERIMENTS:
         setting = {"delta": row.delta, "q": row.batch / row.examples, "sigma": row.sigma, "epochs": float(row.epochs)}
-        found = recounts(setting_of(Claim(**setting, sampler="poisson")))
+        found = recounts(setup_of(Claim(**setting, sampler="poisson")))
         for printed, accountant in ((row.epsilon_moments, "moments"), (row.epsilon_clt, "gdp")):
             assert accountant in [each.accountant for each in giving(found, Printed(f"{printed:.2f}"))], row
             assert accountant not in [each.accountant for each in giving(found, Printed(f"{printed + 0.3:.2f}"))], row
@@ -245,7 +245,7 @@ def test_a_number_is_given_if_it_rounds_to_what_is_printed() -> None:
 
 def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_has_no_number() -> None:
     own = numbers(CLAIM)["rdp", "as it is here"].most
-    verdict = checked(Claim(Printed(f"{own:.3f}"), delta=1e-5, q=0.01, sigma=1.1, steps=1000))
+    verdict = judge(Claim(Printed(f"{own:.3f}"), delta=1e-5, q=0.01, sigma=1.1, steps=1000))
     names = [(each.accountant, each.how) for each in verdict.given_by]
     assert ("rdp", "as it is here") in names
     assert len({name for name, _ in names}) == len(names)
@@ -255,5 +255,5 @@ def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_h
         (own,) = [found.kind for (accountant, how), found in numbers(claim).items() if (accountant, how) in
                   ((name, OWN), (name, NUMERICAL))]  # fmt: skip
         assert own is each.curve(mechanism, 100, 1e-5).kind
-    verdict = checked(Claim(Printed("3"), delta=1e-5, q=0.01, sigma=0.01, steps=10, accountant="gdp"))
+    verdict = judge(Claim(Printed("3"), delta=1e-5, q=0.01, sigma=0.01, steps=10, accountant="gdp"))
     assert "has no number here" in verdict.sentence or verdict.standing.value == "refuted"

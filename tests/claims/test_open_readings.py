@@ -9,10 +9,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dpcore.claims import Claim, Printed, Standing, checked
-from dpcore.claims.left_out import delta_without, of_dropped
-from dpcore.claims.samplers import BATCHES, adjacency_of, replaced_bounds, sampler_bounds
-from dpcore.claims.setting import setting_of
+from dpcore.claims import Claim, Printed, Standing, judge
+from dpcore.claims.claim import BATCHES, OWN_ADJACENCY
+from dpcore.claims.setup import delta_without, log_chance_kept, sampler_bounds, setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.types import FloatArray
@@ -33,50 +32,50 @@ def order_epsilon(epochs: int, sigma: float) -> float:
 def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are_judged() -> None:
     for batch, steps, least, most in [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)]:
         claim = replace(ODD, batch=batch, steps=steps)
-        found = checked(claim).certificate
+        found = judge(claim).certificate
         lower, upper = found.bounds[:2]
         assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3), (batch, steps, least)
         assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3), (batch, steps, least)
         between = Printed(f"{(lower + upper) / 2:.2f}")
-        assert (checked(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
+        assert (judge(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
         told = " or ".join(f"{each}" for each in sorted({1000 // batch, -(-1000 // batch)}))
-        assert f"{steps} steps, {told} an epoch" in str(found.setting), (batch, steps, least)
-    found = checked(replace(ODD, epochs=10.0)).certificate
+        assert f"{steps} steps, {told} an epoch" in str(found.setup), (batch, steps, least)
+    found = judge(replace(ODD, epochs=10.0)).certificate
     assert found.bounds.lower == pytest.approx(found.bounds.upper, rel=1e-3)
-    assert (found.setting.fewest, found.setting.most) == (30, 40)
+    assert (found.setup.fewest, found.setup.most) == (30, 40)
 
 
 def test_epochs_of_a_fixed_size_and_of_random_allocation_are_rounded_both_ways() -> None:
     claim = replace(ODD, batch=300, epochs=10.0, sampler="fixed_size")
-    assert (setting_of(claim).fewest, setting_of(claim).most) == (30, 40)
-    ends = [checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
-    found = checked(claim).certificate
+    assert (setup_of(claim).fewest, setup_of(claim).most) == (30, 40)
+    ends = [judge(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
+    found = judge(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
     claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
-    lower, upper = setting_of(claim).bounds[:2]
+    lower, upper = setup_of(claim).proven_bounds()[:2]
     own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]
     assert upper == own[0].upper > 0.938
     assert lower == own[1].lower < 0.805
-    assert checked(replace(claim, epsilon=Printed("0.85"))).standing is Standing.UNPROVEN
+    assert judge(replace(claim, epsilon=Printed("0.85"))).standing is Standing.UNPROVEN
 
 
 @pytest.mark.parametrize("said", [0.01, 0.0097])
 def test_a_rate_beside_batch_and_examples_is_judged_too(said: float) -> None:
     claim = Claim(None, 1e-5, said, 97, 10_000, 1.0, steps=500, sampler="poisson")
     low, high = (sampler_bounds("poisson", q, 1.0, 500, 1e-5) for q in (0.0097, said))
-    found = checked(claim).certificate
+    found = judge(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (low.lower, high.upper)
-    assert ("q = 0.0097 to 0.01" in str(found.setting)) == (said == 0.01)
+    assert ("q = 0.0097 to 0.01" in str(found.setup)) == (said == 0.01)
     if said == 0.01:
-        assert checked(replace(claim, epsilon=Printed("1.30"))).standing is not Standing.HOLDS
+        assert judge(replace(claim, epsilon=Printed("1.30"))).standing is not Standing.HOLDS
 
 
 def test_a_rate_that_is_rounded_beside_changing_noise_is_judged_too() -> None:
     mechanism = Mechanism((Release(1 / 118, 1.1, 500), Release(1 / 118, 1.0, 500)))
     claim = Claim(None, 1e-5, None, 512, 60_000, mechanism=mechanism)
-    alone, beside = setting_of(replace(claim, batch=None, examples=None)), setting_of(claim)
-    assert beside.bounds.lower == alone.bounds.lower
-    assert beside.bounds.upper > alone.bounds.upper
+    alone, beside = setup_of(replace(claim, batch=None, examples=None)), setup_of(claim)
+    assert beside.proven_bounds().lower == alone.proven_bounds().lower
+    assert beside.proven_bounds().upper > alone.proven_bounds().upper
     assert beside.rates == (1 / 118, 512 / 60_000)
 
 
@@ -100,19 +99,19 @@ def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> 
         claim = replace(ODD, batch=batch, epochs=float(epochs), sampler="shuffle")
         share = 1 - steps * batch / 1000
         dropping, keeping = told(steps, share, epochs, 1e-5), told(steps + 1, 0.0, epochs, 1e-5)
-        lower = setting_of(claim).bounds.lower
+        lower = setup_of(claim).proven_bounds().lower
         assert lower <= min(dropping, keeping) * 1.001, (batch, steps, epochs)
         assert lower > min(dropping, keeping) - 1.0, (batch, steps, epochs)
-        dropped = of_dropped("shuffle", share, epochs)
+        dropped = log_chance_kept("shuffle", share, epochs)
         own = sampler_bounds("shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)).lower
         assert own + dropped <= dropping * 1.001, (batch, steps, epochs)
 
 
 def test_an_order_that_stays_drops_an_example_once_and_what_is_dropped_counts() -> None:
     assert sampler_bounds("shuffle", 1 / 2, 1.0, 2, 1e-5).lower > 1.02 * told(2, 0.3, 1, 1e-5)
-    assert of_dropped("shuffle_once", 0.1, 7) == pytest.approx(math.log(0.9))
-    assert of_dropped("shuffle", 0.1, 7) == pytest.approx(7 * math.log(0.9))
-    assert of_dropped("fixed_order", 0.1, 7) == 0
+    assert log_chance_kept("shuffle_once", 0.1, 7) == pytest.approx(math.log(0.9))
+    assert log_chance_kept("shuffle", 0.1, 7) == pytest.approx(7 * math.log(0.9))
+    assert log_chance_kept("fixed_order", 0.1, 7) == 0
 
 
 def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:
@@ -120,7 +119,7 @@ def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:
         found = sampler_bounds(name, 0.01, 1.0, 300, 1e-5)
         assert 0 <= found.lower <= found.upper, name
         assert math.isfinite(found.upper) or found.note, name
-        assert adjacency_of(name), name
+        assert OWN_ADJACENCY[name], name
     with pytest.raises(ValueError, match="Expected sampler='weighted' to be one of: poisson"):
         sampler_bounds("weighted", 0.01, 1.0, 300, 1e-5)
 
@@ -132,5 +131,5 @@ def test_bounds_of_samplers_are_those_of_their_proofs() -> None:
     ordered, shuffled = (sampler_bounds(each, 512 / 60_000, 1.068, 4680, 1e-5) for each in ("fixed_order", "shuffle"))
     assert ordered.upper == shuffled.upper == pytest.approx(42.04, rel=2e-4)
     assert 13.5 < shuffled.lower < ordered.lower <= ordered.upper
-    replaced = replaced_bounds(0.01, 1.0, 1000, 1e-5)
+    replaced = sampler_bounds("poisson_replace_one", 0.01, 1.0, 1000, 1e-5)
     assert 2.83 < replaced.lower < replaced.upper < 2.86

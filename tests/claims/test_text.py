@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcore.claims.claim import said
+from dpcore.claims.claim import values_of
 from dpcore.claims.printed import NUMBER, Printed, printed_epsilon, value_of
-from dpcore.claims.reading import read_claim
-from dpcore.claims.text import ACCUMULATES, LONGEST, Read, read_text
+from dpcore.claims.reading import ACCUMULATES, MAX_TEXT_CHARS, Read, read_claim, read_text
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 
@@ -77,7 +76,7 @@ LEFT_ALONE = (
 
 
 def plainly(claim) -> dict:
-    return {name: getattr(value, "text", value) for name, value in said(claim).items()}
+    return {name: getattr(value, "text", value) for name, value in values_of(claim).items()}
 
 
 def test_each_value_is_read_by_its_usual_name_and_stands_where_it_is_said_to() -> None:
@@ -118,9 +117,9 @@ def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -
     for text in LEFT_ALONE:
         assert plainly(read_claim(text).claim) == {}, text
     for part in [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "]:
-        assert plainly(read_text((part * LONGEST)[:LONGEST]).claim) == {}, part
+        assert plainly(read_text((part * MAX_TEXT_CHARS)[:MAX_TEXT_CHARS]).claim) == {}, part
     with pytest.raises(ValueError, match="at most 20,000 characters, and this one has 20,001"):
-        read_text("x" * (LONGEST + 1))
+        read_text("x" * (MAX_TEXT_CHARS + 1))
 
 
 def test_an_accountant_is_known_by_what_texts_call_it() -> None:

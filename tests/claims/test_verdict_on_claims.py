@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcore.claims import Claim, Printed, Standing, checked, printed_epsilon, setting
+from dpcore.claims import Claim, Printed, Standing, judge, printed_epsilon, setup
 from dpcore.claims.reading import read_claim
-from dpcore.claims.samplers import Bounds
-from dpcore.claims.setting import setting_of
+from dpcore.claims.setup import Bounds, setup_of
 from dpcore.claims.worked import EXAMPLES
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.glossary import ARXIV
@@ -41,7 +40,7 @@ def test_a_claim_is_judged_by_its_digits() -> None:
         ("0.90", Standing.REFUTED),
         ("1", Standing.HOLDS),
     ]:
-        verdict = checked(claiming(epsilon))
+        verdict = judge(claiming(epsilon))
         assert verdict.standing is standing, (epsilon, standing)
         assert epsilon in verdict.sentence, (epsilon, standing)
         assert verdict.certificate, (epsilon, standing)
@@ -54,7 +53,7 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
     text = f"{value:.{places}f}"
     if float(text) == 0:
         return
-    verdict = checked(claiming(text))
+    verdict = judge(claiming(text))
     lower, upper = verdict.certificate.bounds[:2]
     printed = Printed(text)
     assert (verdict.standing is Standing.REFUTED) == (printed.high < lower)
@@ -62,17 +61,17 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
 
 
 def test_shuffled_batches_that_are_accounted_as_poisson_are_refuted() -> None:
-    verdict = checked(SHUFFLED)
+    verdict = judge(SHUFFLED)
     assert verdict.standing is Standing.REFUTED
     assert verdict.certificate.bounds.lower >= 3.546
     assert [each.accountant for each in verdict.given_by] == ["pld"]  # which is where the number comes from
     assert "zero-out adjacency" in verdict.review
-    assert checked(replace(SHUFFLED, sampler="poisson")).standing is not Standing.REFUTED
-    verdict = checked(replace(SHUFFLED, epsilon=Printed("20")))
+    assert judge(replace(SHUFFLED, sampler="poisson")).standing is not Standing.REFUTED
+    verdict = judge(replace(SHUFFLED, epsilon=Printed("20")))
     assert verdict.standing is Standing.UNPROVEN
     assert "it may be true" in verdict.sentence
-    assert checked(replace(SHUFFLED, epsilon=Printed("43"))).standing is Standing.HOLDS
-    verdict = checked(replace(SHUFFLED, sampler=None))
+    assert judge(replace(SHUFFLED, epsilon=Printed("43"))).standing is Standing.HOLDS
+    verdict = judge(replace(SHUFFLED, sampler=None))
     told = re.search(r"judged as Poisson.* shuffled, .* at least ([\d.]+)[.]$", verdict.notes[0])
     assert told
     assert float(told[1]) >= 3.54
@@ -85,7 +84,7 @@ def test_numbers_that_do_not_fit_one_another_contradict_unless_they_were_rounded
         ({"epochs": 50.0}, "50 epochs are 5,000 steps, and 10,000 are claimed"),
         ({"mechanism": Mechanism.constant(0.01, 4.0, 9)}, "What was released are 9 steps, and 10,000 are claimed."),
     ]:
-        verdict = checked(claiming("1.26", **changed))
+        verdict = judge(claiming("1.26", **changed))
         assert verdict.standing is Standing.CONTRADICTORY, (changed, words)
         assert words in verdict.sentence, (changed, words)
         assert words in verdict.review, (changed, words)
@@ -96,24 +95,24 @@ def test_numbers_that_do_not_fit_one_another_contradict_unless_they_were_rounded
         {"q": 256 / 60_000, "batch": 256, "examples": 60_000, "steps": 60 * 234, "epochs": 60.0},  # the rest dropped
         {"q": 256 / 60_000, "batch": 256, "examples": 60_000, "steps": 60 * 235, "epochs": 60.0},  # or taken along
     ]:
-        assert checked(claiming("8", **changed)).standing is Standing.HOLDS, changed
+        assert judge(claiming("8", **changed)).standing is Standing.HOLDS, changed
 
 
 def test_a_number_is_compared_with_what_its_accountant_gives() -> None:
-    verdict = checked(claiming("9.34", accountant="strong"))
+    verdict = judge(claiming("9.34", accountant="strong"))
     assert verdict.standing is Standing.CONTRADICTORY
     assert "gives 14.3, and 9.34 is claimed" in verdict.sentence
     assert "at most 0.9481" in verdict.sentence
     budget = Claim(printed_epsilon("8.0"), 1e-5, q=0.01, sigma=1.1, steps=1000, sampler="poisson", accountant="rdp")
-    verdict = checked(budget)
+    verdict = judge(budget)
     assert verdict.standing is Standing.HOLDS
     assert "gives 2.09: 8.0 is more" in verdict.notes[0]
-    assert checked(claiming("3.39", accountant="mma")).standing is Standing.HOLDS  # PIGDO, section 5.2
-    assert not any("as a budget" in each for each in checked(claiming("1.70", accountant="mma")).notes)
-    assert not any("budget" in each for each in checked(claiming("0.955", accountant="pld")).notes)
-    assert any("budget" in each for each in checked(claiming("1.05", accountant="pld")).notes)
+    assert judge(claiming("3.39", accountant="mma")).standing is Standing.HOLDS  # PIGDO, section 5.2
+    assert not any("as a budget" in each for each in judge(claiming("1.70", accountant="mma")).notes)
+    assert not any("budget" in each for each in judge(claiming("0.955", accountant="pld")).notes)
+    assert any("budget" in each for each in judge(claiming("1.05", accountant="pld")).notes)
     for accountant in ("gdp", "moments"):
-        assert checked(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
+        assert judge(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
 
 
 def test_a_number_that_is_missing_is_named_and_nothing_is_certified() -> None:
@@ -123,53 +122,53 @@ def test_a_number_that_is_missing_is_named_and_nothing_is_certified() -> None:
         ("steps", "steps or epochs"),
         ("q", "sampling rate q"),
     ]:
-        verdict = checked(claiming("1.26", **{gone: None}))
+        verdict = judge(claiming("1.26", **{gone: None}))
         assert verdict.standing is Standing.INSUFFICIENT, (gone, word)
         assert word in verdict.sentence, (gone, word)
         assert verdict.certificate is None, (gone, word)
-    verdict = checked(ABADI)
+    verdict = judge(ABADI)
     assert verdict.standing is Standing.INSUFFICIENT
     assert "does not say epsilon. Epsilon is proven to lie between 0.946 and 0.949." in verdict.sentence
     assert verdict.certificate
-    verdict = checked(Claim())
+    verdict = judge(Claim())
     assert verdict.standing is Standing.INSUFFICIENT
     assert all(word in verdict.sentence for word in ("q", "sigma", "steps", "delta", "epsilon"))
-    verdict = checked(Claim(printed_epsilon(3), 1e-5, q=1e-9, sigma=1.0, epochs=5.0))
+    verdict = judge(Claim(printed_epsilon(3), 1e-5, q=1e-9, sigma=1.0, epochs=5.0))
     assert verdict.standing is Standing.INSUFFICIENT
     assert "epochs=5.0" in verdict.sentence
-    verdict = checked(claiming("1.26", examples=1000))
+    verdict = judge(claiming("1.26", examples=1000))
     assert not any("not below 1/n" in each for each in verdict.notes)
-    assert any("not below 1/n" in each for each in checked(claiming("1.26", examples=100_000)).notes)
+    assert any("not below 1/n" in each for each in judge(claiming("1.26", examples=100_000)).notes)
 
 
 def test_epochs_leave_open_how_many_steps_and_the_bounds_hold_for_all() -> None:
     claim = Claim(Printed("3.01"), 1e-5, batch=256, examples=60_000, sigma=1.1, epochs=60.0, sampler="poisson")
-    setting = setting_of(claim)
-    assert (setting.fewest, setting.most) == (14_040, 14_100)
-    least, most = (checked(replace(claim, epochs=None, steps=steps)).certificate for steps in (14_040, 14_100))
-    found = checked(claim).certificate
+    found = setup_of(claim)
+    assert (found.fewest, found.most) == (14_040, 14_100)
+    least, most = (judge(replace(claim, epochs=None, steps=steps)).certificate for steps in (14_040, 14_100))
+    found = judge(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (least.bounds.lower, most.bounds.upper)
 
 
 def test_a_lower_bound_holds_where_examples_are_replaced_and_an_upper_one_does_not() -> None:
     for sampler in ["fixed_order", "shuffle", "random_allocation"]:
         claim = claiming("500", sampler=sampler, sigma=1.0)
-        own, other = (checked(replace(claim, adjacency=each)).certificate for each in (None, "replace_one"))
+        own, other = (judge(replace(claim, adjacency=each)).certificate for each in (None, "replace_one"))
         assert other.bounds.lower == own.bounds.lower, sampler
         assert math.isinf(other.bounds.upper), sampler
-        assert checked(replace(claim, adjacency="replace_one")).standing is Standing.UNPROVEN, sampler
+        assert judge(replace(claim, adjacency="replace_one")).standing is Standing.UNPROVEN, sampler
         low = replace(claim, epsilon=Printed("1.0"), adjacency="replace_one")
-        assert checked(low).standing is Standing.REFUTED, sampler
-    own, other = (checked(claiming("1.26", adjacency=each)).certificate for each in ("add_remove", "zero_out"))
+        assert judge(low).standing is Standing.REFUTED, sampler
+    own, other = (judge(claiming("1.26", adjacency=each)).certificate for each in ("add_remove", "zero_out"))
     assert own.bounds == other.bounds
 
 
 def test_what_is_proven_for_replaced_examples_proves_nothing_where_they_are_absent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(setting, "sampler_bounds", lambda *_: Bounds(2.0, 3.0, Kind.CERTIFIED))
-    assert checked(claiming("1.26", sampler="fixed_size")).standing is Standing.REFUTED
-    found = checked(claiming("1.26", sampler="fixed_size", adjacency="add_remove"))
+    monkeypatch.setattr(setup, "sampler_bounds", lambda *_: Bounds(2.0, 3.0, Kind.CERTIFIED))
+    assert judge(claiming("1.26", sampler="fixed_size")).standing is Standing.REFUTED
+    found = judge(claiming("1.26", sampler="fixed_size", adjacency="add_remove"))
     assert found.standing is Standing.UNPROVEN
     assert found.certificate
     assert found.certificate.bounds.lower == 0.0
@@ -177,17 +176,17 @@ def test_what_is_proven_for_replaced_examples_proves_nothing_where_they_are_abse
 
 def test_steps_that_are_not_all_alike_are_judged_as_they_are() -> None:
     mechanism = Mechanism((Release(0.01, 4.0, 5_000), Release(0.01, 2.0, 5_000)))
-    verdict = checked(Claim(Printed("1.26"), 1e-5, mechanism=mechanism))
+    verdict = judge(Claim(Printed("1.26"), 1e-5, mechanism=mechanism))
     assert verdict.standing is Standing.REFUTED
-    assert checked(Claim(Printed("1.26"), 1e-5, mechanism=mechanism, sampler="shuffle")).standing is Standing.UNPROVEN
+    assert judge(Claim(Printed("1.26"), 1e-5, mechanism=mechanism, sampler="shuffle")).standing is Standing.UNPROVEN
 
 
 def test_a_sampler_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def given_up(*_: object) -> Bounds:
         raise RuntimeError("Counting takes too long here.")
 
-    monkeypatch.setattr(setting, "sampler_bounds", given_up)
-    verdict = checked(claiming("3"))
+    monkeypatch.setattr(setup, "sampler_bounds", given_up)
+    verdict = judge(claiming("3"))
     assert (verdict.standing, verdict.sentence) == (Standing.INSUFFICIENT, "Counting takes too long here.")
 
 
@@ -212,7 +211,7 @@ def test_a_value_out_of_its_range_is_named() -> None:
 
 def test_noise_of_any_size_has_a_verdict() -> None:
     for sampler, sigma in product(["poisson", "shuffle", "fixed_order"], [1e-6, 0.01, 0.015, 0.02, 0.03, 1e9]):
-        verdict = checked(claiming("3.0", sigma=sigma, sampler=sampler))
+        verdict = judge(claiming("3.0", sigma=sigma, sampler=sampler))
         assert verdict.standing in (Standing.HOLDS, Standing.UNPROVEN, Standing.REFUTED), (sampler, sigma)
         assert (sigma > 1) == (verdict.standing is Standing.HOLDS), (sampler, sigma)
 
@@ -224,22 +223,22 @@ def test_an_adjacency_that_is_not_said_is_named() -> None:
     for sampler in ["shuffle", "fixed_order", "random_allocation", "fixed_size", "poisson"]:
         claim = replace(ABADI, epsilon=Printed("500"), sampler=sampler, steps=200)
         name = {"fixed_size": "replace-one", "poisson": "add/remove"}.get(sampler, "zero-out")
-        verdict = checked(claim)
+        verdict = judge(claim)
         assert any(each.startswith(f"The claim names no adjacency: judged under {name}: ") for each in verdict.notes)
         told = (f"Under {name} adjacency " in verdict.sentence, f"under {name} adjacency: for" in verdict.review)
         assert told == ((sampler != "poisson",) * 2), sampler
-        said = checked(replace(claim, adjacency=SAID[name]))
+        said = judge(replace(claim, adjacency=SAID[name]))
         assert "Under" not in said.sentence, sampler
         assert not any("adjacency: judged" in each for each in said.notes), sampler
 
 
 def test_a_sampler_that_is_not_said_is_a_condition_of_the_verdict() -> None:
     for epsilon, standing in (("3.1", Standing.HOLDS), ("2.0", Standing.REFUTED), ("3.000", Standing.UNPROVEN)):
-        verdict = checked(replace(SHUFFLED, epsilon=Printed(epsilon), sampler=None, steps=4680, epochs=None))
+        verdict = judge(replace(SHUFFLED, epsilon=Printed(epsilon), sampler=None, steps=4680, epochs=None))
         assert verdict.standing is standing
         assert verdict.sentence.startswith("If its batches are Poisson's, epsilon is ")
         assert " if its batches are Poisson's: for Poisson batches" in verdict.review
-        said = checked(replace(verdict.claim, sampler="poisson"))
+        said = judge(replace(verdict.claim, sampler="poisson"))
         assert "If its" not in said.sentence
 
 
@@ -256,22 +255,22 @@ def test_a_number_beside_what_was_released_has_to_fit_all_of_it() -> None:
     ):
         state = {"history": [[each.sigma, each.q, each.count] for each in releases]}
         claim = replace(read_claim(json.dumps(state)).claim, epsilon=Printed("8"), delta=1e-5)
-        assert checked(claim).standing is Standing.HOLDS, (releases, beside, words)
-        verdict = checked(replace(claim, **beside))
+        assert judge(claim).standing is Standing.HOLDS, (releases, beside, words)
+        verdict = judge(replace(claim, **beside))
         assert verdict.standing is Standing.CONTRADICTORY, (releases, beside, words)
         assert words in verdict.sentence, (releases, beside, words)
 
 
 def test_numbers_beside_a_history_have_to_fit_it_as_the_rate_that_opacus_takes_does() -> None:
     state = {"history": [[1.1, 0.01, 1000]], "epsilon": 3, "delta": 1e-5}
-    assert checked(read_claim(json.dumps(state)).claim).standing is Standing.HOLDS
+    assert judge(read_claim(json.dumps(state)).claim).standing is Standing.HOLDS
     for beside in ({"noise_multiplier": 0.5}, {"sample_rate": 0.02}, {"epochs": 20}):
-        assert checked(read_claim(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
+        assert judge(read_claim(json.dumps(state | beside)).claim).standing is Standing.CONTRADICTORY
     fits = {"noise_multiplier": 1.1, "batch_size": 100, "dataset_size": 10_000, "epochs": 10}
-    assert checked(read_claim(json.dumps(state | fits)).claim).standing is Standing.HOLDS
+    assert judge(read_claim(json.dumps(state | fits)).claim).standing is Standing.HOLDS
     claim = Claim(Printed("8"), 1e-5, 1 / 118, 512, 60_000, 1.1, steps=1180, sampler="poisson")
-    assert checked(claim).standing is Standing.HOLDS
-    assert checked(replace(claim, q=1 / 119)).standing is Standing.CONTRADICTORY
+    assert judge(claim).standing is Standing.HOLDS
+    assert judge(replace(claim, q=1 / 119)).standing is Standing.CONTRADICTORY
 
 
 VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
@@ -294,7 +293,7 @@ VERDICTS = {  # name -> standing, a bound that is proven, and whose number it is
 def test_each_worked_claim_has_its_verdict_and_a_source() -> None:
     for example in EXAMPLES:
         standing, words, accountant = VERDICTS[example.name]
-        verdict = checked(example.claim)
+        verdict = judge(example.claim)
         assert verdict.standing is standing, example
         assert words in verdict.sentence, example
         assert accountant is None or accountant in [each.accountant for each in verdict.given_by], example

@@ -11,7 +11,7 @@ from dpcore.__main__ import main
 from dpcore.commands import app
 from dpcore.runs.access import SHARED
 from dpcore.runs.export.typed_json import MOST_BYTES
-from dpcore.runs.keys import CHOSEN, TEACHER, teacher_key
+from dpcore.runs.teacher_key import TEACHER, teacher_key
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
@@ -19,7 +19,6 @@ CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SHARED, "")  # and taken back, whatever the command sets
-    monkeypatch.delenv(CHOSEN, raising=False)
 
 
 @pytest.fixture
@@ -76,8 +75,5 @@ def test_an_address_that_is_not_this_machines_is_bad_input(monkeypatch, capsys, 
         assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_teachers_key_without_a_classroom_is_bad_input(capsys, port, monkeypatch):
+def test_a_teachers_key_without_a_classroom_is_bad_input(port):
     assert main(["app", "--port", port, "--teacher"]) == 2
-    monkeypatch.setenv(CHOSEN, "a chosen key")
-    assert main(["app", "--port", port, "--shared", "--teacher"]) == 2
-    assert CHOSEN in capsys.readouterr().err

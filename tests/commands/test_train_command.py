@@ -13,7 +13,7 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.commands import train as command
 from dpcore.commands.train import closing
-from dpcore.privacy.report.cautions import NOT_COVERED
+from dpcore.privacy.report.statement import NOT_COVERED
 from dpcore.runs.kinds import event_from_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store

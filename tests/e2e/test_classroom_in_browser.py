@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from dpcore.runs.access import SHARED
-from dpcore.runs.keys import CHOSEN
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.people.projected import TITLE
+from dpcore.runs.teacher_key import teacher_key
+from pages.parts.classroom import TITLE
 from pages.parts.runs.actions import NOT_YOURS
-from pages.parts.serving.board import PROJECTED
+from pages.parts.serving.routes import PROJECTED
 from tests.e2e.looks import barriers, complete, in_theme, opened
 from tests.e2e.server import Server, serving
 from tests.pages.train_page import CONFIG, recorded
@@ -19,15 +19,12 @@ from tests.pages.train_page import CONFIG, recorded
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-KEY = "the key of these tests"
-
 
 @pytest.fixture(scope="module")
 def room(browser: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A classroom, served."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, SHARED, "1")
-        patch.setitem(os.environ, CHOSEN, KEY)
         with serving(tmp_path_factory.mktemp("classroom")) as server:
             yield server
 
@@ -82,7 +79,7 @@ def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, 
         sign_in(bob, "a guess")
         expect(bob.get_by_text("That is not the teacher's key.")).to_be_visible()
         assert store.run(run.id).active
-        sign_in(bob, KEY)
+        sign_in(bob, teacher_key(room.home)[0])
         expect(bob.get_by_text("You are the teacher")).to_be_visible()
         bob.get_by_role("button", name="Show it to everybody").click()
         shown = ann.get_by_test_id("stExpander").filter(has_text=TITLE)  # nobody touched this browser
@@ -123,7 +120,7 @@ def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teach
         assert store.run(run.id).active
 
         bob.get_by_role("button", name="Classroom").click()
-        sign_in(bob, KEY)
+        sign_in(bob, teacher_key(room.home)[0])
         expect(bob.get_by_text("You are the teacher")).to_be_visible()
         bob.keyboard.press("Escape")
         complete(bob)

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from dpcore.claims import checked
+from dpcore.claims import judge
 from dpcore.claims.worked import EXAMPLES
 from dpcore.papers import PAPERS, Outcome, comparisons
 from dpcore.runs import editing
@@ -225,7 +225,7 @@ def test_on_papers_a_refuted_row_is_read_opened_in_the_lab_and_left_again(tab: P
 
 def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_one_read(tab: Page, app: Server):
     claim = next(each for each in EXAMPLES if each.name == "clt")
-    sentence, verdict = checked(claim.claim).review, tab.locator(".st-key-claim_verdict")
+    sentence, verdict = judge(claim.claim).review, tab.locator(".st-key-claim_verdict")
     opened(tab, f"{app.url}/check")
     pressed(tab, claim.title)
     expect(verdict).to_contain_text("Refuted")

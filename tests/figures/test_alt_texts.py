@@ -18,7 +18,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 from dpcore.privacy.types import Kind
 

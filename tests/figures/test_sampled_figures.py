@@ -17,8 +17,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.lengths import points_of
-from dpcore.privacy.sampling.tradeoff_band import tradeoff_band
+from dpcore.privacy.sampling.base import points_of, tradeoff_band
 
 Q, SIGMA, STEPS = 0.0256, 1.23, 196
 MECHANISM = Mechanism.constant(Q, SIGMA, STEPS)

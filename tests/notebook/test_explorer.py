@@ -15,12 +15,10 @@ import pytest
 import dpcore
 from dpcore import figures
 from dpcore.notebook import LiveRun, explore, live
-from dpcore.notebook.controls import control_of
-from dpcore.notebook.redrawing import lines_of, redraw
+from dpcore.notebook.explorer import control_of, lines_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.report.numbers import marked, percent
 from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped

@@ -13,7 +13,7 @@ from dpcore.figures.lab import NO_RUN
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from pages.parts.results import attack
 from pages.parts.train.settings_form import MORE
 from tests.pages.explained_html import unexplained

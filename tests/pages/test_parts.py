@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from dpcore.figures import curves_figure, epochs_at
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.schedule import SCHEDULES, scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan

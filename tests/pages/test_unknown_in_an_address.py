@@ -1,12 +1,11 @@
 """What an address asks in vain, and values that do not go together: said once, where they stand."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.controls.fields import verbatim
+from dpcore.check import verbatim
 from pages.parts.shell import menu
 from tests.pages.train_page import opened_at
 
@@ -49,11 +48,10 @@ def test_what_an_address_says_is_shown_as_it_is_and_cut():
 
 
 def test_a_page_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch):
-    context = SimpleNamespace(pages_manager=SimpleNamespace(intended_page_name="nosuchpage"))
-    monkeypatch.setattr(menu, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(menu, "page_asked_for", lambda: "nosuchpage")
     monkeypatch.setattr(menu.st, "session_state", {menu.SEEN: True})
     assert menu.unknown_page() == ["nosuchpage"]
-    context.pages_manager.intended_page_name = "train"
+    monkeypatch.setattr(menu, "page_asked_for", lambda: "train")
     assert menu.unknown_page() == []
 
 

@@ -12,10 +12,10 @@ from scipy.integrate import quad
 from dpcore.papers import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.entry import Computed
-from dpcore.papers.pigdo import accuracies, proof, theorem_3
+from dpcore.papers.pigdo import accuracies, theorem_3
 from dpcore.papers.pigdo.accuracies import judged, kinds, levels
-from dpcore.papers.pigdo.methods import run
 from dpcore.papers.pigdo.numbers import FIGURE_4
+from dpcore.papers.pigdo.runs import run
 from dpcore.papers.pigdo.theorem_3 import AREAS, DELTA, MAP, REFUTED, Lambda, counterexamples
 from dpcore.papers.records import Recorded, Seeded, named
 from tests import golden
@@ -213,14 +213,14 @@ def test_the_moments_of_both_directions_agree_with_quadrature() -> None:
                 return mpmath.npdf(z, 0, sigma_) * ratio**-order
 
             absent = mpmath.quad(powered, [-20 * sigma, -8 * sigma, 0, 8 * sigma, 20 * sigma])
-        assert proof.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
-        assert proof.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
-        assert proof.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
+        assert theorem_3.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
+        assert theorem_3.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
+        assert theorem_3.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
 
 
 def test_inequality_8_holds_from_the_least_order_on_and_not_before() -> None:
     for q in (1e-4, 0.01, 0.1, 0.14):
-        least = proof.least_order(q)
+        least = theorem_3.least_order(q)
         late, early = (
             (math.e - 1) * (order + 1) / (2 * (1 - q) * order) for order in (1.001 * least, 0.999 * least)
         )  # its left side
@@ -260,14 +260,17 @@ def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_sh
     for q, sigma, t in ((0.01, 1.0, 3), (0.01, 2.0, 4), (0.05, 1.5, 3)):
         ends = ((-12 * sigma, 0), (0, 1), (1, 12 * sigma + t))
         parts = [quad(dropped, *each, args=(q, sigma, t))[0] for each in ends]
-        bounds = proof.dropped_bounds(q, sigma, t)
+        bounds = theorem_3.dropped_bounds(q, sigma, t)
         assert all(part <= bound for part, bound in zip(parts, bounds, strict=True))
-    grows = [proof.dropped_bounds(0.01, sigma, 3)[2] / proof.dropped_bounds(0.01, sigma, 4)[2] for sigma in (1.0, 2.0)]
+    grows = [
+        theorem_3.dropped_bounds(0.01, sigma, 3)[2] / theorem_3.dropped_bounds(0.01, sigma, 4)[2]
+        for sigma in (1.0, 2.0)
+    ]
     assert grows == pytest.approx([0.2759, 13.229], rel=1e-3)
 
 
 def test_the_proofs_condition_and_the_one_it_should_have_had_on_epsilon_exclude_each_other() -> None:
-    last = proof.dominant_from(DELTA)
+    last = theorem_3.dominant_from(DELTA)
     for steps in (1000, 1157, 1158, 5000):
         epsilon, order = theorem_3.claimed(0.01, 2.0, steps), theorem_3.own_order(0.01, 2.0, steps)
         assert (epsilon > 2 * math.log(1.01) * steps / order) == (steps < last)

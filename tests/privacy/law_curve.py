@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.step_law import LossLaw
 
 
 def of_law(law: LossLaw, epsilon: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from dpcore import check
 from dpcore.__main__ import main
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
+from dpcore.privacy.calibration.solve import same_epsilon
 from dpcore.privacy.calibration.targets import EpsilonTarget, MuTarget
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -110,7 +110,7 @@ def test_risks_and_a_mu_are_numbers_there() -> None:
     assert 0 < found.mu.lower <= found.mu.upper < math.inf
     assert 0.5 < found.sure <= 1.0
     for accountant in ["rdp", "pld", "gdp"]:
-        reading = MuTarget(1.0, LEAST).reading(
+        reading = MuTarget(1.0, LEAST).spent_by(
             ACCOUNTANTS[accountant], Mechanism.constant(1.0, 2.0, 4)
         )  # exactly 1-GDP
         assert 1 - 1e-3 <= reading.value < math.inf, accountant  # loose, but not below

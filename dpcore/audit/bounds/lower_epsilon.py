@@ -11,7 +11,7 @@ from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism, Release
 
 def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
     """The certified lower bound of epsilon after the whole mechanism; 0 where nothing can be promised."""
-    return ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, delta).last.lower or 0.0
+    return ACCOUNTANTS[CERTIFIED].spent(mechanism, delta).lower or 0.0
 
 
 def with_noise(mechanism: Mechanism, factor: float) -> Mechanism:

@@ -5,10 +5,9 @@ import json
 import os
 
 from dpcore.commands import Parser
-from dpcore.commands.runs.ending import CANCEL, DELETE, RESUME
 from dpcore.commands.runs.exchange import EXPORT, IMPORT
 from dpcore.commands.runs.looking import LIST, SHOW
-from dpcore.commands.runs.sweeping import SWEEP
+from dpcore.commands.runs.queueing import CANCEL, DELETE, RESUME, SWEEP
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import StoreError, UnknownRun, state_directory
 from dpcore.runs.store import Store

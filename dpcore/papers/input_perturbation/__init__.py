@@ -1,9 +1,8 @@
 """Paper 003: input perturbation, and the other places of learning at which noise may be added."""
 
-from dpcore.papers.input_perturbation.experiments import EXPERIMENTS
 from dpcore.papers.input_perturbation.findings import FINDINGS, REMARKS
 from dpcore.papers.input_perturbation.noise_table import CALCULATOR
-from dpcore.papers.input_perturbation.numbers import DRAWINGS, ENTRIES
+from dpcore.papers.input_perturbation.numbers import DRAWINGS, ENTRIES, EXPERIMENTS
 from dpcore.papers.paper import Paper
 
 PAPER = Paper(

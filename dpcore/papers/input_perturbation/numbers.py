@@ -1,4 +1,4 @@
-"""What of paper 003's comparisons can be recomputed, and the noise at each of the four places."""
+"""What of paper 003's comparisons can be recomputed, the noise at each of the four places, and its experiments."""
 
 import math
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpcore.data.tabular import TABLES
 from dpcore.papers.entry import Computed
 from dpcore.papers.input_perturbation.noise_formulas import (
     Learning,
@@ -19,8 +20,27 @@ from dpcore.papers.input_perturbation.noise_formulas import (
     own_risk,
     reduced_noise,
 )
-from dpcore.papers.paper import Drawing, Line
+from dpcore.papers.paper import Drawing, Experiment, Line
 from dpcore.privacy import gaussian
+from dpcore.training.perturbation.models import MODELS
+from dpcore.training.perturbation.request import Request
+
+EXPERIMENT_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25)  # the paper's range
+LARGE, SMALL = ("kddcup99", "adult", "bank"), ("breast_cancer", "credit_card", "iris")
+FIGURES = [
+    *((f"Figures 2 and 3 ({letter})", table, "logistic") for letter, table in zip("abc", LARGE, strict=True)),
+    *((f"Figures 2 and 3 ({letter})", table, "mlp") for letter, table in zip("def", LARGE, strict=True)),
+    *((f"Figure 4 ({pair})", table, "logistic") for pair, table in zip(("a, d", "b, e", "c, f"), SMALL, strict=True)),
+]
+EXPERIMENTS = tuple(
+    Experiment(
+        place=place,
+        title=f"{TABLES[table].title}, {MODELS[model].title.lower()}",
+        request=Request(dataset=table, model=model, epsilons=EXPERIMENT_EPSILONS),
+    )
+    for place, table, model in FIGURES
+)
+
 
 BREAST_CANCER = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # T and Delta are ours
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between

@@ -1,8 +1,8 @@
 """Paper 000: perturbed iterative gradient descent (PIAdam and its kin), and its modified moments accountant."""
 
 from dpcore.papers.paper import Paper
+from dpcore.papers.pigdo.accuracies import IMPROVEMENTS
 from dpcore.papers.pigdo.findings import FINDINGS
-from dpcore.papers.pigdo.improvements import IMPROVEMENTS
 from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4, SETTINGS
 from dpcore.papers.pigdo.remarks import REMARKS
 from dpcore.papers.pigdo.runs import RUNS

@@ -10,16 +10,19 @@ from dpcore.papers.entry import Claim
 from dpcore.papers.paper import Finding
 from dpcore.papers.pigdo.accuracies import ACCURACIES, changes
 from dpcore.papers.pigdo.numbers import LONGEST, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
-from dpcore.papers.pigdo.proof import assumed_moment, bounded_moment, closed_form, omitted_moment
 from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import (
     DELTA,
     DOMINANT,
     Counterexample,
     Lambda,
+    assumed_moment,
+    bounded_moment,
     claimed,
+    closed_form,
     counterexamples,
     drawn_as_moments,
+    omitted_moment,
     own_order,
     worst,
 )

@@ -3,10 +3,19 @@
 import math
 
 from dpcore.papers.paper import Remark
-from dpcore.papers.pigdo.improvements import IMPROVEMENTS, NOT_FOLLOWING
+from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, NOT_FOLLOWING
 from dpcore.papers.pigdo.numbers import LONGEST, STEPS
-from dpcore.papers.pigdo.proof import dominant_from, dropped_bounds, least_order
-from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, Lambda, claimed, conditions_hold, own_order
+from dpcore.papers.pigdo.theorem_3 import (
+    DELTA,
+    DOMINANT,
+    Lambda,
+    claimed,
+    conditions_hold,
+    dominant_from,
+    dropped_bounds,
+    least_order,
+    own_order,
+)
 from dpcore.privacy.report.numbers import nearest, outward, short
 
 LEAST_Q = 1 / (1 + DOMINANT)  # from which on sigma^2 > 10 q / (1 - q) fails at sigma = 1

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.methods import run
-from dpcore.papers.pigdo.runs import BY_MMA, THREE, name_of
+from dpcore.papers.pigdo.runs import BY_MMA, THREE, name_of, run
 from dpcore.papers.pigdo.theorem_3 import claimed
 
 RIVALS = ("ADADP", "ADPPL", "EXP", "DP-SGD")

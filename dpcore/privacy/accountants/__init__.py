@@ -11,17 +11,7 @@ from dpcore.privacy.accountants.strong import Strong
 from dpcore.privacy.accountants.zcdp import Zcdp
 
 ACCOUNTANTS: dict[str, Accountant] = {
-    each.name: each
-    for each in (
-        Moments(),
-        Rdp(),
-        Mma(),
-        Gdp(),
-        Zcdp(),
-        Strong(),
-        Naive(),
-        Pld(),
-    )
+    each.name: each for each in (Moments(), Rdp(), Mma(), Gdp(), Zcdp(), Strong(), Naive(), Pld())
 }
 
 __all__ = ["ACCOUNTANTS", "CERTIFIED", "Accountant", "AdditiveAccountant", "Curve", "Kind", "TradeoffCurve"]

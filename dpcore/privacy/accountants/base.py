@@ -59,7 +59,8 @@ class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and give `_account`.
 
     They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile, and `hopeless`, if
-    they know beforehand where they have no number.
+    they know beforehand where they have no number. Where the numerics of one give up (RuntimeError), its answer is +inf
+    with the reason, and no error.
     """
 
     name: ClassVar[str]  # the id, as on the command line
@@ -72,13 +73,22 @@ class Accountant(ABC):
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
         """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
-        horizons = _checked_steps(steps, mechanism)
-        return self._account(mechanism, horizons, _deltas(np.full(horizons.shape, delta)))
+        horizons = checked_steps(steps, mechanism.steps)
+        return self._answered(mechanism, horizons, checked_deltas(np.full(horizons.shape, delta)))
+
+    def spent(self, mechanism: Mechanism, delta: float) -> Reading:
+        """Epsilon after the whole mechanism alone.
+
+        >>> from dpcore.privacy.accountants import ACCOUNTANTS
+        >>> round(ACCOUNTANTS["rdp"].spent(Mechanism.constant(0.01, 4.0, 10_000), 1e-5).value, 2)
+        1.04
+        """
+        return self.curve(mechanism, mechanism.steps, delta).last
 
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
         """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
-        values = _deltas(np.atleast_1d(np.asarray(deltas, dtype=np.float64)))
-        return self._account(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
+        values = checked_deltas(deltas)
+        return self._answered(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
         """The trade-off function after the whole mechanism: its own, or what its pairs with delta >= `least` leave.
@@ -107,6 +117,12 @@ class Accountant(ABC):
         curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
         promised = bool(np.isfinite(curve.epsilon).any())
         return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)
+
+    def _answered(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
+        try:
+            return self._account(mechanism, steps, delta)
+        except RuntimeError as error:
+            return Curve(steps, delta, np.full(steps.shape, np.inf), None, self.kind, str(error))
 
     @abstractmethod
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -142,19 +158,22 @@ class AdditiveAccountant(Accountant):
         return self.without_cost.format(sigma=f"{min(release.sigma for release in mechanism.releases):g}")
 
 
-def _checked_steps(steps: ArrayLike, mechanism: Mechanism) -> IntArray:
+def checked_steps(steps: ArrayLike, most: int) -> IntArray:
+    """(n,) numbers of steps. Errors: ValueError unless they are whole, within 0 and `most`, and do not decrease."""
     given = np.atleast_1d(np.asarray(steps))
     if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
     horizons = given.astype(np.int64)
-    check.whole(0, mechanism.steps, steps=int(horizons.min()))
-    check.whole(0, mechanism.steps, steps=int(horizons.max()))
+    check.whole(0, most, steps=int(horizons.min()))
+    check.whole(0, most, steps=int(horizons.max()))
     if np.any(np.diff(horizons) < 0):
         raise ValueError(f"Expected steps={steps!r} not to decrease.")
     return horizons
 
 
-def _deltas(deltas: FloatArray) -> FloatArray:
-    for value in np.unique(deltas):
+def checked_deltas(deltas: ArrayLike) -> FloatArray:
+    """(n,) deltas. Errors: ValueError unless all of them are deltas."""
+    values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
+    for value in np.unique(values):
         check.delta(delta=float(value))
-    return deltas
+    return values

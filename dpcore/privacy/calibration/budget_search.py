@@ -15,7 +15,7 @@ OFFSET = 3e-4  # how far before (or past) the predicted crossing to measure
 DIGITS = 6  # an answer that is not whole has so many, so that what is printed is what was measured
 FINEST = 1e-5  # no smaller step is tried: it could be lost in rounding to six digits
 PATIENCE = 8  # rounds after which every third halves the bracket
-MOST_POINTS = 400  # never reached
+MAX_POINTS = 400  # never reached
 SCAN = 96  # points of a scan, where the cost falls and rises again
 
 
@@ -89,7 +89,7 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
     inside = outside = None
     before: Point | None = None
     value: float | None = axis.value(axis.place(start))
-    for count in range(MOST_POINTS):
+    for count in range(MAX_POINTS):
         if value is None:
             break
         point = Point(axis.place(value), value, cost(value))
@@ -103,7 +103,7 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
         value = _next(axis, Bracket(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
         before = point
     else:
-        raise RuntimeError(f"No end of the search for cost {budget:g} after {MOST_POINTS} points; this is a defect.")
+        raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_POINTS} points; this is a defect.")
     return Bracket(inside, outside)
 
 

@@ -1,6 +1,7 @@
 """The inverse question where batches are not drawn by Poisson's coins: which sigma, or how long a training."""
 
 from collections.abc import Callable
+from functools import cache
 from math import ceil, inf, log
 from typing import NamedTuple
 
@@ -15,9 +16,8 @@ from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.types import Reading
 
-REPLACE_ONE = PoissonReplaceOne.adjacency
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
-MOST, CLOSE = 12, 0.98  # measurements of a slow sampler, and the share of the target that ends them
+MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98  # measurements of a slow sampler, and the share of the target that ends them
 SLOPE, NEARBY = 2.0, 1.1  # of ln epsilon over -ln sigma where it is not known; and where it is measured
 FARTHEST = 1.0  # step in ln sigma
 FAR_APART = 2.0  # times the noise of Poisson batches: where to look first if a record moves the sum by 2 C
@@ -49,16 +49,18 @@ def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: 
     (1.39, True)
     """
     check.whole(1, MAX_STEPS, steps=steps)
-    axis, measured = (
-        Axis(*SIGMAS, rising=False),
-        Measured(lambda sigma: sampler.curve(q, sigma, steps, target.delta).last),
-    )
-    search = _few_measurements if sampler.slow else bracket
-    found = search(axis, measured.cost, target.epsilon, *_first_look(sampler, target, q, steps))
+
+    @cache
+    def measured(sigma: float) -> Reading:
+        return sampler.curve(q, sigma, steps, target.delta).last
+
+    axis, search = Axis(*SIGMAS, rising=False), _few_measurements if sampler.slow else bracket
+    start = _first_look(sampler, target, q, steps)
+    found = search(axis, lambda sigma: measured(sigma).value, target.epsilon, *start)
     if found.inside is None:
         raise ValueError(f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or raise epsilon.")
     sigma = found.inside.value
-    return SampledAnswer(sampler, "sigma", sigma, q, sigma, steps, measured.at(sigma), _beyond(found))
+    return SampledAnswer(sampler, "sigma", sigma, q, sigma, steps, measured(sigma), _beyond(found))
 
 
 def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> SampledAnswer:
@@ -74,31 +76,18 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
     check.in_range(0, 1, ends="(]", q=q)
     unit = steps_of_epoch(q) if sampler.by_epoch else 1
     axis = Axis(1, max(MOST_STEPS // unit, 1), whole=True)
-    measured = Measured(lambda count: sampler.curve(q, sigma, int(count) * unit, target.delta).last)
-    found = bracket(axis, measured.cost, target.epsilon, max(1.0, round(1 / q) / unit))
+
+    @cache
+    def measured(count: int) -> Reading:
+        return sampler.curve(q, sigma, count * unit, target.delta).last
+
+    found = bracket(axis, lambda count: measured(int(count)).value, target.epsilon, max(1.0, round(1 / q) / unit))
     if found.inside is None:
-        first = f"{'epoch' if sampler.by_epoch else 'step'} costs epsilon={outward(measured.at(1.0).value, ceil)}"
+        first = f"{'epoch' if sampler.by_epoch else 'step'} costs epsilon={outward(measured(1).value, ceil)}"
         raise ValueError(f"The first {first}, above {target}; raise sigma, lower q, or raise epsilon.")
     count, beyond = int(found.inside.value), _beyond(found)
     steps, after = count * unit, None if beyond is None else int(beyond) * unit
-    return SampledAnswer(sampler, "steps", steps, q, sigma, steps, measured.at(float(count)), after)
-
-
-class Measured:
-    """What each value of an argument costs, measured once."""
-
-    def __init__(self, reading: Callable[[float], Reading]) -> None:
-        self._reading, self._known = reading, dict[float, Reading]()
-
-    def at(self, value: float) -> Reading:
-        """Both ends of epsilon."""
-        if value not in self._known:
-            self._known[value] = self._reading(value)
-        return self._known[value]
-
-    def cost(self, value: float) -> float:
-        """The upper end."""
-        return self.at(value).value
+    return SampledAnswer(sampler, "steps", steps, q, sigma, steps, measured(count), after)
 
 
 def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:
@@ -106,7 +95,7 @@ def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -
 
     Far below it some samplers take long to count.
     """
-    far = FAR_APART if sampler.adjacency == REPLACE_ONE else 1.0
+    far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
         found = sigma_for(target, q, steps)
     except ValueError:
@@ -121,16 +110,16 @@ def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float,
     inside: Point | None = None
     outside: Point | None = None
     x, (first, last) = axis.place(start), axis.ends
-    for _ in range(MOST):
+    for _ in range(MAX_MEASUREMENTS):
         value = axis.value(min(max(x, first), last))
         point = Point(axis.place(value), value, cost(value))
         if point.cost <= budget:
             inside = point
         else:
             outside = point
-        if (inside and inside.cost >= CLOSE * budget) or (inside is None and point.x <= first):
+        if (inside and inside.cost >= CLOSE_ENOUGH * budget) or (inside is None and point.x <= first):
             break
-        x = _aimed(inside, outside, (1 + CLOSE) / 2 * budget, slope)
+        x = _aimed(inside, outside, (1 + CLOSE_ENOUGH) / 2 * budget, slope)
     return Bracket(inside, outside)
 
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf
-from typing import final
+from typing import ClassVar, final
 
 from scipy.special import ndtri
 
@@ -19,23 +19,20 @@ ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 class Target(ABC):
     """A budget; subclasses are final and frozen."""
 
-    @property
-    @abstractmethod
-    def word(self) -> str:
-        """What is bounded: epsilon, advantage or mu."""
+    word: ClassVar[str]  # what is bounded, and the field that holds the bound: epsilon, advantage or mu
 
     @property
-    @abstractmethod
     def size(self) -> float:
         """The number that must not be exceeded."""
+        return getattr(self, self.word)
 
     @property
-    @abstractmethod
     def at(self) -> float | None:
         """The delta at which it is stated, if any."""
+        return getattr(self, "delta", None)
 
     @abstractmethod
-    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+    def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         """What the whole mechanism spends, by this accountant."""
 
     def __str__(self) -> str:
@@ -55,6 +52,7 @@ class EpsilonTarget(Target):
     ValueError: Expected epsilon=0.0 to be finite and above 0.
     """
 
+    word: ClassVar[str] = "epsilon"
     epsilon: float
     delta: float
 
@@ -62,20 +60,8 @@ class EpsilonTarget(Target):
         check.positive(epsilon=self.epsilon)
         check.delta(delta=self.delta)
 
-    @property
-    def word(self) -> str:
-        return "epsilon"
-
-    @property
-    def size(self) -> float:
-        return self.epsilon
-
-    @property
-    def at(self) -> float:
-        return self.delta
-
-    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        return accountant.curve(mechanism, mechanism.steps, self.delta).last
+    def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+        return accountant.spent(mechanism, self.delta)
 
 
 @final
@@ -88,28 +74,17 @@ class AdvantageTarget(Target):
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: 2 Phi(1/2) - 1
-    >>> [round(AdvantageTarget(0.1).reading(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "rdp")]
+    >>> [round(AdvantageTarget(0.1).spent_by(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "rdp")]
     [0.38, 0.54]
     """
 
+    word: ClassVar[str] = "advantage"
     advantage: float
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="()", advantage=self.advantage)
 
-    @property
-    def word(self) -> str:
-        return "advantage"
-
-    @property
-    def size(self) -> float:
-        return self.advantage
-
-    @property
-    def at(self) -> None:
-        return None
-
-    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+    def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         found = accountant.tradeoff(mechanism, ALL_PAIRS_FROM)
         lower = None if found.upper is None else advantage(found.upper)
         return Reading(inf if found.lower is None else advantage(found.lower), lower, found.kind, found.note)
@@ -122,10 +97,11 @@ class MuTarget(Target):
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
-    >>> [round(MuTarget(1.0, 1e-5).reading(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "gdp")]
+    >>> [round(MuTarget(1.0, 1e-5).spent_by(ACCOUNTANTS[name], whole).value, 2) for name in ("pld", "gdp")]
     [1.0, 1.07]
     """
 
+    word: ClassVar[str] = "mu"
     mu: float
     delta: float
 
@@ -138,19 +114,7 @@ class MuTarget(Target):
                 f"Expected mu={self.mu!r} below {most:.3g}: errors of at least delta={self.delta:g} tell no more."
             )
 
-    @property
-    def word(self) -> str:
-        return "mu"
-
-    @property
-    def size(self) -> float:
-        return self.mu
-
-    @property
-    def at(self) -> float:
-        return self.delta
-
-    def reading(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
+    def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         found = accountant.tradeoff(mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
         lower = None if found.upper is None else mu_above(found.upper, self.delta)
         value = accountant.closed_mu(mechanism)

@@ -1,15 +1,18 @@
-"""The laws of one step on a lattice: two that dominate the sampled Gaussian, and one that it dominates.
+"""One step on a lattice of losses: a law that dominates it, in both directions, and one that it dominates.
 
 All that matters of one step is the law of the likelihood ratio t = P/Q, or of its logarithm, the privacy loss. A
 mean-preserving spread of t under Q gives a pair that dominates (P, Q) in both directions, a mean-preserving contraction
 one that is dominated in both.
 
 Source: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022 (arXiv 2207.04380), for the
-spread. The contraction takes the same piecewise linear hockey-stick curve and lowers it until it lies below the true
-one: second order in the mesh as well.
+spread. The contraction takes the same piecewise linear hockey-stick curve, U(t) = E_Q[(t' - t)_+] for the ratio t', and
+lowers it until it lies below the true one: second order in the mesh as well. A law that is dominated has a convex curve
+below the true one, between max(0, 1 - t) and 1. Curves with kinks on a lattice are laws on it: the change of slope is
+the mass under Q. All of it is done on masses: differences of the curve's values would cancel.
 """
 
-from math import log1p
+from dataclasses import dataclass
+from math import inf, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +29,104 @@ from dpcore.privacy.certified.cells import (
     position_at,
     ratio_at,
 )
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.lower_law import Gaps, dominated, needed
 from dpcore.privacy.types import FloatArray, IntArray
 
+EXPONENTS = 2**20  # numbers held at once
 CORE_ROUNDS = 8  # times that the cut below which all mass is one node may be raised
 FAR = 4.0  # standard deviations of the noise above which cells may widen
 GROWTH = 64  # nodes after which cells are twice as wide as the mesh, at least
 HIGHEST = 700.0  # e^700 is still a float
+
+
+@dataclass(frozen=True, eq=False)
+class LossLaw:
+    """A privacy loss: offset + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
+
+    >>> LossLaw(0.0, 0.5, np.array([0.5, 0.5]), 0.0).log_moments(np.array([0.0, 1.0])).round(4)
+    array([0.    , 0.2809])
+    """
+
+    offset: float
+    mesh: float
+    mass: FloatArray  # (m,)
+    infinite: float
+
+    def log_moments(self, orders: FloatArray) -> FloatArray:
+        """ln E[e^(order loss); loss finite] at (G,) orders -> (G,)."""
+        live = np.flatnonzero(self.mass > 0)
+        if live.size == 0:
+            return np.full(orders.shape, -inf)
+        log_mass, values = np.log(self.mass[live]), self.offset + self.mesh * live
+        blocks = np.array_split(orders, -(-orders.size * live.size // EXPONENTS))
+        return np.concatenate([_log_sum(log_mass + block[:, None] * values) for block in blocks])
+
+
+def _log_sum(exponent: FloatArray) -> FloatArray:
+    """ln of the sum of e^exponent over the last axis."""
+    top = exponent.max(axis=-1)
+    return top + np.log(np.exp(exponent - top[:, None]).sum(axis=-1))
+
+
+def needed(error: FloatArray) -> FloatArray:
+    """By how much each node must be lowered for the chords on both its sides to lie below the curve."""
+    return np.maximum(np.append(error, 0.0), np.insert(error, 0, 0.0))
+
+
+class Gaps(NamedTuple):
+    """At the ends of the lattice: mass of ratio 0, and height of the curve above max(0, 1 - t), in w."""
+
+    zero: float
+    left: float
+    right: float
+
+
+def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps) -> FloatArray:
+    """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `lowering` at each node.
+
+    Towards the ends, where the curve is not that high above max(0, 1 - t), it follows that floor.
+    """
+    width = np.diff(w)
+    above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
+    above_right = gaps.right + np.append(np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0)
+    first = int(np.max(np.flatnonzero(above_left < lowering), initial=-1)) + 1
+    last = int(np.min(np.flatnonzero(above_right < lowering), initial=mass.size)) - 1
+    if first >= last:
+        return np.zeros_like(mass)  # too coarse to say anything
+    drop = lowering.copy()
+    drop[: first + 1] = above_left[: first + 1]
+    drop[last:] = above_right[last:]
+    corner = _tangent(w[: last + 1], above_right[: last + 1] - drop[: last + 1])
+    chord = (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
+    drop[corner:last] = above_right[corner:last] - chord
+    slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
+    lowered = mass - np.diff(slope)
+    for straight in (slice(None, first), slice(corner + 1, last), slice(last + 1, None)):
+        lowered[straight] = 0.0
+    return _convex(w, lowered)
+
+
+def _tangent(w: FloatArray, height: FloatArray) -> int:
+    """The node from which the lower convex hull runs straight to the last one, where the height is 0."""
+    return int(np.argmin(height[:-1] / (w[-1] - w[:-1])))
+
+
+def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
+    """The lower convex hull: a node of negative mass lies above its neighbours' chord and hands its mass to them."""
+    nodes = np.flatnonzero(mass)
+    for _ in range(mass.size):
+        negative = np.flatnonzero(mass[nodes] < 0)
+        if negative.size == 0:
+            return mass
+        if negative[0] == 0 or negative[-1] == nodes.size - 1:
+            return np.zeros_like(mass)
+        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that neighbours survive
+        left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
+        share = (w[right] - w[here]) / (w[right] - w[left])
+        np.add.at(mass, left, mass[here] * share)
+        np.add.at(mass, right, mass[here] * (1 - share))
+        mass[here] = 0.0
+        nodes = np.delete(nodes, negative)
+    raise RuntimeError("The lower convex hull of a hockey-stick curve was not found.")
 
 
 class Below(NamedTuple):
@@ -164,11 +257,14 @@ def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
 def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: float, infinite: Beyond) -> FloatArray:
     """Contract everything below `cut` to the first node, which is its mean, and lower the curve beyond it."""
     cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[2])], y[2:]]))
-    cells.w[0] = ratio_at(q, y[:1])[0]
+    return lowered_beyond_core(cells, float(ratio_at(q, y[:1])[0]), core, infinite)
+
+
+def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyond) -> FloatArray:
+    """Masses of a dominated law: `core` on the first node, which moves to its mean ratio, and a lowered curve."""
+    cells.w[0] = first
     mass, error = dominating(cells), cells.chord_error()
-    error[0] = (
-        mass[0] * cells.width[0]
-    )  # the curve touches the first node, so its slope there must not exceed the truth
+    error[0] = mass[0] * cells.width[0]  # the curve touches the first node: its slope there must not exceed the truth
     lowering = needed(error)
     lowering[0] = 0.0
     mass[0] += core

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcore.privacy.certified.composed_loss import composed_loss
+from dpcore.privacy.certified.compose import composed_loss
 from dpcore.privacy.certified.gaussian_bounds import gaussian_tradeoffs, unsampled
 from dpcore.privacy.certified.lattice import (
     SMALLEST_SIGMA,

@@ -11,7 +11,7 @@ from dpcore.privacy.tradeoff import Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
 EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # where delta is read off a trade-off function
-EVEN = 0.5  # the attacker's prior that nobody can be blamed for
+EVEN_PRIOR = 0.5  # the attacker's prior that nobody can be blamed for
 
 
 class Between(NamedTuple):
@@ -48,7 +48,7 @@ def risks_of(band: Band, delta: float) -> Risks:
     rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}
     mu = Between(mu_above(band.upper, delta), mu_above(band.lower, delta))
     error = Between(1 - gain.upper, 1 - gain.lower)
-    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN, delta), band.note, band.empty)
+    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN_PRIOR, delta), band.note, band.empty)
 
 
 def advantage(f: Tradeoff) -> float:

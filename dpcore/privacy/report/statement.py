@@ -1,16 +1,30 @@
-"""The privacy statement: what was released and what that costs, in words that hold as they stand."""
+"""Sentences that hold as they stand: the privacy statement of a run, warnings, and what is true of other batches.
+
+The statement says what was released and what that costs. Warnings hold whatever the accountant. Where batches are not
+drawn by Poisson's coins, sentences say what is proven of them, and where counting them goes wrong.
+"""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Between, Risks
-from dpcore.privacy.report.cautions import delta_warning, seed_warning
-from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised
+from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised
 from dpcore.privacy.report.verdict import unavailable
+from dpcore.privacy.sampling import Sampler, steps_of_epoch
+from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.types import Reading
 
+NOT_COVERED = (
+    "The losses and clipped shares shown are exact figures of the training data, and on a GPU what a run says of a "
+    "recorded step depends on them, too: epsilon does not cover publishing either, it is the price of releasing the "
+    "model."
+)
+WIDE = 1.05  # from this ratio of its ends on a band says little more than an interval
+ADD_REMOVE = Poisson.adjacency
+SAME = {ADD_REMOVE, "zero-out"}  # with Poisson batches these two are one: an absent record adds nothing either way
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 REPLACED = (
@@ -20,6 +34,117 @@ REPLACED = (
 POISSON = "It holds for Poisson batches of that rate with noise on the sum: shuffled batches are not covered."
 ONE_RUN = "It covers one run. Choosing among several runs by their results is a further release, not counted here."
 FLOATS = "Noise is drawn in floating point, as everywhere in practice: the proof is about real numbers."
+
+
+def seed_warning(seeds: Sequence[int]) -> str:
+    """What a fixed seed takes from epsilon, or fixed seeds do; "" where there is none.
+
+    >>> seed_warning([3])[:58], seed_warning([])
+    ('The seed is fixed (3): epsilon holds only for those who do', '')
+    """
+    if not seeds:
+        return ""
+    listed = ", ".join(map(str, seeds[:4])) + (", ..." if len(seeds) > 4 else "")
+    fixed, it = ("seed is", "it") if len(seeds) == 1 else ("seeds are", "them")
+    return (
+        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}, for whoever does can draw "
+        "the noise again and subtract it."
+    )
+
+
+def delta_warning(delta: float, n: float | None) -> str:
+    """Why a delta of 1/n or more protects nobody; "" where delta is smaller, or the number n of examples unknown.
+
+    >>> delta_warning(0.001, 1000)[:61], delta_warning(1e-5, 1000), delta_warning(0.1, None)
+    ('delta = 0.001 is not below 1/n = 0.001: publishing one record', '', '')
+    """
+    if n is None or delta * n < 1:
+        return ""
+    return (
+        f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: publishing one record outright would pass as "
+        "private. Choose a smaller delta."
+    )
+
+
+def proven_range(sampler: Sampler, found: Reading) -> str:
+    """Between what epsilon is proven to lie, with the adjacency that it is for, in Markdown.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> shuffle = SAMPLERS["shuffle"]
+    >>> proven_range(shuffle, shuffle.curve(512 / 60_000, 1.068, 4680, 1e-5).last)
+    '**Shuffled every epoch**, zero-out: epsilon is proven to lie between **13.5** and **42.1**.'
+    """
+    named = f"**{sampler.title}**, {sampler.adjacency}: "
+    low = outward(found.lower or 0.0, math.floor)
+    if math.isinf(found.value):
+        return f"{named}no upper end of epsilon is proven; it is at least **{low}**."
+    word = "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
+    return f"{named}epsilon is {word} to lie between **{low}** and **{outward(found.value, math.ceil)}**."
+
+
+def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> str:
+    """What the epsilon of Poisson batches is worth where batches are drawn otherwise, in a sentence.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> ends = [SAMPLERS[name].curve(512 / 60_000, 1.068, 4680, 1e-5).last for name in ("shuffle", "poisson")]
+    >>> counted_as_poisson(SAMPLERS["shuffle"], *ends)
+    'Shuffled every epoch, and accounted as Poisson: claims 3.01 where at least 13.5 is proven.'
+    """
+    if sampler.name == Poisson.name or math.isinf(poisson.value):
+        return ""
+    if sampler.adjacency not in SAME:
+        return (
+            f"The number for Poisson batches is one for {ADD_REMOVE}, this one for {sampler.adjacency}: "
+            "the two cannot be compared."
+        )
+    claim = f"{sampler.title}, and accounted as Poisson: claims {outward(poisson.value, math.ceil)}"
+    if poisson.value < (found.lower or 0.0):
+        return f"{claim} where at least {outward(found.lower or 0.0, math.floor)} is proven."
+    if poisson.value < found.value:
+        return f"{claim}, which is neither proven nor refuted."
+    return f"{claim}, which is proven to be enough here."
+
+
+def why_uncounted(sampler: Sampler, mechanism: Mechanism) -> str:
+    """Why there are no numbers for this sampler, in a sentence; "" where there are.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> why_uncounted(SAMPLERS["shuffle"], Mechanism.constant(0.1, 1.0, 30))
+    ''
+    """
+    if sampler.name == Poisson.name:
+        return ""
+    if len(mechanism.releases) != 1:
+        return (
+            f"{sampler.title}: only constant noise at one sampling rate is proven, so there is no number for it. "
+            "What is shown is for Poisson batches."
+        )
+    if mechanism.releases[0].q < sampler.least_q:
+        return (
+            f"{sampler.title}: counting takes minutes where q is below {sampler.least_q:g}, so there is no number "
+            "for it. What is shown is for Poisson batches."
+        )
+    return ""
+
+
+def counting_notes(q: float) -> tuple[str, ...]:
+    """Where people go wrong when they count batches of a share q of all records, in sentences.
+
+    >>> counting_notes(0.01)[3][:62]
+    'With Poisson batches an epoch of 100 steps touches 63.4 % of t'
+    """
+    steps = steps_of_epoch(q)
+    touched = percent(1 - (1 - q) ** steps)
+    return (
+        "A batch that is accumulated over k micro-batches is one batch: q is the share of the whole (logical) batch, "
+        "not of a micro-batch.",
+        "Where some examples are drawn more often than others, by a weighted sampler, q is the rate of the one that is "
+        "drawn most often.",
+        "Without drop_last an epoch ends with a smaller batch: it is a step more, and its sum must be divided by the "
+        "expected batch like every other. With drop_last an epoch leaves some examples out.",
+        f"With Poisson batches an epoch of {steps:,} steps touches {touched} of the examples, about 1 - 1/e where q is "
+        "small; a shuffle touches all of them.",
+    )
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from enum import StrEnum
 import numpy as np
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import LARGE, outward
 from dpcore.privacy.types import Kind, Reading
 
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
-LARGE = 1e6  # ratios from here up are written as powers of ten
 
 
 class Worth(StrEnum):
@@ -112,7 +111,7 @@ def _excess(ratio: float) -> str:
     """
     if math.isinf(ratio):
         return "the certified value is 0"
-    if ratio >= LARGE:
+    if ratio >= LARGE:  # is written as a power of ten
         return f"{outward(ratio, math.floor)} times the certified value"  # at least so many
     if ratio >= 3:
         return f"{ratio:.2g} times the certified value" if ratio < 100 else f"{ratio:,.0f} times the certified value"

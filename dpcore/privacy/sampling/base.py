@@ -1,7 +1,7 @@
-"""What a sampler is: a way to draw batches, with what is proven of epsilon when every batch is drawn that way."""
+"""A sampler is a way to draw batches, with what is proven of epsilon when every batch is drawn that way."""
 
 from abc import ABC, abstractmethod
-from math import inf
+from math import ceil, floor, inf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -9,13 +9,17 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.privacy.accountants.base import MAX_STEPS, Curve
+from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import width_note
+from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Release
+from dpcore.privacy.tradeoff import Pairs, never_below
 from dpcore.privacy.types import FloatArray, IntArray, Kind
 
 LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
 ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
+POINTS = 40  # of a curve over a whole training
+DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
 
 
 class OtherCurve(NamedTuple):
@@ -49,15 +53,15 @@ class Sampler(ABC):
         epoch is round(1/q) steps. Errors: ValueError.
         """
         check.delta(delta=delta)
-        horizons = _checked(q, sigma, steps)
+        Release(q, sigma)  # the same limits as everywhere
+        horizons = checked_steps(steps, MAX_STEPS)
         return self._answered(q, sigma, horizons, np.full(horizons.shape, delta))
 
     def profile(self, q: float, sigma: float, steps: int, deltas: ArrayLike) -> Curve:
         """The same after all steps, at each of `deltas` (n,)."""
-        values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
-        for value in np.unique(values):
-            check.delta(delta=float(value))
-        return self._answered(q, sigma, _checked(q, sigma, np.full(values.shape, steps)), values)
+        values = checked_deltas(deltas)
+        Release(q, sigma)
+        return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         """The curve: 0 where delta alone covers all that is told, and a sentence in the place of a count of minutes."""
@@ -88,7 +92,6 @@ class Sampler(ABC):
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """What others count for such batches; none by default."""
-        del q, sigma, steps, delta
         return ()
 
     @abstractmethod
@@ -139,14 +142,63 @@ def nothing_promised(steps: IntArray, delta: FloatArray, note: str) -> Curve:
     return Curve(steps, delta, np.where(steps > 0, inf, 0.0), np.zeros(steps.shape), Kind.CERTIFIED, note)
 
 
-def _checked(q: float, sigma: float, steps: ArrayLike) -> IntArray:
-    Release(q, sigma)  # the same limits as everywhere
-    given = np.atleast_1d(np.asarray(steps))
-    if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
-        raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
-    horizons = given.astype(np.int64)
-    check.whole(0, MAX_STEPS, steps=int(horizons.min()))
-    check.whole(0, MAX_STEPS, steps=int(horizons.max()))
-    if np.any(np.diff(horizons) < 0):
-        raise ValueError(f"Expected steps={steps!r} not to decrease.")
-    return horizons
+def epochs_meant(q: float, steps: int) -> float:
+    """How many epochs so many steps of Poisson batches are meant to be: q T, without what rounding up to a step added.
+
+    >>> epochs_meant(0.0256, 196), epochs_meant(0.01, 250)
+    (5.0, 2.5)
+    """
+    epochs = q * steps
+    whole = floor(epochs + 1e-9)
+    return float(whole) if whole and epochs - whole < q * (1 - 1e-9) else epochs
+
+
+def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
+    """How many steps the same training has with this sampler: whole epochs stay whole ones, of round(1/q) batches.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> [steps_counted(SAMPLERS[name], 0.0256, 196) for name in ("poisson", "shuffle")]
+    [196, 195]
+    """
+    if not sampler.by_epoch:
+        return steps
+    epochs, length = epochs_meant(q, steps), steps_of_epoch(q)
+    whole = floor(epochs)
+    return whole * length + ceil((epochs - whole) * length - 1e-9)
+
+
+def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatArray]:
+    """Where a curve over such a training is drawn: (n,) steps of the sampler from 0, and the epochs that they are.
+
+    Of samplers that go by epochs these are whole epochs, and the end: between them its bounds are step functions.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> [each.tolist() for each in points_of(SAMPLERS["shuffle"], 0.1, 25)]
+    [[0, 10, 20, 25], [0.0, 1.0, 2.0, 2.5]]
+    """
+    last = steps_counted(sampler, q, steps)
+    if not sampler.by_epoch:
+        at = np.unique(np.linspace(0, last, POINTS).round().astype(np.int64))
+        return at, at.astype(np.float64) * q
+    length, epochs = steps_of_epoch(q), epochs_meant(q, steps)
+    whole = np.unique(np.linspace(0, floor(epochs), min(floor(epochs), POINTS) + 1).round().astype(np.int64))
+    if whole[-1] * length == last:
+        return whole * length, whole.astype(np.float64)
+    return np.append(whole * length, last), np.append(whole.astype(np.float64), epochs)
+
+
+def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
+    """The band after so many of the sampler's own steps, symmetric: what its profile says, and no more.
+
+    The pairs of the upper ends give the curve below, the lower ends, each moved to the next smaller epsilon, the curve
+    above. Edge cases: without a finite upper end the band is empty, and its lower curve is 0. Errors: ValueError.
+
+    >>> from dpcore.privacy.sampling import SAMPLERS
+    >>> band = tradeoff_band(SAMPLERS["fixed_order"], q=0.1, sigma=2.0, steps=40)  # exactly G_1, at 0.05 it is 0.7405
+    >>> float(band.lower.beta(0.05).round(2)), float(band.upper.beta(0.05).round(2))
+    (0.74, 0.76)
+    """
+    profile = sampler.profile(q, sigma, steps, DELTAS)
+    lower = profile.lower if profile.lower is not None else np.zeros(DELTAS.shape)
+    empty = not bool(np.isfinite(profile.epsilon).any())
+    return Band(Pairs(profile.epsilon, DELTAS), never_below(lower, DELTAS), profile.note, empty)

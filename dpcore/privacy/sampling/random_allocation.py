@@ -1,19 +1,280 @@
-"""Random allocation, also called balls in bins: each record in one batch of an epoch, drawn for it alone."""
+"""Random allocation, also called balls in bins: each record in one batch of an epoch, drawn for it alone.
 
-from functools import partial
-from typing import ClassVar, final
+An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2 I) and Q = N(0, sigma^2 I), whose likelihood ratio is
+the mean of T independent lognormal ratios w_t of mean 1. A spread of each w that keeps its mean is a spread of their
+sum, so that a law of w on a grid gives one of the epoch that dominates it, by one power in the Fourier domain; a
+contraction gives one that is dominated.
+
+A grid of equal distances that ends at the largest ratios begins too far from 0, and what it rounds down to 0 would be
+an infinite loss where the record is added. For little noise, and few steps, laws lie on points that are even in
+logarithms: two are added point by point, and each sum is split between the points beside it, which is a spread again.
+README.md is the proof.
+
+Source: Feldman, Shenfeld 2026, arXiv 2602.17284, for the sum of lognormals; the bounds are derived here.
+"""
+
+from functools import lru_cache, partial
+from math import exp, log
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.sampling.allocation_law import allocation_laws
+from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
+from dpcore.privacy.certified.compose import composed_loss
+from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of
+from dpcore.privacy.certified.step_law import (
+    LossLaw,
+    StepLaws,
+    dominating,
+    lowered_beyond_core,
+    on_all_points,
+    widening,
+)
 from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch
-from dpcore.privacy.sampling.fixed_order import order_bounds
-from dpcore.privacy.sampling.law_bounds import bounds_around
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.sampling.orders import order_bounds
+from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
+from dpcore.privacy.types import FloatArray, IntArray, read_only
 
+MAX_EXPONENT = 300.0  # the square of e^300 is still a float
+POINTS = 600  # of the first law
+MAX_POINTS = 1800
+MAX_LOG_GAP = 0.2  # distance of points in logarithms
+UNIT = 2.0**-53
+UNITS_PER_MASS = 32  # units that one mass, its share and its place may err
+GRID = 0.3  # first grid of w, in standard deviations of w
+MESH = 0.15  # first mesh of losses, in standard deviations of an epoch's loss
+CORE = 4  # standard deviations of w above 1 beyond which cells of w widen
+LOST = 1e-3  # of the mean, where only small ratios matter
+FIRST_NODES = 2**16  # of the first grid of w, at most
+ORDERS = 24  # on either side: of the bounds of the sum's tails
+MAX_EPOCH_STEPS = 10**6  # steps of an epoch: more take longer than anybody waits
 WIDE = 1.01  # upper over lower end: a wider band is worth another law of the sum
+
+
+def largest(sigma: float, tail: float) -> float:
+    """The ratio beyond which the record's own step has `tail` mass. Errors: RuntimeError where it is past any float."""
+    exponent = 0.5 / sigma**2 - float(ndtri(tail)) / sigma
+    if max(exponent, sigma**-2) > MAX_EXPONENT:
+        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
+    return exp(exponent)
+
+
+def place_of(sigma: float, w: float) -> float:
+    """Where on the line the ratio is w."""
+    return sigma**2 * log(w) + 0.5
+
+
+def cells_between(sigma: float, w: FloatArray) -> Cells:
+    """Cells between w[0] = 0, w[2], .. halved at w[1], w[3], ..., with masses under N(0, sigma^2) and N(1, sigma^2)."""
+    with np.errstate(divide="ignore"):
+        x = sigma**2 * np.log(w) + 0.5
+    mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])
+    return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
+
+
+def beyond(sigma: float, end: float) -> Beyond:
+    """What lies above a ratio: its mass, and how much of the mean is more than that mass at the ratio itself."""
+    x = place_of(sigma, end)
+    mass = float(ndtr(-x / sigma))
+    return Beyond(mass, max(float(ndtr((1 - x) / sigma)) - mass * end, 0.0))
+
+
+class Splits(NamedTuple):
+    """Between which points the sum of any two lies, and how near the upper one: (N N,) each, row by row."""
+
+    lower: IntArray
+    share: FloatArray
+    terms: IntArray  # (N,) how many masses come together in each point
+
+
+@lru_cache(maxsize=4)
+def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tuple[FloatArray, FloatArray, float]:
+    """Values (N,) of a sum of so many ratios that dominates it, their masses under Q, and by how much those may err.
+
+    Values beyond the last point are moved down to it: what the mean lacks then lies at infinity.
+    Errors: RuntimeError where ratios lie too far apart.
+    """
+    points = _points(steps, sigma, tail, min(int(POINTS / fineness), MAX_POINTS))
+    one, splits = _one(sigma, points), _splits(points)
+    total, count, error = one, 1, steps * _rounded(one, points, splits, steps)
+    for bit in bin(steps)[3:]:  # from the second digit on: doubled for each, and one more for each 1
+        total, count = _added(total, total, splits), 2 * count
+        error += steps / count * _rounded(total, points, splits, steps)
+        if bit == "1":
+            total, count = _added(total, one, splits), count + 1
+            error += steps / count * _rounded(total, points, splits, steps)
+    return points, read_only(total), error
+
+
+def _points(steps: int, sigma: float, tail: float, count: int) -> FloatArray:
+    """0, and points from below the smallest ratio that counts to the sum's largest. Errors: RuntimeError."""
+    first = -0.5 / sigma**2 + float(ndtri(tail)) / sigma
+    last = log(largest(sigma, tail)) + log(steps)
+    if last - first > MAX_LOG_GAP * count:
+        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios are too far apart to be added.")
+    return read_only(np.concatenate([[0.0], np.exp(np.linspace(first, last, count))]))
+
+
+def _one(sigma: float, points: FloatArray) -> FloatArray:
+    """The law of one ratio: every cell is split between its ends."""
+    halved = np.interp(np.arange(2 * points.size - 1) / 2, np.arange(points.size), points)
+    mass = dominating(cells_between(sigma, halved))
+    mass[-1] += beyond(sigma, float(points[-1])).mass
+    return mass
+
+
+def _splits(points: FloatArray) -> Splits:
+    total = np.minimum(points[:, None] + points, points[-1]).ravel()
+    lower = np.clip(np.searchsorted(points, total, side="right") - 1, 0, points.size - 2)
+    share = np.clip((total - points[lower]) / (points[lower + 1] - points[lower]), 0.0, 1.0)
+    terms = np.bincount(lower, minlength=points.size) + np.bincount(lower + 1, minlength=points.size)
+    return Splits(lower, share, terms)
+
+
+def _rounded(mass: FloatArray, points: FloatArray, splits: Splits, steps: int) -> float:
+    """By how much rounding may change a divergence, at most, where this law is one summand of the whole."""
+    return UNIT * float((splits.terms + UNITS_PER_MASS) @ (mass * (1 + points / steps)))
+
+
+def _added(first: FloatArray, second: FloatArray, splits: Splits) -> FloatArray:
+    """The law of the sum of two."""
+    both = np.outer(first, second).ravel()
+    up = both * splits.share
+    size = first.size
+    total = np.bincount(splits.lower, both - up, size) + np.bincount(splits.lower + 1, up, size)
+    return np.asarray(total, dtype=np.float64)
+
+
+class Ratio(NamedTuple):
+    """The law of one ratio w under Q: masses at first, first + grid, ..; what its mean lacks of 1 lies at infinity."""
+
+    first: float
+    grid: float
+    mass: FloatArray  # (K,)
+
+
+class Atoms(NamedTuple):
+    """The mean t of T ratios: its values, with their masses under P (with the record) or Q, and their errors."""
+
+    t: FloatArray  # (N,) increasing; rounding may have left some below 0
+    mass: FloatArray  # (N,)
+    infinite: float  # mass under P that Q never shows
+    error: float  # of any divergence
+    record: bool
+
+
+def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, few: bool = False) -> RoundLaws:
+    """The laws of an epoch of so many steps, with about `tail` mass cut off at an end.
+
+    `few` adds up few ratios on points that lie evenly in logarithms, in both directions: over many epochs with little
+    noise ratios of middle size matter most.
+    Errors: RuntimeError where the grid would be too long.
+    """
+    if steps > MAX_EPOCH_STEPS:
+        raise RuntimeError(f"An epoch of {steps:,} steps is too long: {MAX_EPOCH_STEPS:,} are counted at most.")
+    end = largest(sigma, LOST * fineness)
+    deviation = float(np.sqrt(np.expm1(sigma**-2)))
+    grid = GRID * fineness * deviation
+    most = FIRST_NODES / fineness
+    wide = max(grid, largest(sigma, tail) / most)
+    # Without the record small ratios matter: hardly any may be 0, and the largest only carry a little of the mean.
+    least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
+    narrow = max(min(grid, least), end / most)
+    if few:
+        remove = _of_few(steps, sigma, tail, fineness, record=True)
+    else:
+        remove = _mean_of(spread(sigma, wide, tail), steps, record=True)
+    if few or narrow > least:  # a grid that reaches the largest ratios would be too wide for the smallest
+        add = _of_few(steps, sigma, tail, fineness, record=False)
+    else:
+        add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
+    lower = _mean_of(contracted(sigma, wide, tail), steps, record=True)
+    mesh = MESH * fineness * _deviation(remove)
+    both = [_on_losses(atoms, mesh, tail) for atoms in (remove, add, lower)]
+    laws = StepLaws(both[0].laws.remove, both[1].laws.add, both[2].laws.dominated)
+    return RoundLaws(laws, max(each.error for each in both))
+
+
+def spread(sigma: float, grid: float, tail: float) -> Ratio:
+    """A law of w on 0, grid, 2 grid, .. that dominates it: every cell is split between its ends."""
+    nodes = _nodes(sigma, grid, tail)
+    cells = cells_between(sigma, grid * _halved(nodes))
+    mass = dominating(cells)
+    mass[-1] += beyond(sigma, float(cells.w[-1])).mass
+    return Ratio(0.0, grid, on_all_points(mass, nodes))
+
+
+def contracted(sigma: float, grid: float, tail: float) -> Ratio:
+    """A law of w that is dominated by it, on a grid that begins at the mean of all that lies below half a cell."""
+    cut = 0.5 * grid
+    place = place_of(sigma, cut) / sigma
+    core, share = float(ndtr(place)), float(ndtr(place - 1 / sigma))
+    first = share / core if core > 0 else 0.5 * cut
+    nodes = _nodes(sigma, grid, tail)
+    halved = first + grid * _halved(nodes)[2:]
+    cells = cells_between(sigma, np.concatenate([[cut, 0.5 * (cut + halved[0])], halved]))
+    lower = lowered_beyond_core(cells, first, core, beyond(sigma, float(cells.w[-1])))
+    lower[0] += max(1 - float(lower.sum()), 0.0)
+    return Ratio(first, grid, on_all_points(lower, nodes))
+
+
+def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
+    """Which points of a grid are nodes: up to where the record's own step has `tail` mass, the last ones far apart."""
+    core = int((1 + CORE * float(np.sqrt(np.expm1(sigma**-2)))) / grid) + 1
+    return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
+
+
+def _halved(nodes: IntArray) -> FloatArray:
+    """The nodes, and the middles between them."""
+    return np.interp(np.arange(2 * nodes.size - 1) / 2, np.arange(nodes.size), nodes)
+
+
+def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
+    """The law of the mean of the ratios: under P, where one of them is drawn by its own size, or under Q."""
+    own_mass = ratio.mass * (ratio.first + ratio.grid * np.arange(ratio.mass.size))
+    without = LossLaw(ratio.first, ratio.grid, ratio.mass, 0.0)
+    own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
+    losses, counts = ([without, own], [steps - 1, 1]) if record else ([without], [steps])
+    composed = composed_loss(losses, np.array(counts), np.ones(len(losses)), _moments(losses, steps))
+    begin = round((composed.start - steps * ratio.first) / ratio.grid)  # whole, so that places are hardly rounded
+    t = ratio.first + (begin + np.arange(composed.mass.size)) * ratio.grid / steps
+    return Atoms(t, composed.mass, composed.infinite if record else 0.0, composed.error, record)
+
+
+def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool) -> Atoms:
+    """The same of a law of w that dominates it, on points that lie evenly in logarithms."""
+    total, mass, error = sum_of_ratios(steps, sigma, tail, fineness)
+    t = total / steps
+    shown = mass * t if record else mass
+    return Atoms(t, shown, max(1 - float(shown.sum()), 0.0) if record else 0.0, error, record)
+
+
+def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
+    """Log-moments of the ratios at orders that bound the tails of their sum."""
+    mass, grid = losses[0].mass, losses[0].mesh
+    places = losses[0].offset + grid * np.arange(mass.size)
+    deviation = float(np.sqrt(steps * (mass @ (places - 1) ** 2)))
+    farthest = 100 / min(deviation, float(places[-1]))
+    orders = np.geomspace(min(0.01 / deviation, 1 / places[-1]), farthest, ORDERS)
+    return log_moments_of(losses, np.concatenate([-orders[::-1], [0.0], orders]), np.full(len(losses), places[-1]))
+
+
+def _deviation(atoms: Atoms) -> float:
+    """About the standard deviation of an epoch's loss."""
+    live = (atoms.t > 0) & (atoms.mass > 0)
+    loss, mass = np.log(atoms.t[live]), atoms.mass[live]
+    return float(np.sqrt(mass @ (loss - mass @ loss) ** 2))
+
+
+def _on_losses(atoms: Atoms, mesh: float, tail: float) -> RoundLaws:
+    """The laws of an epoch on a lattice of losses, from the masses of its mean ratios."""
+    live = atoms.t > 0
+    t, mass = atoms.t[live], atoms.mass[live]
+    pair = AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
+    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record)
+    return RoundLaws(laws.laws, atoms.error + laws.error)
 
 
 @final

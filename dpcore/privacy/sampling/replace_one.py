@@ -1,19 +1,75 @@
-"""Poisson batches under the other adjacency: a record is replaced by another one."""
+"""Poisson batches under replace-one adjacency: a record takes part as it is, or as another one.
+
+A step is dominated by P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = (1-q) N(0, sigma^2) + q N(-1, sigma^2), and
+is that pair for two records that pull in opposite directions. README.md is the proof. Turning the line round exchanges
+P and Q, so that both directions are one.
+"""
 
 from typing import ClassVar, final
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.accountants.base import Curve
+from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.lattice import CUT_OFF
+from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
 from dpcore.privacy.sampling.base import Sampler, certified, nothing_promised
-from dpcore.privacy.sampling.fixed_order import order_bounds
-from dpcore.privacy.sampling.law_bounds import law_bounds
-from dpcore.privacy.sampling.replace_one_law import deviation, replace_one_laws
-from dpcore.privacy.sampling.round_laws import RoundLaws
+from dpcore.privacy.sampling.orders import order_bounds
+from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds
 from dpcore.privacy.types import FloatArray, IntArray
 
+SAMPLES = 2001  # places on the line at which a loss's deviation is estimated
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
+
+
+def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
+    """The laws of one step on a lattice of this mesh, with at most about `tail` mass cut off at either end.
+
+    Errors: RuntimeError where e^loss is past any float.
+    """
+    end = 1 - float(ndtri(tail)) * sigma
+    last = int(np.ceil(float(loss_at(q, sigma, np.array([end]))[0]) / mesh)) + 1
+    if last * mesh > HIGHEST:
+        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
+    y = np.asarray(0.5 * mesh * np.arange(-2 * last, 2 * last + 1), dtype=np.float64)
+    x, ratio = place_at(q, sigma, y), np.exp(y)
+    parts = [normal_between((x - mean) / sigma) for mean in (0.0, -1.0, 1.0)]
+    masses = np.stack([_mixed(q, parts[0], other) for other in parts[1:]])
+    cells = Cells(ratio[::2], ratio[1::2], masses[:, ::2], masses[:, 1::2])
+    below = Below(*(float(_mixed(q, ndtr(x[0] / sigma), ndtr((x[0] - mean) / sigma))) for mean in (-1.0, 1.0)))
+    # By symmetry Q has beyond the last node what P has below the first.
+    excess = max(below.mass - below.numerator * float(ratio[-1]), 0.0)
+    return laws_of_cells(cells, -last * mesh, mesh, below, Beyond(below.numerator, excess))
+
+
+def deviation(q: float, sigma: float) -> float:
+    """About the standard deviation of the loss of one step."""
+    x = np.linspace(-1 - 9 * sigma, 1 + 9 * sigma, SAMPLES)
+    density = _mixed(q, np.exp(-0.5 * (x / sigma) ** 2), np.exp(-0.5 * ((x - 1) / sigma) ** 2))
+    loss, weight = loss_at(q, sigma, x), density / density.sum()
+    return float(np.sqrt(weight @ (loss - weight @ loss) ** 2))
+
+
+def loss_at(q: float, sigma: float, x: FloatArray) -> FloatArray:
+    """ln P/Q at places on the line; it rises with x and changes sign with it."""
+    with np.errstate(divide="ignore"):
+        rest, own = np.log1p(-q), np.log(q) - 0.5 / sigma**2
+    return np.logaddexp(rest, own + x / sigma**2) - np.logaddexp(rest, own - x / sigma**2)
+
+
+def place_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
+    """Where on the line the loss is y: with u = e^(x/sigma^2), b u^2 - (1-q) (e^|y| - 1) u - e^|y| b = 0."""
+    rise, shift = (1 - q) * np.expm1(np.abs(y)), np.log(q) - 0.5 / sigma**2
+    # ln of the positive root, all of whose terms are positive: (rise + sqrt(rise^2 + 4 e^|y| b^2)) / (2 b).
+    with np.errstate(divide="ignore"):
+        root = 0.5 * np.logaddexp(2 * np.log(rise), np.log(4) + np.abs(y) + 2 * shift)
+        log_u = np.logaddexp(np.log(rise), root) - np.log(2) - shift
+    return np.sign(y) * sigma**2 * log_u
+
+
+def _mixed(q: float, without: FloatArray, with_record: FloatArray) -> FloatArray:
+    return (1 - q) * without + q * with_record
 
 
 @final

@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.report.attack_risk import risks_of
-from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.privacy.report.numbers import nearest, percent
-from dpcore.privacy.report.statement import statement
+from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import TextForm
 from dpcore.runs.export.run_record import RunRecord
 from dpcore.runs.export.script import where_trained
@@ -95,7 +93,7 @@ def _privacy(record: RunRecord) -> str:
         return record.plan.unaccounted or "Nothing has been released yet."
     before = f"- {BEFORE.format(count=record.plan.repeated)}\n" if record.plan.spent else ""
     risks = risks_of(tradeoff_bounds(mechanism), config.delta)
-    spent = epsilon_at_end(CERTIFIED, mechanism, config.delta)
+    spent = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta)
     made = statement(mechanism, spent, ACCOUNTANTS[CERTIFIED], risks, config.examples, config.seed)
     return f"{made.markdown()}{before}- {NOT_COVERED}"
 

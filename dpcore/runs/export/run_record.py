@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_after
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
@@ -68,7 +67,7 @@ class RunRecord:
         if mechanism is None or not steps:
             return None if mechanism is None else []
         at = [self.plan.compositions_at(step) for step in steps]
-        return epsilon_after(accountant, mechanism, at, self.config.delta).epsilon.tolist()
+        return ACCOUNTANTS[accountant].curve(mechanism, at, self.config.delta).epsilon.tolist()
 
 
 def record_of(store: Store, run: str) -> RunRecord:

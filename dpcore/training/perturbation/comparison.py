@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.problem import Problem
-from dpcore.privacy.report.cautions import delta_warning, seed_warning
+from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.baseline import best, is_exact
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped

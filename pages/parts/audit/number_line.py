@@ -9,12 +9,10 @@ from dpcore.figures.audit_line import Claimed, Shown, audit_line_alt, audit_line
 from dpcore.figures.claim import Stretch
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward, percent, plain, raised, short
+from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 SHOWN_LEAST = 1e-3  # a lower bound below it says nothing, and would stretch the line
 LEGEND = (

@@ -16,14 +16,13 @@ from dpcore.privacy.calibration.for_sampler import (
     sigma_for_sampler,
     steps_for_sampler,
 )
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import Answer, verdict_on
+from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.report.drawn_otherwise import proven, unproven
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
+from dpcore.privacy.report.statement import proven_range, why_uncounted
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
-from dpcore.privacy.sampling.lengths import epochs_meant, steps_counted
+from dpcore.privacy.sampling.base import epochs_meant, steps_counted
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
@@ -197,7 +196,7 @@ def show_sampled(name: str, asked: Asked, setting: Setting, by_poisson: Answer |
     sampler = SAMPLERS[name]
     if name == Poisson.name:
         return
-    why_not = unproven(sampler, setting.mechanism) or unsolvable(name, asked)
+    why_not = why_uncounted(sampler, setting.mechanism) or unsolvable(name, asked)
     if why_not:
         st.info(why_not)
         return
@@ -256,7 +255,9 @@ def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
     kept = found.reading._replace(value=min(float(outward(found.reading.value, math.ceil)), target.epsilon))
     counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs_in(found))}, {found.steps:,} steps"
     beyond = "" if found.beyond is None else f" {found.solved} = {show(found.beyond)} was measured too, and overshoots."
-    return f"{proven(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
+    return (
+        f"{proven_range(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
+    )
 
 
 def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str:

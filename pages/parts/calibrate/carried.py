@@ -7,11 +7,11 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.calibration.solve import Answer
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import rounded, spoken
+from dpcore.privacy.report.numbers import rounded, spoken
 from pages.parts.calibrate.question import Asked, answer, load, loaded, spent
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import Data, choose, nearest_here
 from pages.parts.controls.mechanism import Setting, mechanism_of, rate_of, steps_of
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 CARRIED = "answer_carried"
 UNSOLVED = "answer_unsolved"
@@ -42,7 +42,7 @@ class Carried:
         return mechanism_of(self.setting.schedule, q, float(fields["sigma"]), steps, self.setting.rate)
 
 
-@whole
+@uninterrupted
 def carry(found: Answer, asked: Asked, by: str, setting: Setting, go: str = "") -> None:
     """Set the controls to an answer, and the data to some that it is for, if they are here; for a callback."""
     fields = loaded(found, setting)
@@ -73,7 +73,7 @@ def _cost(carried: Carried, n: int) -> str:
     return f"where it costs **{spoken(target.word, rounded(found.value, found.kind), found.kind)}**"
 
 
-@whole
+@uninterrupted
 def _solve_again(carried: Carried, here: Data) -> None:
     """Ask the same of the data that are here: batch (or q) and epochs stay, where they are not what is solved."""
     asked = replace(carried.asked, n=here.n)

@@ -19,19 +19,18 @@ from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
 from dpcore.privacy.calibration.solve import MOST_STEPS
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
-from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised
+from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.present import chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
 FEW = 14  # sigmas where every one takes long: a schedule, certified
@@ -222,7 +221,7 @@ def joined(parts: list[Grid]) -> Grid:
     )
 
 
-@whole
+@uninterrupted
 def clicked() -> None:
     """Load the cell that was clicked into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)

@@ -13,18 +13,17 @@ from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.kinds import WORDS, spoken
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised
+from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, spoken
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
 from dpcore.training.slider_stops import show
 from pages.parts.components.history import LEAVING
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, choice_of, number
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # how the keys of its fields begin
@@ -146,7 +145,7 @@ def judged(asked: Asked, by: str) -> Verdict | None:
 def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
     """What a mechanism spends of a target by one accountant; infinite, with a note, where it has no answer."""
     try:
-        return target.reading(ACCOUNTANTS[by], mechanism)
+        return target.spent_by(ACCOUNTANTS[by], mechanism)
     except RuntimeError as error:
         return Reading(math.inf, None, ACCOUNTANTS[by].kind, str(error))
 
@@ -221,7 +220,7 @@ def loaded(found: Answer, setting: Setting) -> dict[str, str]:
     return fields
 
 
-@whole
+@uninterrupted
 def load(fields: Mapping[str, str], go: str = "") -> None:
     """Set the controls, here and on the page to go to next, if any; for a callback."""
     for key, text in fields.items():

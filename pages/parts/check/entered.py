@@ -6,20 +6,18 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore.claims.claim import Claim, joined, said
+from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
 from dpcore.claims.printed import printed_epsilon, value_of
-from dpcore.claims.reading import read_claim
-from dpcore.claims.samplers import ADJACENCIES, BATCHES
-from dpcore.claims.text import Read
-from dpcore.claims.worked import EXAMPLES, Worked
+from dpcore.claims.reading import Read, read_claim
+from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.url_state import keep, page_text, put, settle
 from pages.parts.controls.widgets import choice_by_title, choice_of
 from pages.parts.explain.terms import linked
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")
 WAY, TEXT = "claim_by", "claim_text"
@@ -73,10 +71,10 @@ def entered_claim() -> Entered:
         return Entered(Claim(), None, text, str(error))
 
 
-@whole
+@uninterrupted
 def fill_in(claim: Claim) -> None:
     """Put a claim into the fields, whatever they held. As a callback."""
-    values = said(claim)
+    values = values_of(claim)
     for name in LABELS:
         put(_key(name), _written(values.get(name)), "")
     for name in CHOICES:
@@ -165,5 +163,5 @@ def show_examples() -> None:
         st.html(f"<ul class=remarks>{items}</ul>")
 
 
-def _where(example: Worked) -> str:
+def _where(example: WorkedExample) -> str:
     return f"{example.source}, {example.place}. {example.note}".strip()

@@ -7,17 +7,16 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, checked
-from dpcore.claims.as_json import event_for
-from dpcore.claims.recounts import Recount
-from dpcore.claims.text import Read
+from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, judge
+from dpcore.claims.accountant_variants import Recount
+from dpcore.claims.reading import Read
+from dpcore.claims.verdict import event_for
 from dpcore.figures.claim import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from pages.parts.explain.terms import head, term
 from pages.parts.results.tables import scrolling
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with its colour: neither speaks alone
     Standing.HOLDS: ("✓", "#2e9150"),
@@ -34,7 +33,7 @@ HEADS = ("Accountant", "Run how", "Epsilon", "Gives it")
 @lru_cache(maxsize=256)
 def verdict_on(claim: Claim) -> ClaimVerdict:
     """The verdict, computed once for all sessions."""
-    return checked(claim)
+    return judge(claim)
 
 
 def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None:
@@ -66,7 +65,7 @@ def verdict_html(verdict: ClaimVerdict) -> str:
     lines = [f'<h2 class=part><b class=sign style="color:{color}">{mark}</b> {name}</h2>']
     lines.append(f"<p>{escape(verdict.sentence)}</p>")
     if verdict.certificate:
-        lines.append(f"<p>Judged: {escape(str(verdict.certificate.setting))}.</p>")
+        lines.append(f"<p>Judged: {escape(str(verdict.certificate.setup))}.</p>")
     if verdict.given_by:
         lines.append(f"<p>For Poisson batches these give the claimed number: {escape(_named(verdict.given_by))}.</p>")
     return "".join(lines)

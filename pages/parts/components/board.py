@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from pages.parts.components.served_component import mount
-from pages.parts.serving.board import ADDRESS
 
 
-def watch_board(said: Mapping[str, str]) -> None:
-    """Have the browser ask for news; `said` is what the page is drawn with."""
-    mount("board", "board", {"said": dict(said), "address": ADDRESS}, "changed")
+def watch_board(said: Mapping[str, str], address: str) -> None:
+    """Have the browser ask this address for news; `said` is what the page is drawn with."""
+    mount("board", "board", {"said": dict(said), "address": address}, "changed")

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.components import v2
 
 from pages.parts.serving import files
-from pages.parts.serving.routes import served
+from pages.parts.serving.files import served
 
 HERE = Path(__file__).parent
 FAILED = "charts_cannot_follow"  # in the session: what its browser said

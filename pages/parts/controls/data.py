@@ -13,7 +13,8 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import keep, restoring
+from pages.parts.controls.url_state import keep
+from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
 TITLE_OF_OTHER = "other n"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.parts.controls.fields import verbatim
+from dpcore.check import verbatim
 from pages.parts.controls.url_state import ARRIVED
 
 MAX_REASON = 500  # characters of an error that are shown

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from dpcore import check
+from dpcore.check import verbatim
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.setting_kinds import Count, Number
 from dpcore.training.settings import SETTINGS
@@ -19,7 +20,6 @@ from dpcore.training.slider_stops import show
 FRACTION = re.compile(r"([^/]+)/([^/]+)")
 NAMED = re.compile(r"Expected (\w+)(?: k)?=")  # how a sentence about a value begins
 INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
-MAX_CHARS = 40  # of a text from outside that a sentence repeats
 T = TypeVar("T")
 
 
@@ -198,16 +198,6 @@ def epochs_text(steps: int, q: float) -> str:
         if math.ceil(float(text) / q - 1e-9) == steps:
             return text
     return show((steps - 0.5) * q)
-
-
-def verbatim(text: str, longest: int = MAX_CHARS) -> str:
-    """A text from outside, cut and as it is: nothing in it is taken for Markdown.
-
-    >>> verbatim("run=[a](//b)`c`")
-    "`run=[a](//b)'c'`"
-    """
-    plain = " ".join(text.replace("`", "'").split())
-    return f"`{plain if len(plain) <= longest else plain[:longest] + '…'}`"
 
 
 def _parse(name: str, text: str) -> float:

@@ -7,7 +7,7 @@ import streamlit as st
 from dpcore.papers import PAPERS
 from dpcore.papers.entry import Setting
 from dpcore.privacy.report.numbers import plain
-from pages.parts.controls.callbacks import whole
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
@@ -79,7 +79,7 @@ FIGURES = {  # figures of Bu et al. 2020 -> the preset they show, and how
 }
 
 
-@whole
+@uninterrupted
 def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
     preset, shown = FIGURES[name]
@@ -88,7 +88,7 @@ def apply_figure(name: str) -> None:
     st.session_state.update(shown)
 
 
-@whole
+@uninterrupted
 def apply(name: str) -> None:
     """Fill in the fields of a preset; the custom entry leaves them as they are."""
     if name not in PRESETS:

@@ -7,19 +7,18 @@ import streamlit as st
 from dpcore.figures import schedule_figure
 from dpcore.figures.alt_texts import schedule_alt
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.drawn_otherwise import counting_notes
 from dpcore.privacy.report.glossary import linked
+from dpcore.privacy.report.statement import counting_notes
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, Setting, setting_of
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."
 NOTHING = "Nothing to show yet: some settings conflict (see the message in red)."
@@ -89,7 +88,7 @@ def preset_choice() -> None:
         st.caption(f"Source: {linked(presets.PRESETS[found].source)}.")
 
 
-@whole
+@uninterrupted
 def _apply_preset() -> None:
     presets.apply(st.session_state["preset"])
 

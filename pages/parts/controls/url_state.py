@@ -10,11 +10,10 @@ from contextlib import suppress
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.parts.components.history import LEAVING
 from pages.parts.components.slider import unheard_move
-from pages.parts.controls.callbacks import whole
+from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
@@ -27,28 +26,7 @@ def note_arrival(page: str) -> None:
     if LEAVING in st.query_params:
         del st.query_params[LEAVING]
     if restoring():
-        _whole_address()
-
-
-def restoring() -> bool:
-    """Whether the reader went back or forward in the browser's history: then the address goes before all else."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and context.is_history_navigation
-
-
-def _whole_address() -> None:
-    """Give the widgets all of the address that the reader went back to.
-
-    Streamlit takes out what the page that was left has a widget of the same name for.
-    """
-    if context := get_script_run_ctx():
-        with context.session_state.query_params() as address:
-            address.set_initial_query_params(context.query_string)
-            address.populate_from_query_string(context.query_string)
-            for key in address:
-                if widget := address.get_binding_for_param(key):
-                    address.unbind_widget(widget.widget_id)  # until it is drawn
-            address.update({key: address.get_all(key) for key in address})
+        restore_address()
 
 
 def page_text(key: str, default: str) -> str:
@@ -93,7 +71,7 @@ def keep(key: str, value: object) -> None:
     st.session_state[f"{key}_kept"] = value
 
 
-@whole
+@uninterrupted
 def put(key: str, value: object, default: object) -> None:
     """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
     st.session_state[key] = value

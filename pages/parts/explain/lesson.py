@@ -10,8 +10,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import Reading

@@ -4,16 +4,16 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.callbacks import whole
-from pages.parts.controls.fields import verbatim
-from pages.parts.controls.url_state import Remembered, put, restoring
+from pages.parts.controls.url_state import Remembered, put
 from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs.job_store import expected_seconds
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.method import plain_method
 
@@ -65,7 +65,7 @@ def offer_runs(place: Any, store: Store | None) -> None:
     )
 
 
-@whole
+@uninterrupted
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
     scene = LESSONS[name].scene(step)
@@ -77,14 +77,14 @@ def go_to(name: str, step: int) -> None:
         put(key, value, unchosen[key])
 
 
-@whole
+@uninterrupted
 def start_over() -> None:
     """Set every control to what it is where nothing was chosen. As a callback."""
     for key, value in _unchosen().items():
         put(key, value, value)
 
 
-@whole
+@uninterrupted
 def close(*, restore: bool = False) -> None:
     """End the lesson, with or without the visitor's own settings coming back. As a callback."""
     own = st.session_state.pop(OWN, {})

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from dpcore.figures.style import RUNS
-from dpcore.privacy.report.attack_risk import EVEN, Risks
+from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.statement import odds
 from pages.parts.explain.terms import explained, legend, term
 
@@ -60,7 +60,7 @@ COLUMNS = 20
 PITCH = 10  # units of the drawing between two people
 HEAD, BODY = 3, 5  # widths of strokes
 SAFE = " '/=:"  # in an address within double quotes
-BEFORE = int(EVEN * PEOPLE)
+BEFORE = int(EVEN_PRIOR * PEOPLE)
 
 
 def of_hundred(found: Risks) -> int:

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
-from dpcore.privacy.report.kinds import IN_A_WORD, MARKS
+from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 

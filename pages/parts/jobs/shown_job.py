@@ -6,16 +6,16 @@ from typing import Any, Protocol, TypeVar
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import status_of, when
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.controls.url_state import Remembered
 from pages.parts.jobs.start_and_stop import cancel_button, outcome_unsaid, say_outcome, start, started_here
-from pages.parts.people.visitor import may_change
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.visitors import may_change
 
 RECENT = 50  # jobs to choose from
 POLL_SECONDS = 0.5  # between two looks while the job goes on
@@ -82,7 +82,7 @@ class ShownJob:
             width="stretch",
         )
 
-    @whole
+    @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
         """Queue a job and show it; one that is shown, or was begun here, and is under way is not begun again."""
         before = st.session_state.get(self._remembered.key, "")
@@ -113,7 +113,7 @@ class ShownJob:
             args=(key, ids),
         )
 
-    @whole
+    @uninterrupted
     def _choose(self, key: str, ids: Sequence[str]) -> None:
         """Show what the widget says, if it is the one that is drawn, and says one of its own options."""
         chosen = st.session_state.get(key)

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.in_words import name_of, when
@@ -13,10 +14,9 @@ from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING, kind_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import UNDER_WAY, say_once
-from pages.parts.controls.fields import verbatim
-from pages.parts.people.visitor import current_user, may_change
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.visitors import current_user, may_change
 
 PROBLEM = "job_problem"  # why nothing came of the last click
 STARTED = "jobs_started"  # ids of the jobs that this session started
@@ -26,7 +26,7 @@ NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: 
 RESUMABLE = "Once cancelled, it can be resumed from its last checkpoint."
 
 
-@whole
+@uninterrupted
 def start(
     store: Store,
     requests: Sequence[Any],
@@ -68,7 +68,7 @@ def started_here(run: str) -> bool:
     return run in _started()
 
 
-@whole
+@uninterrupted
 def resume(store: Store, run: str) -> str:
     """Queue the rest of a run that ended early; its id, or "", and the page says why. In a callback."""
     try:
@@ -95,7 +95,7 @@ def cancel_button(place: Any, store: Store, run: Run) -> None:
     place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
 
 
-@whole
+@uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Ask the job to stop, at once where it was started here; else the reader is asked first. In a callback."""
     try:
@@ -133,7 +133,7 @@ def _allowed(run: Run, verb: str) -> bool:
     return False
 
 
-@whole
+@uninterrupted
 def _answer(store: Store, run: str, yes: bool) -> None:
     st.session_state.pop(ASKED, None)
     if yes:

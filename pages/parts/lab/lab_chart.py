@@ -19,8 +19,7 @@ from dpcore.figures.style import Size
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent
+from dpcore.privacy.report.numbers import marked, percent
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
@@ -31,8 +30,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import origin_of
 from pages.parts.results.pinned_setting import words_of
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.live import EVERY, run_status
 from pages.parts.train.run_following import spent_table

@@ -20,8 +20,7 @@ from pages.parts.papers import computed
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import ACCURACY, details_table, ladder_lines, ladder_table, recorded_lines, sweep_table
 from pages.parts.results.exports import Columns, csv_button
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 
 Figure = Drawing | Map | Sweep | Ladder
 

@@ -17,10 +17,10 @@ from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
 from pages.parts.components.setting_links import clicked_link
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
-from pages.parts.shell.present import MODE, ON, presenting
+from pages.parts.shell.present import ON, PRESENT_MODE, presenting
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import clip_norm_of, learning_rate_of
 from pages.parts.train.method import plain_method
 
@@ -84,7 +84,7 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     return {name: text for name, text in fields.items() if name not in NO_CONTROL}
 
 
-@whole
+@uninterrupted
 def open_link() -> None:
     """Set the controls to what the clicked link says, and ask for its page. As a callback."""
     address = urlsplit(clicked_link())
@@ -92,12 +92,12 @@ def open_link() -> None:
     ours = address.path and not address.netloc
     if ours and name in [page.address for page in menu.PAGES if page.has_controls]:
         fields = dict(parse_qsl(address.query, keep_blank_values=True))
-        fields.pop(MODE.name, None)
+        fields.pop(PRESENT_MODE, None)
         load(fields, menu.page_at(name).file)
 
 
 def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
-    asked = dict(query) | ({MODE.name: ON} if presenting() else {})
+    asked = dict(query) | ({PRESENT_MODE: ON} if presenting() else {})
     address = f"{page.address or './'}?{urlencode(asked)}"
     told = escape(f"{page.title}: open {what}")
     return f'<a href="{escape(address)}" target="_self" data-opens aria-label="{told}">{escape(page.title)}</a>'

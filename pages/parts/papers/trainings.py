@@ -15,7 +15,6 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_once
 from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.jobs.job_store import expected_seconds, job_store
@@ -23,6 +22,7 @@ from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.form import SEEDS
 
@@ -95,7 +95,7 @@ def missing(config: RunConfig) -> str:
     return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
-@whole
+@uninterrupted
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
     """Queue the runs, and remember which they are; those that are under way are not queued again. As a callback."""
     if new := start(store, configs):

@@ -12,8 +12,7 @@ from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import REST
 from dpcore.figures.perturbation import method_style
-from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import plain
+from dpcore.privacy.report.numbers import WORDS, plain
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.types import Kind
 from dpcore.training.perturbation import methods

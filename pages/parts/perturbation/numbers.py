@@ -7,8 +7,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.figures.perturbation import method_style
-from dpcore.privacy.report.kinds import WORDS
-from dpcore.privacy.report.numbers import nearest, percent
+from dpcore.privacy.report.numbers import WORDS, nearest, percent
 from dpcore.privacy.types import Kind
 from dpcore.training.perturbation.events import Measured
 from dpcore.training.perturbation.methods import METHODS

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts.components.places_picture import places_picture
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 HIDDEN = "can tell which row was there no better than epsilon and delta allow"
 
@@ -89,7 +89,7 @@ def chosen_place() -> Place | None:
     return place
 
 
-@whole
+@uninterrupted
 def choose_pressed() -> None:
     """Choose the place that was pressed in the picture; pressed again, it is chosen no more."""
     pressed = st.session_state[PICTURE].get("pressed")

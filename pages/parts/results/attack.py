@@ -13,9 +13,8 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
-from dpcore.privacy.report.kinds import MARKS as KIND_MARKS
-from dpcore.privacy.report.kinds import rounded
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
+from dpcore.privacy.report.numbers import MARKS as KIND_MARKS
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised, rounded, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show

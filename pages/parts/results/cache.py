@@ -7,15 +7,13 @@ import numpy as np
 
 from dpcore.figures import charted
 from dpcore.figures.epsilon import DELTAS
-from dpcore.privacy.accountants import CERTIFIED, Curve, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_after, epsilon_at_end, profile_at_end
 from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.sampling import SAMPLERS, OtherCurve
-from dpcore.privacy.sampling.lengths import points_of, steps_counted
-from dpcore.privacy.sampling.tradeoff_band import tradeoff_band
+from dpcore.privacy.sampling.base import points_of, steps_counted, tradeoff_band
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 from dpcore.privacy.types import FloatArray
 
@@ -29,7 +27,7 @@ FEW_DELTAS = DELTAS[::3]  # of a sampler's profile, each of which is a search of
 @lru_cache(maxsize=2048)  # a slider has a hundred stops, a class moves it to all of them; each takes some kB
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no answer."""
-    return epsilon_after(name, mechanism, charted(mechanism), delta)
+    return ACCOUNTANTS[name].curve(mechanism, charted(mechanism), delta)
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
@@ -40,7 +38,7 @@ def slow(mechanism: Mechanism, delta: float) -> bool:
 @lru_cache(maxsize=128)
 def profile(name: str, mechanism: Mechanism) -> Curve:
     """Epsilon by one accountant after the whole mechanism, at each of `DELTAS`."""
-    return profile_at_end(name, mechanism, DELTAS)
+    return ACCOUNTANTS[name].profile(mechanism, DELTAS)
 
 
 def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]) -> tuple[float, ...]:
@@ -50,7 +48,7 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]
     """
     known = _epsilons_after(name, mechanism, delta)
     if missing := sorted(set(steps).difference(known)):
-        known.update(zip(missing, epsilon_after(name, mechanism, missing, delta).epsilon.tolist(), strict=True))
+        known.update(zip(missing, ACCOUNTANTS[name].curve(mechanism, missing, delta).epsilon.tolist(), strict=True))
     return tuple(known[each] for each in steps)
 
 
@@ -69,7 +67,7 @@ def mu(mechanism: Mechanism) -> float:
 @lru_cache(maxsize=256)
 def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant after the whole mechanism alone."""
-    return epsilon_at_end(name, mechanism, delta)
+    return ACCOUNTANTS[name].curve(mechanism, mechanism.steps, delta)
 
 
 @lru_cache(maxsize=128)
@@ -89,7 +87,7 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
     """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
     if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
-    spent = profile_at_end(name, mechanism, ALL_DELTAS)
+    spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
     return Pairs(spent.epsilon, spent.delta), spent.kind
 
 

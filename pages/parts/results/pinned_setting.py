@@ -15,18 +15,18 @@ import math
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.figures import Line, charted, epochs_at
 from dpcore.figures.ghost_curve import SHORT, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, nearest, plain, raised, short
+from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, scheduled
-from pages.parts.controls.callbacks import whole
-from pages.parts.controls.fields import Quantity, epochs_text, read, verbatim
+from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
 from pages.parts.controls.url_state import Remembered
 from pages.parts.results import cache
+from pages.parts.shell.streamlit_internals import uninterrupted
 
 PINNED = Remembered("pin")  # the text of a setting; empty where nothing is pinned
 BETWEEN = "~"  # fields; stands in an address as it is
@@ -139,6 +139,6 @@ def _marked(epsilon: float) -> str:
     return marked(epsilon, Kind.CERTIFIED)
 
 
-@whole
+@uninterrupted
 def _pin(text: str) -> None:
     PINNED.set(text)

@@ -5,10 +5,10 @@ import streamlit as st
 
 from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.drawn_otherwise import counted_as_poisson, proven, unproven
 from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
-from dpcore.privacy.sampling.lengths import epochs_meant, steps_counted
+from dpcore.privacy.sampling.base import epochs_meant, steps_counted
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.types import Reading
 from pages.parts.results import cache
@@ -19,7 +19,7 @@ POISSON = "All else on this page is for Poisson batches."
 
 def answers(name: str, mechanism: Mechanism) -> bool:
     """Whether a sampler is not Poisson, and has numbers for a mechanism."""
-    return name != Poisson.name and not unproven(SAMPLERS[name], mechanism)
+    return name != Poisson.name and not why_uncounted(SAMPLERS[name], mechanism)
 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
@@ -64,13 +64,13 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
     """Draw what is proven of another sampler, and what the number of Poisson batches is worth there; or why nothing."""
     sampler = SAMPLERS[name]
-    if why_not := unproven(sampler, mechanism):
+    if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
     if not answers(name, mechanism):
         return
     (release,) = mechanism.releases
     found = cache.sampled_end(name, release.q, release.sigma, mechanism.steps, delta).last
-    st.markdown(f"{proven(sampler, found)} {length(sampler, release.q, mechanism.steps)}")
+    st.markdown(f"{proven_range(sampler, found)} {length(sampler, release.q, mechanism.steps)}")
     worth = counted_as_poisson(sampler, found, poisson)
     refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
     (st.warning if refuted else st.markdown)(worth)

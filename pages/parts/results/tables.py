@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from dpcore.figures.style import Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
-from dpcore.privacy.report.kinds import WORDS, marked
-from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.verdict import SIGNS, Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.explain.terms import head, term

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import editing
 from dpcore.runs.access import NOT_TEACHER, may_rule
 from dpcore.runs.in_words import name_of
@@ -12,15 +13,14 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
-from pages.parts.controls.callbacks import whole
-from pages.parts.controls.fields import verbatim
 from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.people.visitor import current_user, may_change
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import resume
+from pages.parts.visitors import current_user, may_change
 
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told
@@ -56,24 +56,24 @@ def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[.
     )  # fmt: skip
 
 
-@whole
+@uninterrupted
 def _ask(what: str, ids: list[str]) -> None:
     st.session_state.pop(WRONG, None)
     st.session_state[what] = ids
 
 
-@whole
+@uninterrupted
 def cancel_runs(store: Store, ids: list[str]) -> None:
     """Cancel the runs; as a callback."""
     each_of(store, ids, lambda store, run: store.cancel(run))
 
 
-@whole
+@uninterrupted
 def _resume(store: Store, ids: list[str]) -> None:
     each_of(store, ids, resume)
 
 
-@whole
+@uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
     """Set the controls of the training page to what a run had, and go there."""
     try:
@@ -82,7 +82,7 @@ def _load(store: Store, ids: list[str]) -> None:
         st.session_state[PROBLEM] = str(error)
 
 
-@whole
+@uninterrupted
 def _delete(store: Store, ids: list[str]) -> None:
     st.session_state.pop(DELETING, None)
     each_of(store, ids, editing.delete)
@@ -176,7 +176,7 @@ def _edit(store: Store, run: Run) -> bool:
     return saved and _write(store, run.id, keep)
 
 
-@whole
+@uninterrupted
 def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
     """Keep what was written of a run as it is now; False, and why not is noted, where it cannot be kept."""
     try:
@@ -202,7 +202,7 @@ def paused_line(store: Store) -> None:
     row.button("Let the queue go on", key="queue_goes_on", on_click=_let_go_on, args=(store,))
 
 
-@whole
+@uninterrupted
 def _let_go_on(store: Store) -> None:
     if not may_rule(current_user()):
         st.session_state[PROBLEM] = NOT_TEACHER

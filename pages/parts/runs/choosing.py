@@ -9,7 +9,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from pages.parts.components.runs_table import ticks
-from pages.parts.controls.callbacks import whole
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 
 OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
@@ -46,7 +46,7 @@ def ticked_ids() -> list[str]:
     return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
 
 
-@whole
+@uninterrupted
 def take_ticks(store: Store, key: str) -> None:
     """Take note of what was ticked in the table of this key; as a callback."""
     ids = ticked_ids()

@@ -14,8 +14,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from pages.parts.components.live_chart import live_chart
 from pages.parts.results.exports import numbers_table
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_history import Watched, watched_runs
 

@@ -13,9 +13,8 @@ from functools import lru_cache, partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from dpcore.privacy.accountants import Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
 from dpcore.runs.spent import done_by
@@ -122,7 +121,7 @@ def _computed(spending: Spending) -> Cost | None:
         released = _released(spending)
         if released is None:
             return None
-        end = epsilon_at_end(spending.accountant, released, spending.delta).last
+        end = ACCOUNTANTS[spending.accountant].spent(released, spending.delta)
     except Exception:  # a page shows the other epsilons
         logging.exception("No epsilon could be computed of a run.")
         return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs import within_limits
 from dpcore.runs.access import NOBODY, may_start
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
@@ -15,12 +16,11 @@ from dpcore.runs.export.imported import read_run
 from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.jobs.start_and_stop import PROBLEM
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.choosing import Chosen, tick_only
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.visitors import current_user
 
 MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
 GIVEN = "import_file"
@@ -75,7 +75,7 @@ def written(form: TextForm | FolderForm, records: Sequence[RunRecord]) -> tuple[
     return f"{file}.zip", packed.getvalue(), "application/zip"
 
 
-@whole
+@uninterrupted
 def _import(store: Store) -> None:
     """Take in what was given, and tick it. As a callback."""
     given = st.session_state.get(GIVEN)

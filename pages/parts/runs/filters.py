@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.runs.record import Status
 from dpcore.runs.run_table import Wanted, counted, owners_of, sweeps_of, tags_of
 from dpcore.runs.store import Store
-from pages.parts.controls.fields import verbatim
 from pages.parts.controls.url_state import keep, page_text, settle, write_ids
 from pages.parts.controls.widgets import several
 from pages.parts.runs.run_rows import owner_told

@@ -13,11 +13,11 @@ from dpcore.runs.store import Store
 from dpcore.training.events import Finished
 from pages.parts.components.runs_table import Column, runs_table, sort_asked
 from pages.parts.components.served_component import charts_follow
-from pages.parts.controls.callbacks import whole
 from pages.parts.runs.choosing import HEARD, take_ticks, ticked_ids
 from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import rows
 from pages.parts.runs.table_order import Order, first_shown, order_shown, show_from, show_in_order
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 
 KEY = "runs_table"
@@ -131,7 +131,7 @@ def _note_change() -> None:
     st.session_state[CHANGED] = True
 
 
-@whole
+@uninterrupted
 def _sort() -> None:
     asked = sort_asked(KEY)
     if asked in TITLES and asked != "tags":

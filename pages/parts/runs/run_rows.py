@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent, value_text
+from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING
@@ -15,8 +14,8 @@ from dpcore.runs.spent import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.runs_table import Row
-from pages.parts.people.visitor import current_user
 from pages.parts.runs.costs import known_cost, spending_of, told_later
+from pages.parts.visitors import current_user
 
 LATER = "once it has ended"  # told of an epsilon that takes long to compute
 

@@ -9,11 +9,11 @@ from dpcore.runs.store import Store
 from dpcore.runs.sweeps import LONGEST, MOST, named_runs, sweep_of, swept_settings, values_of
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
-from pages.parts.controls.callbacks import whole
 from pages.parts.controls.url_state import put
 from pages.parts.jobs.start_and_stop import start
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.run_rows import name_of
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
 
 USUAL = "the usual settings"
@@ -79,7 +79,7 @@ def _listed(name: str, key: str, usual: str) -> str:
     return text.strip()
 
 
-@whole
+@uninterrupted
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
     """Queue the sweep and show it; where this session began all of its runs and they are under way, it says that."""
     sweep = store.new_id()

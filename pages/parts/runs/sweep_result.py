@@ -7,9 +7,8 @@ import streamlit as st
 
 from dpcore.figures.runs_sweep import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.cautions import seed_warning
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import plain, value_text
+from dpcore.privacy.report.numbers import marked, plain, value_text
+from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.deleted import Deleted
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted
@@ -17,13 +16,13 @@ from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, can_be_read, sweep_in
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.people.visitor import may_change
 from pages.parts.results import cache
 from pages.parts.results.tables import scrolling
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.coming import drawn_until_known
 from pages.parts.runs.costs import known_cost, learn, spending_of
 from pages.parts.shell.present import chart_size
+from pages.parts.visitors import may_change
 
 MANY = 25  # kinds of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."

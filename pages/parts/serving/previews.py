@@ -21,10 +21,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-Drawn = dict[str, Any]  # what of `live_chart`'s data changes with the value
+Drawn = dict[str, Any]  # the part of `live_chart`'s data that changes with the value
 Draw = Callable[[str, str], Drawn | None]  # of a field's key and its text; ValueError or None where it cannot
-LONGEST = 100  # characters of a key and of a text: fields hold fewer
-AT_ONCE = 2  # drawn at a time, for all readers: more would only wait for each other
+MAX_CHARS = 100  # characters of a key and of a text: fields hold fewer
+MAX_DRAWINGS = 2  # drawn at a time, for all readers: more would only wait for each other
 
 
 class Preview:
@@ -37,7 +37,7 @@ class Preview:
 
 
 _previews: WeakValueDictionary[str, Preview] = WeakValueDictionary()
-_drawing = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preview")
+_drawing = ThreadPoolExecutor(MAX_DRAWINGS, thread_name_prefix="preview")
 
 
 def address_of(key: str, draw: Draw | None) -> str:
@@ -54,8 +54,8 @@ async def answer(request: Request) -> Response:
     if preview is None or preview.draw is None:
         return PlainTextResponse("There is no such chart.", 404)
     field, text = (request.query_params.get(name, "") for name in ("field", "text"))
-    if len(field) > LONGEST or len(text) > LONGEST:
-        return PlainTextResponse(f"Expected field and text to have at most {LONGEST} characters.", 400)
+    if len(field) > MAX_CHARS or len(text) > MAX_CHARS:
+        return PlainTextResponse(f"Expected field and text to have at most {MAX_CHARS} characters.", 400)
     if preview.busy:
         return PlainTextResponse("One value at a time.", 429)
     preview.busy = True

@@ -1,17 +1,21 @@
-"""What the server answers beside the pages: the events of runs as they happen.
+"""The routes that the server answers beside the pages: the events of runs as they happen, and the teacher's board.
 
-    GET /board                             what the teacher says to all (`board.py`)
+    GET /board                             whether the teacher paused the queue, and which run is shown to all
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to MOST_RUNS in one connection, of which a browser keeps six to a server
 
-The answer is a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by
-the header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
+Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by the
+header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
+Each page of a classroom asks for the board every few seconds (`pages/parts/components/board.js`) and is drawn again
+once it has changed.
 """
 
 import asyncio
+import json
 import re
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -23,9 +27,8 @@ from starlette.types import Receive, Scope, Send
 from dpcore.runs.feed import Feeds, RunFeed, merged
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
-from dpcore.runs.store import Store
-from pages.parts.serving.board import BOARD
-from pages.parts.serving.files import FILES
+from dpcore.runs.store import PAUSED, Store
+from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
 
 MOST_RUNS = 32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
@@ -36,9 +39,13 @@ LAST = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,12})")
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Accel-Buffering": "no",
-}  # who stands between must neither keep nor collect it
+}  # nobody between may keep or collect it
+BOARD_ADDRESS = "/board"
+PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
+BOARD_SECONDS = 1.0  # for which an answer is kept: the store is asked once, however many ask here
 
 _feeds: dict[Store, Feeds] = {}
+_boards: dict[Store, tuple[float, str]] = {}  # when each store's board was read last, and what it said
 _readers: set[object] = set()
 
 
@@ -106,16 +113,33 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
         _readers.discard(reader)
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events), FILES, PREVIEWS, BOARD]
-_serving: list[bool] = []
+def on_board(store: Store) -> dict[str, str]:
+    """The teacher's notes at present; "" where there is none."""
+    return {name: store.board(name) or "" for name in (PAUSED, PROJECTED)}
+
+
+async def board(request: Request) -> Response:
+    """The teacher's notes, as JSON."""
+    try:
+        text = await asyncio.to_thread(_board_lately)
+    except StoreError:  # the page says what is wrong with it
+        return PlainTextResponse("The run store cannot be used.", 503)
+    return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _board_lately() -> str:
+    store = ensure_pool().store
+    read, text = _boards.get(store, (-BOARD_SECONDS, ""))
+    if time.monotonic() - read >= BOARD_SECONDS:
+        text = json.dumps(on_board(store))
+        _boards[store] = time.monotonic(), text
+    return text
+
+
+ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS, Route(BOARD_ADDRESS, board)]
 
 
 def routes() -> list[Route]:
     """The routes, for the server of this process, which from now on answers them."""
-    _serving[:] = [True]
+    files.serving = True
     return ROUTES
-
-
-def served() -> bool:
-    """Whether this process answers the routes: not where a page's file is run alone, nor without a server."""
-    return bool(_serving)

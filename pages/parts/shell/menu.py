@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"
 SEEN = "menu_shown"
@@ -70,8 +71,7 @@ def through_the_app() -> None:
     first link into a fresh server runs the page's file alone. A url_path that differs from the file's name would not
     help: Streamlit then says "Page not found" over the right page.
     """
-    context = get_script_run_ctx()
-    if SEEN not in st.session_state and context and Path(context.main_script_path).name == "app.py":
+    if SEEN not in st.session_state and main_script() == "app.py":
         menu()
         st.rerun()
     if SEEN not in st.session_state:
@@ -80,8 +80,7 @@ def through_the_app() -> None:
 
 def unknown_page() -> list[str]:
     """The page that the address names, where there is none of this name and the first is shown instead."""
-    context = get_script_run_ctx()
-    name = context.pages_manager.intended_page_name if context and SEEN in st.session_state else None
+    name = page_asked_for() if SEEN in st.session_state else ""
     return [name] if name and name not in [page.address for page in PAGES] else []
 
 

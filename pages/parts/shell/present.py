@@ -1,32 +1,18 @@
-"""The "present" mode, for a projector: large type, thick lines, full screen; `?present=1` opens any page in it."""
+"""The size of charts, and the "present" mode for a projector: large type, thick lines."""
 
 import streamlit as st
 
 from dpcore.figures.style import NORMAL, PRESENT, Size
-from pages.parts.components.present_button import present_button
-from pages.parts.controls.callbacks import whole
-from pages.parts.controls.url_state import Remembered
 
-MODE, ON = Remembered("present"), "1"
+PRESENT_MODE, ON = "present", "1"  # the mode's name in the session and in the address, and its text where it is on
+SMALL = {"displayModeBar": False}  # the settings of a small chart, which has no room for buttons over it
 
 
 def presenting() -> bool:
     """Whether the mode is on."""
-    return st.session_state.get(MODE.name) == ON
+    return st.session_state.get(PRESENT_MODE) == ON
 
 
 def chart_size() -> Size:
     """The size of every chart on the pages."""
     return PRESENT if presenting() else NORMAL
-
-
-def present_control() -> None:
-    """Draw the button, in the row of the menu, and keep the mode in the address."""
-    MODE.set(ON if MODE.value == ON else "")
-    with st.container(key="present_place"):
-        present_button(presenting(), key="present_button", pressed=_turn)
-
-
-@whole
-def _turn() -> None:
-    MODE.set("" if presenting() else ON)

@@ -6,16 +6,16 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.kinds import marked
+from dpcore.privacy.report.numbers import marked
 from dpcore.runs.expected import duration
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from pages.parts.controls.callbacks import whole
 from pages.parts.jobs import start_and_stop
 from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.run_labels import MAX_RUNS, numbered
 from pages.parts.train.run_picker import show, shown_runs
@@ -25,7 +25,7 @@ BESIDE = "baseline"
 BESIDE_CHOSEN = "baseline_chosen"
 
 
-@whole
+@uninterrupted
 def start(store: Store, configs: Sequence[RunConfig]) -> list[str]:
     """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids."""
     others = shown_runs()
@@ -47,7 +47,7 @@ def _overlays(store: Store, other: str, config: RunConfig) -> bool:
     return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
 
 
-@whole
+@uninterrupted
 def resume(store: Store, run: str) -> None:
     """Queue the rest of a run that ended early, and show it in its place."""
     if new := start_and_stop.resume(store, run):
@@ -107,6 +107,6 @@ def _beside(form: Form, past: Sequence[Run]) -> bool:
     )
 
 
-@whole
+@uninterrupted
 def _chosen() -> None:
     st.session_state[BESIDE_CHOSEN] = True

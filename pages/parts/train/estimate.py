@@ -11,9 +11,8 @@ from dpcore.figures.alt_texts import curves_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.cautions import delta_warning, seed_warning
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import nearest
+from dpcore.privacy.report.numbers import marked, nearest
+from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -26,8 +25,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.explain.odds import visitor_line
 from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.gpu_figures import gpu_sentence
 

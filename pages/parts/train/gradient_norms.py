@@ -7,8 +7,7 @@ from dpcore.figures.alt_texts import norms_alt
 from dpcore.training.described import described
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_following import norm_growths
 from pages.parts.train.run_history import Watched

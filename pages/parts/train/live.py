@@ -8,6 +8,7 @@ from html import escape
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.figures.training import run_style
 from dpcore.runs.expected import duration, pace_of, rest_of_run
 from dpcore.runs.in_words import state_of, status_of
@@ -19,9 +20,7 @@ from dpcore.training.events import Preparing
 from pages.parts.components.run_progress import Progress, run_progress
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.fields import verbatim
 from pages.parts.jobs.start_and_stop import cancel_button
-from pages.parts.people.visitor import may_change
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.tables import drawn_line
@@ -33,6 +32,7 @@ from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.train.seed_summary import seed_summaries
+from pages.parts.visitors import may_change
 
 EVERY = 0.5  # seconds between two looks while a run is active and the browser does not follow it
 RESUME = (

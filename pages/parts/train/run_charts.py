@@ -10,14 +10,13 @@ from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, trac
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.cautions import NOT_COVERED
 from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.report.statement import NOT_COVERED
 from pages.parts.components.live_chart import live_chart
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.layout import SMALL
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_following import (
     accuracy_growths,

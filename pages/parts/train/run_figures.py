@@ -5,8 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import percent, short
+from dpcore.privacy.report.numbers import marked, percent, short
 from pages.parts.components.live_figures import ByCount, Reading, live_figures
 from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled

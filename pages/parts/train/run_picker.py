@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.check import verbatim
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.kinds import marked
-from dpcore.privacy.report.numbers import epochs_of, percent
+from dpcore.privacy.report.numbers import epochs_of, marked, percent
 from dpcore.runs.in_words import when, with_origin
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, Status
@@ -16,12 +16,10 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.described import described
 from dpcore.training.events import Evaluated
-from pages.parts.controls.callbacks import whole
-from pages.parts.controls.fields import verbatim
-from pages.parts.controls.url_state import restoring
 from pages.parts.jobs.start_and_stop import outcome_unsaid, say_outcome
 from pages.parts.runs.coming import EVERY
 from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
+from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 
 RECENT = 50  # runs to choose from
@@ -102,7 +100,7 @@ def settle(known: Mapping[str, Run]) -> None:
         st.query_params[PARAMETER] = shown_runs()
 
 
-@whole
+@uninterrupted
 def _chosen(key: str) -> None:
     """Take on what the widget says, unless the runs were changed meanwhile: then it is not the one that is drawn."""
     if key == f"shown_{st.session_state.get(DRAWN, 0)}":

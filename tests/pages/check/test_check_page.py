@@ -5,8 +5,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.claims import Standing, checked
-from dpcore.claims.text import read_text
+from dpcore.claims import Standing, judge
+from dpcore.claims.reading import read_text
 from dpcore.claims.worked import EXAMPLES
 from pages.parts.check.verdict_card import SIGNS, counts_table, marked_text, verdict_html
 from tests.pages.check_page import CLAIM
@@ -45,7 +45,7 @@ def test_each_printed_claim_is_a_click_away() -> None:
     for example in EXAMPLES:
         app = opened().button(key=f"example_{example.name}").click().run()
         assert not app.error, example
-        expected = checked(example.claim)
+        expected = judge(example.claim)
         assert expected.standing.value.capitalize() in verdict_of(app), example
         assert app.code[0].value == expected.review, example
 
@@ -96,7 +96,7 @@ def test_nothing_of_a_text_becomes_html() -> None:
 def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> None:
     assert set(SIGNS) == set(Standing)
     assert len({sign for sign, _ in SIGNS.values()}) == len(Standing)
-    verdict = checked(EXAMPLES[0].claim)
+    verdict = judge(EXAMPLES[0].claim)
     assert "Moments accountant, as it is here" in verdict_html(verdict)
     table = counts_table(verdict)
     assert table.count("<tr>") == len(verdict.counted)  # its head, and all but the certified one, whose band is above

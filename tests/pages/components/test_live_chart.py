@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.components import live_chart as live
 from pages.parts.components import served_component as served
 from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
-from pages.parts.serving import files, routes
+from pages.parts.serving import files
 
 FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {"height": 250}})
 
@@ -20,7 +20,7 @@ FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "la
 def sent(monkeypatch):
     """What goes to the browser, where the routes are served."""
     kept = []
-    monkeypatch.setattr(routes, "_serving", [True])
+    monkeypatch.setattr(files, "serving", True)
     monkeypatch.setattr(served, "component", lambda name: lambda **said: kept.append(said))
     return kept
 

@@ -9,12 +9,10 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from dpcore.runs.access import SHARED
-from dpcore.runs.keys import CHOSEN, cookie_key, teacher_key
 from dpcore.runs.store import Store
-from dpcore.runs.teachers import sign_in
-from pages.parts.people import classroom, visitor
-from pages.parts.people.attempts import Attempts
-from pages.parts.people.cookie import name_of, new_cookie, owner_of
+from dpcore.runs.teacher_key import cookie_key, sign_in, teacher_key
+from pages.parts import visitors
+from pages.parts.visitors import name_of, new_cookie, owner_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Class:
         """From now on a browser that sends this does; without tokens the right ones."""
         own = generate_xsrf_token_string()
         cookies = {name_of(self.key): cookie, XSRF_COOKIE_NAME: token_cookie or own}
-        self._patch.setattr(visitor, "handshake", lambda: (cookies, token or own))
+        self._patch.setattr(visitors, "handshake", lambda: (cookies, token or own))
 
 
 @pytest.fixture
@@ -55,10 +53,6 @@ def room(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Class]:
     """A classroom over the store."""
     monkeypatch.setenv(SHARED, "1")
     monkeypatch.setenv("DPCORE_HOME", str(store.home))
-    monkeypatch.delenv(CHOSEN, raising=False)
-    monkeypatch.setattr(classroom, "ATTEMPTS", Attempts())
-    monkeypatch.setattr(visitor, "address", lambda: "here")
-    monkeypatch.setattr(classroom, "address", lambda: "here")
-    visitor._key.cache_clear()
+    visitors._key.cache_clear()
     yield Class(store.home, monkeypatch)
-    visitor._key.cache_clear()
+    visitors._key.cache_clear()

@@ -2,23 +2,21 @@
 
 from dataclasses import replace
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.access import NOBODY, NOT_TEACHER
-from dpcore.runs.keys import CHOSEN, teacher_key
 from dpcore.runs.limits import limits_of
 from dpcore.runs.record import Status
-from dpcore.runs.store import Store
-from pages.parts.people import classroom, projected
-from pages.parts.people.attempts import ALL, EACH
-from pages.parts.serving.board import PAUSED, PROJECTED
+from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.teacher_key import TEACHER, teacher_key
+from pages.parts import classroom
+from pages.parts.serving.routes import PROJECTED
 from tests.pages.people.conftest import Class, Visitor
 from tests.pages.train_page import CONFIG, progress, recorded
 
 
 def alone() -> None:
-    from pages.parts.people.classroom import classroom
+    from pages.parts.classroom import classroom
 
     classroom()
 
@@ -67,6 +65,11 @@ def test_a_key_that_is_none_is_a_sentence(room: Class):
         assert app.text_input(key=classroom.GIVEN).value == "", (key, sentence)
 
 
+def test_where_the_key_of_the_home_is_none_nobody_signs_in(room: Class):
+    (room.home / TEACHER).write_text("a chosen key")
+    assert told(key_given(page_of(room, room.visitor()), "a chosen key")) == [classroom.NO_KEY]
+
+
 def test_the_key_makes_a_teacher_of_this_browser_until_it_signs_out(room: Class):
     teacher, key = room.visitor(), teacher_key(room.home)[0]
     app = key_given(page_of(room, teacher), f" {key} ")
@@ -76,21 +79,6 @@ def test_the_key_makes_a_teacher_of_this_browser_until_it_signs_out(room: Class)
     assert "Pause the queue" not in labels(page_of(room, room.visitor()))
     room.turn_of(teacher)
     assert "Pause the queue" not in labels(pressed(app.run(), "Sign out"))
-
-
-def test_guessing_a_key_that_was_chosen_has_to_wait_and_the_right_key_with_it(
-    room: Class, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv(CHOSEN, "a chosen key")
-    app, key = page_of(room, room.visitor()), teacher_key(room.home)[0]
-    for _ in range(EACH):
-        assert told(key_given(app, "a guess")) == [classroom.WRONG]
-    assert told(key_given(app, key)) == [classroom.LATER]
-    for number in range(ALL - EACH):
-        monkeypatch.setattr(classroom, "address", lambda number=number: str(number))
-        assert told(key_given(app, "a guess")) == [classroom.WRONG]
-    monkeypatch.setattr(classroom, "address", lambda: "elsewhere")
-    assert told(key_given(app, key)) == [classroom.LATER]
 
 
 def test_the_teacher_pauses_the_queue_and_lets_it_go_on(room: Class, store: Store):
@@ -107,11 +95,11 @@ def test_the_teacher_shows_a_run_to_everybody_by_its_name(room: Class, store: St
     app = pressed(page_of(room, room.visitor(teacher=True)), "Show it to everybody")
     assert store.board(PROJECTED) == run
     student = page_of(room, room.visitor())
-    assert projected.TITLE in [each.label for each in student.expander]
+    assert classroom.TITLE in [each.label for each in student.expander]
     assert any("finished" in each for each in progress(student))
     room.turn_of(room.visitor(teacher=True))
     pressed(app, "Show it no longer")
-    assert projected.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]
+    assert classroom.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]
 
 
 def test_the_store_is_cleared_only_after_the_word(room: Class, store: Store):

@@ -14,10 +14,10 @@ from dpcore.runs.export.imported import read_run, take_in
 from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.people.middleware import Visitors
-from pages.parts.serving import board, routes
+from pages.parts.serving import routes
 from pages.parts.serving.routes import ROUTES
 from pages.parts.shell.menu import PAGES
+from pages.parts.visitors import Visitors
 from tests.pages import train_page
 from tests.pages.people.asking import asked
 from tests.pages.people.conftest import Class
@@ -56,8 +56,7 @@ def paths(hostile: str) -> list[str]:
 @pytest.fixture
 def served(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The routes over a store with a run."""
-    for module in (routes, board):
-        monkeypatch.setattr(module, "ensure_pool", lambda: type("Pool", (), {"store": store}))
+    monkeypatch.setattr(routes, "ensure_pool", lambda: type("Pool", (), {"store": store}))
     store.submit(CONFIG, "a name")
     return store
 
@@ -72,7 +71,7 @@ def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
         for path in paths(hostile):
             answer = asked(APP, path)
             assert answer.status in (200, 307, 400, 404), path
-            assert answer.status != 200 or path.startswith(board.ADDRESS), path
+            assert answer.status != 200 or path.startswith(routes.BOARD_ADDRESS), path
             assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
             assert not any(name == "set-cookie" and "a=b" in value for name, value in answer.headers), path
             assert str(served.home) not in answer.body, path
@@ -123,7 +122,7 @@ def test_what_a_run_is_called_is_text_and_never_markup(room: Class, store: Store
     for page in PAGES:
         run = recorded(store, CONFIG, 40, Status.FINISHED)
         room.turn_of(room.visitor(teacher=True))
-        store.post(board.PROJECTED, run)
+        store.post(routes.PROJECTED, run)
         for name in MARKUP[:3]:
             rename(store, run, name)
             annotate(store, run, name)
@@ -159,7 +158,7 @@ def above(file: str) -> None:
     """A page of a classroom."""
     import runpy
 
-    from pages.parts.people.classroom import classroom
+    from pages.parts.classroom import classroom
 
     classroom()
     runpy.run_path(file)

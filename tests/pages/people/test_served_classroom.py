@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.access import SHARED
-from dpcore.runs.keys import CHOSEN, TEACHER
+from dpcore.runs.teacher_key import TEACHER
 from tests.e2e.server import ROOT, Server, answering, free_port
 
 UPGRADE = {
@@ -25,7 +25,6 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SHARED, "1")
-        patch.delenv(CHOSEN, raising=False)
         patch.delenv("STREAMLIT_SERVER_ADDRESS", raising=False)
         with answering(command, port, home, ROOT) as server:
             yield server

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
+from dpcore.privacy.accountants.pld import Pld
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.tradeoff import Gaussian
@@ -22,12 +23,12 @@ DELTA = 1e-5
 def test_of_a_run_that_goes_on_only_the_steps_since_the_last_look_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[int]] = []
 
-    def watched(name: str, mechanism: Mechanism, steps: Sequence[int], delta: float) -> Curve:
+    def watched(accountant: Pld, mechanism: Mechanism, steps: Sequence[int], delta: float) -> Curve:
         asked.append(list(steps))
-        return answer(name, mechanism, steps, delta)
+        return answer(accountant, mechanism, steps, delta)
 
-    answer = cache.epsilon_after
-    monkeypatch.setattr(cache, "epsilon_after", watched)
+    answer = Pld.curve
+    monkeypatch.setattr(Pld, "curve", watched)
     mechanism = Mechanism.constant(0.0123, 1.2345, 1_000)
     first = cache.epsilons(CERTIFIED, mechanism, DELTA, (10, 20))
     later = cache.epsilons(CERTIFIED, mechanism, DELTA, (40, 10, 20, 30, 40))

@@ -38,7 +38,7 @@ def test_where_it_cannot_be_drawn_there_is_nothing(session):
 
 def test_a_long_text_is_refused_before_anything_is_drawn(session):
     address = previews.address_of("chart", lambda *_: pytest.fail("drawn"))
-    assert got(address, f"field=sigma&text={'9' * (previews.LONGEST + 1)}")[0] == 400
+    assert got(address, f"field=sigma&text={'9' * (previews.MAX_CHARS + 1)}")[0] == 400
 
 
 def test_an_unknown_token_is_a_sentence():

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
 from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
-from dpcore.privacy.calibration.for_sampler import CLOSE, sigma_for_sampler, steps_for_sampler
+from dpcore.privacy.calibration.for_sampler import CLOSE_ENOUGH, sigma_for_sampler, steps_for_sampler
 from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, q_for, sigma_for, steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
@@ -170,7 +170,7 @@ def test_the_noise_keeps_the_target_and_is_near_to_it(sampler: Sampler) -> None:
     found = sigma_for_sampler(sampler, TARGET, Q, 20)
     again = sampler.curve(Q, found.sigma, 20, 1e-5).last
     assert again == found.reading
-    assert CLOSE * TARGET.epsilon <= again.value <= TARGET.epsilon
+    assert CLOSE_ENOUGH * TARGET.epsilon <= again.value <= TARGET.epsilon
     if found.beyond is not None:
         assert sampler.curve(Q, found.beyond, 20, 1e-5).last.value > TARGET.epsilon
         assert found.beyond < found.sigma

@@ -12,9 +12,7 @@ from scipy.special import erf
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.pld import Pld
-from dpcore.privacy.calibration.answer import warnings
-from dpcore.privacy.calibration.same_epsilon import same_epsilon
-from dpcore.privacy.calibration.solve import batch_for, q_for, sigma_for, solve, steps_for
+from dpcore.privacy.calibration.solve import batch_for, q_for, same_epsilon, sigma_for, solve, steps_for, warnings
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.verdict import judged
@@ -37,7 +35,7 @@ def test_every_accountant_grants_an_advantage_and_a_mu() -> None:
             steps_for(target, 0.01, 8.0, accountant=name),
             q_for(target, 4.0, 100, accountant=name),
         ):
-            again = target.reading(ACCOUNTANTS[name], answer.mechanism)
+            again = target.spent_by(ACCOUNTANTS[name], answer.mechanism)
             assert again == answer.reading, (target, name)
             assert again.value <= target.size, (target, name)
             assert again.value >= 0.99 * target.size, (target, name)
@@ -46,7 +44,7 @@ def test_every_accountant_grants_an_advantage_and_a_mu() -> None:
 
 def test_no_bound_is_below_the_exact_number_of_a_plain_gaussian() -> None:
     for target, name in product(TARGETS, ACCOUNTANT_NAMES):
-        reading, exact = target.reading(ACCOUNTANTS[name], PLAIN), EXACT[target.word]
+        reading, exact = target.spent_by(ACCOUNTANTS[name], PLAIN), EXACT[target.word]
         if reading.kind in (Kind.UPPER, Kind.CERTIFIED):
             assert reading.value >= exact, (target, name)
         if reading.lower is not None:
@@ -57,7 +55,7 @@ def test_no_bound_is_below_the_exact_number_of_a_plain_gaussian() -> None:
 @pytest.mark.parametrize(("q", "sigma", "steps"), [(0.01, 1.5, 1000), (0.004, 0.8, 2000)])
 def test_the_certified_advantage_holds_that_of_riskcal(q: float, sigma: float, steps: int) -> None:
     peer = get_advantage_for_dpsgd(noise_multiplier=sigma, sample_rate=q, num_steps=steps)
-    reading = AdvantageTarget(0.1).reading(ACCOUNTANTS["pld"], Mechanism.constant(q, sigma, steps))
+    reading = AdvantageTarget(0.1).spent_by(ACCOUNTANTS["pld"], Mechanism.constant(q, sigma, steps))
     assert reading.lower <= peer * (1 + 1e-6)
     assert peer <= reading.value * 1.002
 
@@ -85,10 +83,10 @@ def test_the_certified_accountant_allows_less_than_the_central_limit_claims() ->
     same = same_epsilon(golden.SAME_EPSILON_Q, 1.3, 4688, 1e-5)
     clt, certified = same.answers
     assert round(clt.value, 2) == 1.06
-    assert (same.promised_by, same.promise.kind) == ("moments", Kind.UPPER)
+    assert same.promise.kind is Kind.UPPER
     assert clt.value < certified.value < 1.3
     assert certified.reading.value <= same.promise.value
-    there = BUDGET.reading(ACCOUNTANTS["pld"], clt.mechanism)
+    there = BUDGET.spent_by(ACCOUNTANTS["pld"], clt.mechanism)
     assert there.lower > same.promise.value  # the central limit's sigma breaks the promise
 
 
@@ -231,7 +229,7 @@ def test_an_accountant_without_a_number_has_an_infinite_reading_of_every_target(
     certain = Mechanism.constant(0.5, 0.01, 10)
     for target in (AdvantageTarget(0.5), MuTarget(1.0, 1e-5), EpsilonTarget(1.0, 1e-5)):
         for name in ("pld", "gdp"):
-            found = target.reading(ACCOUNTANTS[name], certain)
+            found = target.spent_by(ACCOUNTANTS[name], certain)
             assert math.isinf(found.value)
             assert found.note
     nothing = Reading(math.inf, None, Kind.UPPER)

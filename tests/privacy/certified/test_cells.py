@@ -26,8 +26,7 @@ from dpcore.privacy.certified.cells import (
     step_deviation,
     step_span,
 )
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.step_law import step_laws
+from dpcore.privacy.certified.step_law import LossLaw, step_laws
 from tests.privacy.certified.test_compose import convolved, delta_of
 
 STEPS = [(1e-5, 0.6), (0.01, 4.0), (0.1, 1.0), (0.5, 2.0), (0.9, 0.6), (1.0, 1.0), (1.0, 0.3)]

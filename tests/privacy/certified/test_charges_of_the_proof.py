@@ -9,19 +9,21 @@ import pytest
 from scipy.fft import irfft, rfft
 from scipy.special import ndtr
 
-from dpcore.privacy.certified import gaussian_bounds, log_moments, rounding
-from dpcore.privacy.certified.composed_loss import ComposedLoss, _masses, composed_loss
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.tilted import (
+from dpcore.privacy.certified import gaussian_bounds, lattice, rounding
+from dpcore.privacy.certified.compose import (
+    ComposedLoss,
     Spectrum,
     TiltedLaw,
     _hockey_stick,
+    _masses,
     _summed,
+    composed_loss,
     log_one_plus,
     spectrum,
     tilted_laws,
 )
+from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.step_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism
 from tests.privacy.certified.test_compose import ORDERS, convolved, moments_of
 
@@ -49,7 +51,7 @@ def test_the_budget_for_rounding_is_that_of_the_proof() -> None:
     assert rounding.factor_error(3, 2**10) == pytest.approx((8 * 10 + 8 * 7) * u, rel=1e-12, abs=0)
     assert rounding.product_error(1, 1024) == pytest.approx((64 * 3 + 512 + 2) * u, rel=1e-12, abs=0)
     assert rounding.product_error(5, 2**20) == pytest.approx((64 * 7 + 512 + 2048) * u, rel=1e-12, abs=0)
-    assert rounding.product_error(5, 2**20) >= log_moments.CUT * (5 + 2) * u  # the logarithm, times its power
+    assert rounding.product_error(5, 2**20) >= lattice.CUT * (5 + 2) * u  # the logarithm, times its power
     assert rounding.inverse_error(2**16) == pytest.approx(8 * 16 * u, rel=1e-12, abs=0)
     assert rounding.MASS == rounding.POSITION == 512 * u
     assert rounding.ALLOWANCE == 1e-6
@@ -86,9 +88,9 @@ def test_what_periods_add_is_the_sum_over_all_of_them(order: float, low: float) 
 
 def test_the_tails_that_may_lie_anywhere_are_charged_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     found, epsilon = law(3.0), np.array([0.3])
-    monkeypatch.setattr(log_moments, "TAIL", inf)
+    monkeypatch.setattr(lattice, "TAIL", inf)
     without = found._aliases(epsilon)[0]
-    monkeypatch.setattr(log_moments, "TAIL", 2.0)
+    monkeypatch.setattr(lattice, "TAIL", 2.0)
     assert found._aliases(epsilon)[0] - without == pytest.approx(2 * np.exp(-2.0) / 4.0, rel=1e-12, abs=0)
 
 
@@ -167,14 +169,14 @@ def test_frequencies_left_out_are_charged_at_the_height_of_the_hockey_stick(monk
     for order in [float(ORDERS[ORDERS > 0.3][0]), ORDER]:
         monkeypatch.setattr(rounding, "UNIT", 0.0)
         for cut in (3.0, 46.0):
-            monkeypatch.setattr(log_moments, "CUT", cut)
+            monkeypatch.setattr(lattice, "CUT", cut)
             found, *_, height = parts(order)
             np.testing.assert_allclose(found.slack, np.exp(-cut) * height[0], rtol=1e-9, err_msg=str(order))
 
 
 @pytest.mark.parametrize("order", [float(ORDERS[ORDERS > 0.3][0]), ORDER])
 def test_rounding_is_charged_for_each_factor_and_for_the_sum(order: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_moments, "CUT", 200.0)
+    monkeypatch.setattr(lattice, "CUT", 200.0)
     found, sizes, rest, height = parts(order)
     weight = np.where((found.frequency == 0) | (2 * found.frequency == found.period), 1, 2) / found.period
     one = rounding.factor_error(2, found.period) * rest[:, None] / sizes
@@ -192,7 +194,7 @@ def test_the_law_of_all_steps_is_charged_for_what_it_leaves_out(monkeypatch: pyt
     for period in (12, 30, 45):
         spectra, arcs = [spectrum(each, 0.0, period) for each in (ONE, TWO)], arc_sums(period)
         for cut in (1.0, 46.0):
-            monkeypatch.setattr(log_moments, "CUT", cut)
+            monkeypatch.setattr(lattice, "CUT", cut)
             _, error = _masses(spectra, COUNTS[1], RATES, period)
             assert error == pytest.approx(np.exp(-cut) * arcs.sum(), rel=1e-9, abs=0)
 
@@ -212,7 +214,7 @@ def test_no_arc_has_a_larger_sum_than_is_charged() -> None:
 
 
 def test_the_law_of_all_steps_is_charged_for_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_moments, "CUT", 200.0)
+    monkeypatch.setattr(lattice, "CUT", 200.0)
     period, counts = 45, COUNTS[1]
     spectra = [spectrum(each, 0.0, period) for each in (ONE, TWO)]
     sizes = np.array([abs(1 + each.excess) for each in spectra])
@@ -234,7 +236,7 @@ def test_the_law_of_all_steps_is_charged_for_rounding(monkeypatch: pytest.Monkey
 
 def test_the_law_of_all_steps_is_charged_for_both_tails_and_for_where_it_lies(monkeypatch: pytest.MonkeyPatch) -> None:
     moments, counts = moments_of(ONE, TWO), COUNTS[1]
-    monkeypatch.setattr(log_moments, "TAIL", 6.0)
+    monkeypatch.setattr(lattice, "TAIL", 6.0)
     found = composed_loss([ONE, TWO], counts, RATES, moments)
     spectra = [spectrum(each, 0.0, found.mass.size) for each in (ONE, TWO)]
     _, error = _masses(spectra, counts, RATES, found.mass.size)
@@ -252,7 +254,7 @@ def test_masses_are_those_of_the_product_of_spectra() -> None:
 
 def test_a_tilted_law_reaches_as_far_as_the_best_chernoff_bound_of_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     for place, tail in product([61, 70, 90], [0.5, 3.0, 40.0]):
-        monkeypatch.setattr(log_moments, "TAIL", tail)
+        monkeypatch.setattr(lattice, "TAIL", tail)
         moments, order = moments_of(ONE, TWO), float(ORDERS[place])
         at = np.array([log_moment_at(ONE, order), log_moment_at(TWO, order)])
         low, high = moments.reach(COUNTS, order, at)
@@ -282,11 +284,11 @@ def test_every_margin_has_room_for_the_reserve() -> None:
     u, reserved = 2.0**-53, rounding.RESERVED
     assert 8 * u * 1e9 + reserved < rounding.ALLOWANCE
     assert 5e-11 + reserved < gaussian_bounds.ALLOWED / 2
-    assert 1.0 * reserved < rounding.product_error(1, 0) - log_moments.CUT * 3 * u
+    assert 1.0 * reserved < rounding.product_error(1, 0) - lattice.CUT * 3 * u
     assert 200 * 38 * u + 2 * np.sqrt(pi / 2) * reserved < gaussian_bounds.MARGIN
     for kinds in (1, 2, 128):
         assert rounding.ANGLE * (kinds + rounding.ANGLES) >= 2 * pi * (kinds + 2) + 11
-        assert rounding.SIZE * (kinds + rounding.SIZES) >= log_moments.CUT * (kinds + 1) + 40
+        assert rounding.SIZE * (kinds + rounding.SIZES) >= lattice.CUT * (kinds + 1) + 40
 
 
 def test_a_fast_transform_errs_by_less_than_a_level_is_charged() -> None:
@@ -337,7 +339,7 @@ AT, DELTA = np.array([50, 200]), np.array([1e-4, 1e-4])
         (rounding, "MASS", 1e-5),
         (rounding, "POSITION", 1e-6),
         (rounding, "UNIT", 1e-10),
-        (log_moments, "CUT", 14.0),
+        (lattice, "CUT", 14.0),
     ],
     ids=lambda each: str(getattr(each, "__name__", each)),
 )
@@ -428,7 +430,7 @@ def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(monkeypatch: py
         losses, mass, _ = convolved([(LossLaw(law.offset, law.mesh, law.mass, 0.0), count) for law, count in pairs])
         infinite = 1 - (1 - 1e-3) ** counts[0] * (1 - 2e-4) ** counts[1]
         moments = moments_of(one, two)
-        monkeypatch.setattr(log_moments, "CUT", cut)
+        monkeypatch.setattr(lattice, "CUT", cut)
         whole = composed_loss([one, two], np.array(counts), np.array([0.5, 0.5]), moments)
         assert whole.infinite == pytest.approx(infinite, rel=1e-12), (counts, cut)
         assert whole.error < 1e-11 or cut < 46, (counts, cut)
@@ -444,6 +446,6 @@ def test_the_law_of_all_steps_is_the_convolution_up_to_its_error(monkeypatch: py
 def test_a_lattice_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     one = LossLaw(-0.4, 0.2, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), 0.0)
     assert composed_loss([one], np.array([9]), np.ones(1), moments_of(one)).mass.size > 30
-    monkeypatch.setattr(log_moments, "LONGEST", 30)
+    monkeypatch.setattr(lattice, "MAX_PERIOD_NODES", 30)
     with pytest.raises(RuntimeError, match="too long"):
         composed_loss([one], np.array([9]), np.ones(1), moments_of(one))

@@ -7,13 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpcore.privacy.certified import log_moments, rounding
+from dpcore.privacy.certified import lattice, rounding
 from dpcore.privacy.certified.cells import step_deviation
-from dpcore.privacy.certified.compose import composed_epsilons
-from dpcore.privacy.certified.log_moments import LogMoments
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.step_law import step_laws
-from dpcore.privacy.certified.tilted import tilted_laws
+from dpcore.privacy.certified.compose import composed_epsilons, tilted_laws
+from dpcore.privacy.certified.lattice import LogMoments
+from dpcore.privacy.certified.step_law import LossLaw, step_laws
 
 ORDERS = np.concatenate([-1 - np.geomspace(0.05, 400, 60)[::-1], [-1.0, 0.0], np.geomspace(0.05, 400, 60)])
 
@@ -59,7 +57,7 @@ def test_a_period_that_is_too_short_widens_the_bounds_but_keeps_them(monkeypatch
     uses, target = np.array([[40]]), np.array([1e-5])
     wide = composed_epsilons([loss], uses, target, moments, +1)[0]
     for nodes in (400, 200, 100, 50):
-        monkeypatch.setattr(log_moments, "LONGEST", nodes)
+        monkeypatch.setattr(lattice, "MAX_PERIOD_NODES", nodes)
         high = composed_epsilons([loss], uses, target, moments, +1)[0]
         low = composed_epsilons([loss], uses, target, moments, -1)[0]
         assert delta_of(composed, high) <= 1e-5 * (1 + 1e-9)
@@ -167,22 +165,22 @@ def test_both_sides_hold_with_the_period_that_is_chosen() -> None:
 
 def test_both_sides_hold_with_tails_cut_far_too_near(monkeypatch: pytest.MonkeyPatch) -> None:
     for case, tail in product(range(len(CASES)), [1.0, 3.0, 12.0]):
-        monkeypatch.setattr(log_moments, "TAIL", tail)
-        monkeypatch.setattr(log_moments, "SPARE_PERIOD", 0.1)
+        monkeypatch.setattr(lattice, "TAIL", tail)
+        monkeypatch.setattr(lattice, "SPARE_PERIOD", 0.1)
         for order in TILTS:
             check(*CASES[case], float(order))
 
 
 def test_both_sides_hold_with_periods_far_too_short(monkeypatch: pytest.MonkeyPatch) -> None:
     for case, nodes in product(range(len(CASES)), [8, 20, 60, 150]):
-        monkeypatch.setattr(log_moments, "LONGEST", nodes)
+        monkeypatch.setattr(lattice, "MAX_PERIOD_NODES", nodes)
         for order in TILTS:
             check(*CASES[case], float(order))
 
 
 def test_both_sides_hold_with_frequencies_left_out_that_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     for case, cut in product(range(len(CASES)), [1.0, 4.0, 10.0]):
-        monkeypatch.setattr(log_moments, "CUT", cut)
+        monkeypatch.setattr(lattice, "CUT", cut)
         for order in TILTS:
             check(*CASES[case], float(order))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.certified import compose, epsilon_bounds, lattice, log_moments, step_law, tradeoff_bounds
+from dpcore.privacy.certified import compose, epsilon_bounds, lattice, step_law, tradeoff_bounds
 from dpcore.privacy.certified.cells import step_deviation
 from dpcore.privacy.certified.lattice import (
     Composition,
@@ -17,7 +17,7 @@ from dpcore.privacy.certified.lattice import (
     log_moments_of,
     widest_span,
 )
-from dpcore.privacy.certified.loss_law import LossLaw
+from dpcore.privacy.certified.step_law import LossLaw
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
 from tests.privacy.accountants.test_pld import random_setting
@@ -84,7 +84,7 @@ def test_a_band_that_stays_wide_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_lattice_that_does_not_fit_is_made_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_moments, "LONGEST", 2**13)
+    monkeypatch.setattr(lattice, "MAX_PERIOD_NODES", 2**13)
     band = tradeoff_bounds.tradeoff_bounds(Mechanism.constant(0.5, 20.0, 10_000))
     assert band.note == ""
     assert float(band.lower.power(0.05)) >= float(band.upper.power(0.05)) > 0.05
@@ -216,11 +216,11 @@ def random_steps(generator: np.random.Generator) -> Composition:
 
 def disturb(generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tilts, shorter periods, fewer frequencies, wider cells, nearer cuts: worse bounds, but bounds."""
-    monkeypatch.setattr(log_moments, "PRECISION", generator.uniform(-4, 20))
-    monkeypatch.setattr(log_moments, "CUT", generator.uniform(25, 60))
-    monkeypatch.setattr(log_moments, "TAIL", generator.uniform(3, 50))
-    monkeypatch.setattr(log_moments, "SPARE_PERIOD", generator.uniform(0.5, 40))
-    monkeypatch.setattr(log_moments, "LONGEST", int(2 ** generator.uniform(5, 20)))
+    monkeypatch.setattr(lattice, "PRECISION", generator.uniform(-4, 20))
+    monkeypatch.setattr(lattice, "CUT", generator.uniform(25, 60))
+    monkeypatch.setattr(lattice, "TAIL", generator.uniform(3, 50))
+    monkeypatch.setattr(lattice, "SPARE_PERIOD", generator.uniform(0.5, 40))
+    monkeypatch.setattr(lattice, "MAX_PERIOD_NODES", int(2 ** generator.uniform(5, 20)))
     monkeypatch.setattr(step_law, "GROWTH", int(2 ** generator.uniform(1, 7)))
     monkeypatch.setattr(step_law, "FAR", generator.uniform(0, 5))
     monkeypatch.setattr(lattice, "CUT_OFF", 10 ** generator.uniform(-10, -1))

@@ -10,8 +10,7 @@ from dpcore.privacy.certified.cells import mass_below, step_deviation
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import Composition, _reach, composition_of, lattice_of, log_moments_of, merged
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.step_law import _core, step_laws, widening
+from dpcore.privacy.certified.step_law import LossLaw, _core, step_laws, widening
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from tests.privacy.certified.test_compose import moments_of

@@ -10,9 +10,17 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from dpcore.privacy.certified.cells import step_deviation, step_span
-from dpcore.privacy.certified.loss_law import LossLaw
-from dpcore.privacy.certified.lower_law import Gaps, _convex, _tangent, dominated, needed
-from dpcore.privacy.certified.step_law import HIGHEST, _bounded_laws, step_laws
+from dpcore.privacy.certified.step_law import (
+    HIGHEST,
+    Gaps,
+    LossLaw,
+    _bounded_laws,
+    _convex,
+    _tangent,
+    dominated,
+    needed,
+    step_laws,
+)
 from tests.privacy.law_curve import of_law
 
 

@@ -5,20 +5,24 @@ import re
 from typing import ClassVar, final
 
 import numpy as np
-import pytest
 from scipy.stats import norm
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.answers import epsilon_after, epsilon_at_end, profile_at_end
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
-from dpcore.privacy.report.drawn_otherwise import counted_as_poisson, counting_notes, proven, unproven
 from dpcore.privacy.report.glossary import GLOSSARY, OF_HEAD, help_on
-from dpcore.privacy.report.kinds import IN_A_WORD, MARKS
-from dpcore.privacy.report.numbers import epochs_of
-from dpcore.privacy.report.statement import Statement, odds, statement
+from dpcore.privacy.report.numbers import IN_A_WORD, MARKS, epochs_of
+from dpcore.privacy.report.statement import (
+    Statement,
+    counted_as_poisson,
+    counting_notes,
+    odds,
+    proven_range,
+    statement,
+    why_uncounted,
+)
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.types import Reading
@@ -37,27 +41,11 @@ class Tired(Accountant):
         raise RuntimeError("The numbers left the floats.")
 
 
-def test_an_answer_is_the_accountants_own_and_what_is_asked_wrongly_an_error() -> None:
-    for name in ["pld", "rdp", "mma"]:
-        whole = ACCOUNTANTS[name].curve(MECHANISM, [7, 300], 1e-5)
-        np.testing.assert_array_equal(epsilon_after(name, MECHANISM, (7, 300), 1e-5).epsilon, whole.epsilon)
-        assert epsilon_at_end(name, MECHANISM, 1e-5).last == ACCOUNTANTS[name].curve(MECHANISM, 300, 1e-5).last, name
-        deltas = np.array([1e-6, 1e-3])
-        found, wanted = profile_at_end(name, MECHANISM, deltas), ACCOUNTANTS[name].profile(MECHANISM, deltas)
-        np.testing.assert_array_equal(found.epsilon, wanted.epsilon, err_msg=str(name))
-    with pytest.raises(ValueError, match="steps"):
-        epsilon_after("pld", MECHANISM, [301], 1e-5)
-
-
-def test_where_the_numerics_give_up_nothing_is_promised_and_the_reason_is_said(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(ACCOUNTANTS, "tired", Tired())
-    for curve in (
-        epsilon_after("tired", MECHANISM, [7, 300], 1e-5),
-        epsilon_at_end("tired", MECHANISM, 1e-5),
-        profile_at_end("tired", MECHANISM, np.array([1e-6, 1e-3])),
-    ):
-        assert set(curve.epsilon.tolist()) == {math.inf}
+def test_where_the_numerics_give_up_nothing_is_promised_and_the_reason_is_said() -> None:
+    for curve in (Tired().curve(MECHANISM, [7, 300], 1e-5), Tired().profile(MECHANISM, np.array([1e-6, 1e-3]))):
+        assert curve.epsilon.tolist() == [math.inf, math.inf]
         assert (curve.lower, curve.kind, curve.note) == (None, Kind.UPPER, "The numbers left the floats.")
+    assert Tired().spent(MECHANISM, 1e-5) == (math.inf, None, Kind.UPPER, "The numbers left the floats.")
 
 
 SHUFFLE, ORDER, SIZE = (SAMPLERS[name] for name in ("shuffle", "fixed_order", "fixed_size"))
@@ -68,13 +56,13 @@ def reading(lower: float, upper: float) -> Reading:
 
 
 def test_ends_are_rounded_outwards_and_called_certified_only_where_they_are_a_band() -> None:
-    assert proven(SHUFFLE, reading(1.2399, 4.5611)).endswith(
+    assert proven_range(SHUFFLE, reading(1.2399, 4.5611)).endswith(
         "zero-out: epsilon is proven to lie between **1.23** and **4.57**."
     )
-    assert "certified to lie" in proven(ORDER, reading(1.0, 1.04))
-    assert "proven to lie" in proven(SIZE, reading(18.9, 23.0))  # a band as wide as an interval says no more
-    assert "certified" not in proven(SHUFFLE, reading(1.0, 9.0))
-    said = proven(SIZE, reading(1.239, math.inf))
+    assert "certified to lie" in proven_range(ORDER, reading(1.0, 1.04))
+    assert "proven to lie" in proven_range(SIZE, reading(18.9, 23.0))  # a band as wide as an interval says no more
+    assert "certified" not in proven_range(SHUFFLE, reading(1.0, 9.0))
+    said = proven_range(SIZE, reading(1.239, math.inf))
     assert "no upper end" in said
     assert "**1.23**" in said
     assert "infinite" not in said
@@ -97,9 +85,9 @@ def test_the_claim_is_refuted_open_or_enough_within_one_adjacency() -> None:
 def test_a_schedule_and_a_rate_that_takes_minutes_have_no_number():
     changing = Mechanism((Release(0.1, 2.0, 10), Release(0.1, 1.0, 10)))
     for sampler in SAMPLERS.values():
-        assert bool(unproven(sampler, changing)) == (sampler.name != "poisson")
-        assert unproven(sampler, Mechanism.constant(0.1, 1.0, 10)) == ""
-    assert "takes minutes" in unproven(SIZE, Mechanism.constant(5e-5, 1.0, 10))
+        assert bool(why_uncounted(sampler, changing)) == (sampler.name != "poisson")
+        assert why_uncounted(sampler, Mechanism.constant(0.1, 1.0, 10)) == ""
+    assert "takes minutes" in why_uncounted(SIZE, Mechanism.constant(5e-5, 1.0, 10))
 
 
 def test_the_share_of_the_examples_that_an_epoch_touches_is_computed():

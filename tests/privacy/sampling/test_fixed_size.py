@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.replace_one_law import loss_at, place_at, replace_one_laws
-from dpcore.privacy.sampling.without_replacement import _log_central_moments, clt_mu, fixed_size_laws, log_moments
+from dpcore.privacy.sampling.fixed_size import _log_central_moments, clt_mu, fixed_size_laws, log_moments
+from dpcore.privacy.sampling.replace_one import loss_at, place_at, replace_one_laws
 from tests.privacy.law_curve import of_law
 
 SAMPLER = SAMPLERS["fixed_size"]

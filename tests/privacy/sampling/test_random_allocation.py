@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpcore.privacy.sampling import SAMPLERS, law_bounds
-from dpcore.privacy.sampling.allocation_law import Ratio, _mean_of, allocation_laws, contracted, spread
-from dpcore.privacy.sampling.few_ratios import sum_of_ratios
+from dpcore.privacy.sampling import SAMPLERS, round_laws
+from dpcore.privacy.sampling.random_allocation import (
+    Ratio,
+    _mean_of,
+    allocation_laws,
+    contracted,
+    spread,
+    sum_of_ratios,
+)
 from tests.privacy.law_curve import of_law
 
 TAIL = 1e-12
@@ -186,9 +192,9 @@ def test_golden_numbers_of_the_other_direction() -> None:
     """The add direction alone, which the band does not show, as the other one is larger."""
     for steps, sigma, delta, add in [(10, 1.0, 1e-5, 1.365), (30, 1.82, 1e-5, 0.364), (100, 1.0, 1e-5, 0.422)]:
         laws = allocation_laws(steps, sigma, 1e-12, 0.2).laws
-        found = law_bounds._upper(laws.add, np.array([1]), np.array([delta]))
+        found = round_laws._upper(laws.add, np.array([1]), np.array([delta]))
         assert float(found[0]) == pytest.approx(add, rel=0.01), (steps, sigma, delta)
-        assert float(found[0]) < law_bounds._upper(laws.remove, np.array([1]), np.array([delta]))[0]
+        assert float(found[0]) < round_laws._upper(laws.remove, np.array([1]), np.array([delta]))[0]
 
 
 def simulated(steps: int, sigma: float, epsilon: float, samples: int, seed: int) -> tuple[float, float]:

@@ -13,12 +13,10 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.step_law import step_laws
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.sampling import SAMPLERS, Sampler, law_bounds, steps_of_epoch
-from dpcore.privacy.sampling.banded import banded, rounds_of
-from dpcore.privacy.sampling.law_bounds import bounds_around
-from dpcore.privacy.sampling.lengths import POINTS, epochs_meant, points_of, steps_counted
-from dpcore.privacy.sampling.round_laws import RoundLaws
-from dpcore.privacy.sampling.tradeoff_band import tradeoff_band
+from dpcore.privacy.sampling import SAMPLERS, Sampler, round_laws, steps_of_epoch
+from dpcore.privacy.sampling.base import POINTS, epochs_meant, points_of, steps_counted, tradeoff_band
+from dpcore.privacy.sampling.poisson import banded, rounds_of
+from dpcore.privacy.sampling.round_laws import RoundLaws, bounds_around
 from dpcore.privacy.tradeoff import Gaussian, Points
 from dpcore.privacy.types import Kind
 
@@ -190,7 +188,7 @@ def test_bounds_are_those_of_the_certified_accountant() -> None:
     from dpcore.privacy.sampling import SAMPLERS
 
     known = SAMPLERS["poisson"].curve(0.1, 2.0, [10, 100], 1e-5)
-    lower, upper = law_bounds.law_bounds(laws_on, np.array([10, 100]), np.full(2, 1e-5))
+    lower, upper = round_laws.law_bounds(laws_on, np.array([10, 100]), np.full(2, 1e-5))
     assert np.all(lower <= known.epsilon)
     assert np.all(upper >= known.lower)
     assert upper == pytest.approx(lower, rel=5e-3)
@@ -198,23 +196,23 @@ def test_bounds_are_those_of_the_certified_accountant() -> None:
 
 def test_errors_of_a_round_are_charged_once_for_each_round_and_may_use_up_delta() -> None:
     rounds, delta = np.array([10, 100]), np.full(2, 1e-5)
-    lower, upper = law_bounds._bounds_on(laws_on(0.5), rounds, delta)
-    low, high = law_bounds._bounds_on(laws_on(0.5, 5e-8), rounds, delta)
-    exact = law_bounds._bounds_on(laws_on(0.5), rounds, delta - 5e-8 * rounds)[1]
-    more = law_bounds._bounds_on(laws_on(0.5), rounds, delta + 5e-8 * rounds)[0]
+    lower, upper = round_laws._bounds_on(laws_on(0.5), rounds, delta)
+    low, high = round_laws._bounds_on(laws_on(0.5, 5e-8), rounds, delta)
+    exact = round_laws._bounds_on(laws_on(0.5), rounds, delta - 5e-8 * rounds)[1]
+    more = round_laws._bounds_on(laws_on(0.5), rounds, delta + 5e-8 * rounds)[0]
     assert high == pytest.approx(exact, rel=1e-9)
     assert low == pytest.approx(more, rel=1e-6)
     assert np.all(high > upper)
     assert np.all(low < lower)
-    lower, upper = law_bounds._bounds_on(laws_on(0.5, 1e-7), np.array([10, 100]), np.full(2, 1e-5))
+    lower, upper = round_laws._bounds_on(laws_on(0.5, 1e-7), np.array([10, 100]), np.full(2, 1e-5))
     assert np.isfinite(upper[0])
     assert (lower[1], upper[1]) == (0.0, inf)
 
 
 def test_bounds_that_cross_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     crossing = np.array([2.0, 1.0]), np.array([1.0, 2.0])
-    monkeypatch.setattr(law_bounds, "_bounds_on", lambda *_: crossing)
-    lower, upper = law_bounds.law_bounds(laws_on, np.array([1, 2]), np.full(2, 1e-5))
+    monkeypatch.setattr(round_laws, "_bounds_on", lambda *_: crossing)
+    lower, upper = round_laws.law_bounds(laws_on, np.array([1, 2]), np.full(2, 1e-5))
     assert lower.tolist() == [0.0, 1.0]
     assert upper.tolist() == [inf, 2.0]
 
@@ -225,7 +223,7 @@ def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rou
             raise RuntimeError("too long")
         return laws_on(8.0)
 
-    lower, upper = law_bounds.law_bounds(only_coarse, np.array([50]), np.full(1, 1e-5))
+    lower, upper = round_laws.law_bounds(only_coarse, np.array([50]), np.full(1, 1e-5))
     assert 0 < lower[0] < upper[0] < inf
     lower, upper = bounds_around(laws_on, np.array([0, 1, 1]), np.array([1, 1, 2]), np.full(3, 1e-5))
     assert lower[0] == 0

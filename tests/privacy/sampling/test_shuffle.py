@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.largest_coordinate import many_epochs, one_epoch
+from dpcore.privacy.sampling.orders import many_epochs, one_epoch
 
 NO_CEILING = np.full(1, np.inf)
 

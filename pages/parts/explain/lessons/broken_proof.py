@@ -1,7 +1,6 @@
 """What a broken proof looks like: a theorem whose conditions are met, and a proven lower bound above its promise."""
 
-from dpcore.papers.pigdo.proof import bounded_moment, omitted_moment
-from dpcore.papers.pigdo.theorem_3 import MAP
+from dpcore.papers.pigdo.theorem_3 import MAP, bounded_moment, omitted_moment
 from dpcore.privacy.report.numbers import nearest, plain
 from pages.parts.explain.lesson import EXAMPLES, Answer, Lesson, Question, Scene, Step
 

@@ -1,7 +1,7 @@
 """Why accountants differ: all count the same noise, and not all of them prove what they say."""
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.kinds import WORDS
+from dpcore.privacy.report.numbers import WORDS
 from pages.parts.explain.lesson import Answer, Lesson, Question, Scene, Step
 
 WORST_CASE = Scene(accountants=("naive",))

@@ -1,4 +1,4 @@
-"""What each accountant makes of a claim's mechanism: which of them gives the claimed number?
+"""Epsilon of a claim's mechanism by each accountant, in each way to run it: which of them gives the claimed number?
 
 An accountant has as many numbers as there are ways to run it: orders at which its moments are taken, and the conversion
 to epsilon. All of them count Poisson batches.
@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.claims.printed import Printed
-from dpcore.claims.samplers import mechanism_bounds
-from dpcore.claims.setting import Setting
+from dpcore.claims.setup import ClaimedSetup, mechanism_bounds
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.privacy.types import FloatArray, Kind
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -71,9 +69,9 @@ class Recount(NamedTuple):
         return self.least < printed.value + above and self.most > printed.value - below
 
 
-def recounts(setting: Setting) -> tuple[Recount, ...]:
+def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
     """The numbers of all accountants, in all the ways that are known; those as they are here come first."""
-    lengths, delta = list(dict.fromkeys(each for case in setting.cases for each in case[:2])), setting.delta
+    lengths, delta = list(dict.fromkeys(each for case in setup.cases for each in case[:2])), setup.delta
     own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
     other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
     return (*own, *other)
@@ -94,7 +92,7 @@ def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
         last = max(found, key=lambda each: each.upper)
         lower = min(each.lower for each in found)
         return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)
-    read = [epsilon_at_end(name, each, delta).last for each in lengths]
+    read = [ACCOUNTANTS[name].spent(each, delta) for each in lengths]
     most = max(read, key=lambda each: each.value)
     return Recount(name, OWN, *_ends([each.value for each in read]), most.kind, most.note)
 

@@ -1,32 +1,92 @@
-"""What a claim is about, made of what it says: q, sigma and the steps, in every reading; and what is missing."""
+"""The setup that a claim is about: q, sigma and the steps, in every reading; and proven bounds of its epsilon."""
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
+from dpcore import check
 from dpcore.claims.cases import Case, cases_of, rates_of
-from dpcore.claims.claim import Claim
-from dpcore.claims.left_out import delta_without, of_dropped
-from dpcore.claims.samplers import (
-    ADJACENCIES,
-    BATCHES,
-    Bounds,
-    adjacency_of,
-    mechanism_bounds,
-    replaced_bounds,
-    sampler_bounds,
-)
+from dpcore.claims.claim import ADJACENCIES, BATCHES, OWN_ADJACENCY, Claim
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.types import Kind, Reading
 
+NOT_HERE = "Nothing is proven here yet for {} whose q or sigma changes."
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is there, or is not
 ONLY_LOWER = "Under {} adjacency only the lower bound holds: the upper one is proven for {}."
 NO_BOUND = "What is proven for {} adjacency says nothing of {}."
 
 
+class Bounds(NamedTuple):
+    """What is proven of epsilon: it lies between them. The upper one is infinite where nothing is proven."""
+
+    lower: float
+    upper: float
+    kind: Kind
+    note: str = ""
+
+
+@lru_cache(maxsize=256)
+def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) -> Bounds:
+    """Proven bounds of epsilon after so many steps, under the sampler's own adjacency.
+
+    Poisson batches under replace-one adjacency are a sampler of their own. One epoch is round(1/q) steps. Errors:
+    ValueError for an unknown sampler or a value out of its range.
+
+    >>> bounds = sampler_bounds("fixed_order", 0.01, 1.0, 100, 1e-5)
+    >>> round(bounds.lower, 3), round(bounds.upper, 3)
+    (4.377, 4.377)
+    """
+    check.one_of(SAMPLERS, sampler=name)
+    return _of(SAMPLERS[name].curve(q, sigma, steps, delta).last)
+
+
+@lru_cache(maxsize=256)
+def mechanism_bounds(mechanism: Mechanism, sampler: str, delta: float) -> Bounds:
+    """The same for steps that are not all alike, which Poisson batches alone have bounds for."""
+    if sampler == Poisson.name:
+        return _of(ACCOUNTANTS[CERTIFIED].spent(mechanism, delta))
+    return Bounds(0.0, math.inf, Kind.CERTIFIED, NOT_HERE.format(BATCHES[sampler]))
+
+
+def _of(found: Reading) -> Bounds:
+    return Bounds(found.lower or 0.0, found.value, found.kind, found.note)
+
+
+def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
+    """The natural logarithm of the least probability that an example takes part in all epochs.
+
+    >>> round(log_chance_kept("shuffle", 0.1, 2), 4), round(log_chance_kept("shuffle_once", 0.1, 2), 4)
+    (-0.2107, -0.1054)
+    """
+    # Other examples are dropped in each epoch, or always the same.
+    return {"shuffle": epochs, "shuffle_once": 1}.get(sampler, 0) * math.log1p(-share)
+
+
+def delta_without(delta: float, dropped: float) -> float:
+    """The delta at which a lower bound without dropping is to be taken; 1 or more where nothing is left of it.
+
+    Let P and Q be the laws of the epochs' largest coordinates with the example and without, as no example is dropped,
+    and p the probability that the example is in all epochs. If examples are dropped, the first law is at least p P
+    everywhere. In the second, each coordinate is a mixture of its law under Q and of one that lies lower: where the
+    example is dropped, all batches are full of the others. The density of the largest of N(a, 1) and k standard normals
+    has a monotone likelihood ratio in a >= 0, so that the best test of P against Q rejects on a set A that is closed
+    upwards, whose probability only falls. So delta(epsilon) >= p P(A) - e^epsilon Q(A) = p delta_PQ(epsilon - ln p),
+    that is epsilon >= epsilon_PQ(delta / p) + ln p. The likelihood ratio: with x = c - a, h = phi / Phi, r = k h(c) and
+    m = 1 / h(x), the derivative of its logarithm in a is (x - r) / (1 + m r), and that rises in c: the numerator of its
+    derivative is 1 + r (m - x - x^2 m + (c + h(c))(1 + x m)) + r^2 (1 + x m), where 1 + x m > 0, and as c + h(c) is at
+    least x + h(x) the bracket is at least m + h(x) + x > 0.
+    """
+    return delta * math.exp(min(-dropped, 700.0))
+
+
 @dataclass(frozen=True)
-class Setting:
+class ClaimedSetup:
     """What is judged. A claim may leave open its rate, its steps and how long an epoch is: the bounds hold for all."""
 
     cases: tuple[Case, ...]  # one at least
@@ -62,8 +122,7 @@ class Setting:
             return ()
         return tuple(sorted({each.epoch for each in self.cases}))
 
-    @property
-    def bounds(self) -> Bounds:
+    def proven_bounds(self) -> Bounds:
         """Proven bounds of epsilon: the least lower one and the largest upper one of all readings.
 
         Errors: ValueError or RuntimeError, a sentence, where a reading cannot be computed.
@@ -89,20 +148,16 @@ class Setting:
         if len(case.most.releases) > 1:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
         replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
-        found = [self._at(case, steps, replaced) for steps in sorted({case.fewest.steps, case.most.steps})]
+        name, sigma = PoissonReplaceOne.name if replaced else self.sampler, case.most.releases[0].sigma
+        ends = sorted({case.fewest.steps, case.most.steps})
+        found = [sampler_bounds(name, self._rate(case), sigma, steps, self.delta) for steps in ends]
         lower = self._still_told(case) if case.left_out else found[0].lower
         both = found[-1]._replace(lower=min(lower, found[0].lower))
         return both if replaced else self._transferred(both)
 
-    def _at(self, case: Case, steps: int, replaced: bool) -> Bounds:
-        (each,) = case.most.releases
-        if replaced:
-            return replaced_bounds(each.q, each.sigma, steps, self.delta)
-        return sampler_bounds(self.sampler, self._rate(case), each.sigma, steps, self.delta)
-
     def _still_told(self, case: Case) -> float:
         """A lower bound where examples may be left out of an epoch."""
-        dropped = of_dropped(self.sampler, case.left_out, case.fewest.steps // case.epoch)
+        dropped = log_chance_kept(self.sampler, case.left_out, case.fewest.steps // case.epoch)
         delta = delta_without(self.delta, dropped)
         if delta >= 1:
             return 0.0
@@ -123,7 +178,7 @@ class Setting:
         none. In a shuffle another batch than its own is the smaller one; the lower bound goes with it because it looks
         at the largest sum alone, whichever batch that is. With Poisson batches add/remove and zero-out are one.
         """
-        proven = adjacency_of(self.sampler)
+        proven = OWN_ADJACENCY[self.sampler]
         poisson = self.sampler == "poisson" and self.adjacency in PRESENT
         if self.adjacency == proven or poisson:
             return own
@@ -146,14 +201,14 @@ def missing(claim: Claim) -> tuple[str, ...]:
     return tuple(name for name, lacking in lacks.items() if lacking)
 
 
-def setting_of(claim: Claim) -> Setting:
+def setup_of(claim: Claim) -> ClaimedSetup:
     """What the claim is about; nothing is missing in it, and nothing contradicts. Poisson unless it says otherwise.
 
     Errors: ValueError where its epochs are more steps than can be counted.
     """
     assert claim.delta is not None
     sampler = claim.sampler or "poisson"
-    return Setting(cases_of(claim, sampler), claim.delta, sampler, claim.adjacency or adjacency_of(sampler))
+    return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, claim.adjacency or OWN_ADJACENCY[sampler])
 
 
 def _spread(values: list[float]) -> str:

@@ -1,0 +1,110 @@
+"""The secrets of a server that several people share: the key of its cookies, the teacher's key, and who gave that.
+
+Each is a file in the home that only its owner can read, so several server processes on one home agree. Who gives the
+teacher's key gets a mark that only this key makes; another key, twelve hours, or signing out end it.
+"""
+
+import hmac
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
+MARK_SECONDS = 12 * 3600.0  # for which one stays the teacher
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
+_TEACHER_KEY = re.compile(f"[{_ALPHABET}]{{5}}(-[{_ALPHABET}]{{5}}){{3}}")
+_OWNER = re.compile("[0-9a-f]{32}")  # what becomes the name of a file
+
+
+def cookie_key(home: Path) -> bytes:
+    """The key that signs cookies, made where there is none. OSError or ValueError says why there is none."""
+    text, _ = _secret_in(home / COOKIES, lambda: secrets.token_hex(32))
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise ValueError(f"Expected {home / COOKIES} to hold 64 hexadecimal digits; remove it, and a new one is made.")
+    return key
+
+
+def teacher_key(home: Path) -> tuple[str, bool]:
+    """The key that makes its holder the teacher, and whether it was made just now: then nobody has seen it yet.
+
+    It has 99 bits, so it need not matter how often it is guessed at; a key that somebody chose is refused. OSError or
+    ValueError says why there is none.
+    """
+    key, made = _secret_in(home / TEACHER, _new_teacher_key)
+    if not _TEACHER_KEY.fullmatch(key):
+        raise ValueError(f"Expected {home / TEACHER} to hold a key made here; remove it, and a new one is made.")
+    return key, made
+
+
+def sign_in(home: Path, owner: str, given: str) -> bool:
+    """Make this owner the teacher if that is the key; OSError or ValueError says why nobody can be."""
+    key, _ = teacher_key(home)
+    if not _OWNER.fullmatch(owner) or not _same(given.strip(), key):
+        return False
+    folder = home / MARKS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / owner).write_text(_mark(key, owner), encoding="utf-8")
+    return True
+
+
+def sign_out(home: Path, owner: str) -> None:
+    """End it."""
+    if _OWNER.fullmatch(owner):
+        (home / MARKS / owner).unlink(missing_ok=True)
+
+
+def is_teacher(home: Path, owner: str) -> bool:
+    """Whether this owner is the teacher at present."""
+    if not _OWNER.fullmatch(owner):
+        return False
+    file = home / MARKS / owner
+    with suppress(OSError, ValueError):
+        fresh = time.time() - file.stat().st_mtime < MARK_SECONDS
+        return fresh and _same(file.read_text(encoding="utf-8"), _mark(teacher_key(home)[0], owner))
+    return False
+
+
+def _secret_in(file: Path, make: Callable[[], str]) -> tuple[str, bool]:
+    """The text of a file, and whether it was made just now; who makes it at the same time gets the same."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = not file.exists() and _made(file, make())
+    if file.stat().st_mode & 0o077:  # a copy that was put back
+        file.chmod(0o600)
+    return file.read_text(encoding="utf-8").strip(), made
+
+
+def _made(file: Path, text: str) -> bool:
+    """Write a whole file where there is none; False where somebody was quicker."""
+    draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
+    try:
+        with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+            out.write(f"{text}\n")
+        os.link(draft, file)
+    except FileExistsError:
+        return False
+    finally:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+    return True
+
+
+def _new_teacher_key() -> str:
+    """Four groups of five letters: 99 bits."""
+    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(5)) for _ in range(4))
+
+
+def _mark(key: str, owner: str) -> str:
+    return hmac.new(key.encode(), f"teacher {owner}".encode(), "sha256").hexdigest()
+
+
+def _same(given: str, secret: str) -> bool:
+    """Whether the texts are equal; how long that takes tells nothing but the length."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())

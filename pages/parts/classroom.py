@@ -1,0 +1,225 @@
+"""The bar above every page of a classroom: who one is here, what the teacher does, and what the teacher shows."""
+
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec
+
+import streamlit as st
+
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.runs import pool
+from dpcore.runs.access import NOBODY, NOT_TEACHER, User, may_rule, shared
+from dpcore.runs.editing import clear
+from dpcore.runs.in_words import name_of, when, with_origin
+from dpcore.runs.limits import FILE, Limits, limits_of, usual, write
+from dpcore.runs.record import Run, StoreError, UnknownRun, state_directory
+from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.teacher_key import sign_in, sign_out
+from dpcore.training.described import described
+from pages.parts.components.board import watch_board
+from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.train.live import progress_of
+from pages.parts.train.run_charts import accuracy_chart
+from pages.parts.train.run_history import watched_runs
+from pages.parts.train.run_picker import readable
+from pages.parts.visitors import current_user
+
+P = ParamSpec("P")
+ANSWER = "classroom_answer"  # in the session: what the last click came to
+GIVEN, CHOSEN, WORD_TYPED = "teacher_key", "run_to_project", "word_to_clear"  # keys of widgets
+MAX_KEY_CHARS = 200  # of what is typed
+RECENT_RUNS = 30  # to choose from
+CHART_HEIGHT = 240  # pixels: the page below the chart stays in sight
+WORD = "clear"
+YOURS = (
+    "What you start belongs to this browser: you alone, and the teacher, can cancel, resume, rename and delete it. "
+    "What others start can be looked at."
+)
+WRONG = "That is not the teacher's key."
+EMPTY = "Expected the teacher's key, which the terminal of the server said at its first start."
+NO_KEY = "Nobody can sign in as the teacher at present: the terminal of the server says why."
+TITLE = "The teacher shows everybody this run"
+
+
+def classroom() -> None:
+    """Draw it where several people share the server, else nothing."""
+    if not shared():
+        return
+    try:
+        store = pool.ensure_pool().store
+        board = on_board(store)
+    except StoreError:  # the page says what is wrong with it
+        return
+    user = current_user()
+    watch_board(board, BOARD_ADDRESS)
+    with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
+        title = "Classroom (teacher)" if user.teacher else "Classroom"
+        with st.popover(title, icon=":material/groups:", type="tertiary"):
+            _panel(store, user, board)
+        if board[PAUSED]:
+            st.caption(":material/pause: The teacher has paused the queue: what is queued waits.")
+    if run := board[PROJECTED]:
+        with st.expander(TITLE, expanded=True, icon=":material/cast:", key=f"projected_{run}"):
+            st.fragment(_projected)(store, run)
+
+
+def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
+    """The action as a callback, done to its end; who is no teacher at that moment gets a sentence instead."""
+
+    @uninterrupted
+    @wraps(action)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        if not may_rule(current_user()):
+            _say(NOT_TEACHER)
+            return
+        _say("")
+        try:
+            action(*args, **kwargs)
+        except StoreError as error:
+            _say(str(error))
+
+    return run
+
+
+def _say(sentence: str) -> None:
+    """Let the panel say what the last click in it came to, until the next one; nothing where it is empty."""
+    st.session_state[ANSWER] = sentence
+
+
+def _panel(store: Store, user: User, board: dict[str, str]) -> None:
+    if sentence := st.session_state.get(ANSWER):
+        st.warning(sentence)
+    st.markdown(YOURS if user.owner else NOBODY)
+    if user.teacher:
+        _teacher_panel(store, board)
+        st.button("Sign out", key="sign_out", on_click=_sign_out)
+        return
+    with st.form("sign_in", clear_on_submit=True, border=False):
+        st.text_input("Teacher's key", type="password", key=GIVEN, max_chars=MAX_KEY_CHARS, autocomplete="off")
+        st.form_submit_button("Sign in as the teacher", on_click=_sign_in)
+
+
+@uninterrupted
+def _sign_in() -> None:
+    """Take the key that was typed. As a callback."""
+    given, user = str(st.session_state.get(GIVEN) or "").strip(), current_user()
+    st.session_state[GIVEN] = ""
+    if not user.owner:
+        _say(NOBODY)
+    elif not given:
+        _say(EMPTY)
+    else:
+        try:
+            _say("" if sign_in(state_directory(), user.owner, given) else WRONG)
+        except (OSError, ValueError):
+            _say(NO_KEY)
+
+
+@uninterrupted
+def _sign_out() -> None:
+    """Be a visitor as others again. As a callback."""
+    _say("")
+    try:
+        sign_out(state_directory(), current_user().owner)
+    except OSError:
+        _say("Signing out failed: the terminal of the server says why.")
+
+
+def _teacher_panel(store: Store, board: dict[str, str]) -> None:
+    st.markdown("**You are the teacher**: every run is yours.")
+    pause = "Let the queue go on" if board[PAUSED] else "Pause the queue"
+    st.button(pause, key="pause", on_click=_pause, args=(store, not board[PAUSED]), width="stretch")
+    lines = {run.id: _line(run) for run in store.runs(limit=RECENT_RUNS) if readable(run)}
+    if lines:
+        st.selectbox("A run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
+        st.button("Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch")
+    if board[PROJECTED]:
+        st.button("Show it no longer", key="unproject", on_click=_unproject, args=(store,), width="stretch")
+    with st.expander("Limits for everybody", key="limits"):
+        _limits_form(store.home)
+    st.text_input(f'Type "{WORD}" to stop and delete every run of everybody', key=WORD_TYPED, max_chars=20)
+    st.button("Clear the store", key="clear", on_click=_clear, args=(store,), width="stretch")
+
+
+def _line(run: Run) -> str:
+    return f"{when(run.created)} {with_origin(name_of(run), run)}, {run.id}"
+
+
+@by_teacher
+def _pause(store: Store, on: bool) -> None:
+    store.post(PAUSED, "1" if on else None)
+
+
+@by_teacher
+def _project(store: Store) -> None:
+    if run := st.session_state.get(CHOSEN):
+        store.post(PROJECTED, run)
+
+
+@by_teacher
+def _unproject(store: Store) -> None:
+    store.post(PROJECTED, None)
+
+
+@by_teacher
+def _clear(store: Store) -> None:
+    typed = str(st.session_state.get(WORD_TYPED) or "").strip().lower()
+    st.session_state[WORD_TYPED] = ""
+    if typed != WORD:
+        _say(f'Nothing was deleted: type "{WORD}" first.')
+        return
+    store.post(PROJECTED, None)
+    gone, running = clear(store)
+    later = f" {len(running)} of them still run: they stop, and can be deleted then." if running else ""
+    _say(f"{gone} runs were deleted.{later}")
+
+
+def _limits_form(home: Path) -> None:
+    """Draw the limits as they are. A field is another one once its limit has changed, elsewhere perhaps.
+
+    A field takes a zero, which `Limits` refuses in a sentence: refused by the browser, it would go unheard.
+    """
+    try:
+        now = limits_of(home)
+    except StoreError as error:
+        st.warning(f"{error} Saving replaces it.")
+        now = usual()
+    keys = {name: f"limit_{name}_{value}" for name, value in asdict(now).items()}
+    with st.form("limits_form", border=False):
+        for each in fields(Limits):
+            title, value = each.metadata["title"], getattr(now, each.name)
+            st.number_input(title[:1].upper() + title[1:], 0, each.metadata["most"], value, step=1, key=keys[each.name])
+        st.form_submit_button("Set the limits", on_click=_set_limits, args=(home, keys))
+
+
+@by_teacher
+def _set_limits(home: Path, keys: dict[str, str]) -> None:
+    try:
+        wanted = Limits(**{name: st.session_state[key] for name, key in keys.items()})
+    except ValueError as error:
+        _say(str(error))
+        return
+    write(home, wanted)
+    _say(f"The limits are set, for what is asked for from now on; {FILE} keeps them.")
+
+
+def _projected(store: Store, run: str) -> None:
+    """Draw the run that the teacher shows: its name, its progress, and its accuracy as it grows."""
+    try:
+        watched = watched_runs(store, [run])
+    except UnknownRun:
+        st.caption("It was deleted meanwhile.")
+        return
+    except StoreError as error:
+        st.error(str(error))
+        return
+    except (ValueError, TypeError, RuntimeError):
+        st.caption("It was made by another version of this program.")
+        return
+    if (name := name_of(watched[0].run)) != described(watched[0].config):  # which the bar says
+        st.text(name)
+    progress_of(watched[0], "projected_bar")
+    accuracy_chart(watched, CERTIFIED, "epoch", "projected_chart", CHART_HEIGHT)

@@ -1,0 +1,98 @@
+"""The frame of every page: its turn on the processor, its title, the two columns, and the switch for a projector."""
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import BoundedSemaphore
+from typing import Any
+
+import numpy  # noqa: F401  # a library that is loaded later would not be limited to one thread
+import scipy.linalg  # noqa: F401
+import streamlit as st
+from threadpoolctl import threadpool_limits
+
+from pages.parts.components.history import one_entry_a_page
+from pages.parts.components.present_button import present_button
+from pages.parts.controls.faults import no_faults, say_unknown
+from pages.parts.controls.url_state import Remembered, note_arrival
+from pages.parts.serving.files import served
+from pages.parts.shell.menu import PAGES, through_the_app, unknown_page
+from pages.parts.shell.present import ON, PRESENT_MODE, presenting
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.shell.style import style_sheet
+
+MAX_WAIT = 1.0  # seconds that a page waits for those before it: beside one that computes for long it is run, too
+THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
+_mode = Remembered(PRESENT_MODE)
+_pages_at_once = BoundedSemaphore(2)
+_modules: list[int] = [0]  # how many there were when they were last set aside
+
+
+@contextmanager
+def throttle(places: BoundedSemaphore = _pages_at_once, longest: float = MAX_WAIT) -> Iterator[None]:
+    """Wait for a place to run a page, though not for long, and have it while the block runs.
+
+    Python runs one thread at a time: if a class moves its sliders and a hundred pages are run at once, each takes a
+    hundred times as long. Two at a time, the first are soon done.
+    """
+    mine = places.acquire(timeout=longest)
+    try:
+        yield
+    finally:
+        if mine:
+            places.release()
+
+
+def page_columns(question: str) -> list[Any]:
+    """The page's question as its title, close to the top; the column of its controls and that of its answers."""
+    one_thread_for_products()
+    if served():
+        set_modules_aside()
+    through_the_app()
+    one_entry_a_page()
+    note_arrival(question)
+    _present_control()
+    st.html(style_sheet(present=presenting()))
+    st.title(question, anchor=False)
+    no_faults()
+    say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
+    return st.container(key="page").columns([1, 3], gap="medium")
+
+
+def _present_control() -> None:
+    """Draw the button of the "present" mode, in the row of the menu, and keep the mode in the address."""
+    _mode.set(ON if _mode.value == ON else "")
+    with st.container(key="present_place"):
+        present_button(presenting(), key="present_button", pressed=_turn_present)
+
+
+@uninterrupted
+def _turn_present() -> None:
+    _mode.set("" if presenting() else ON)
+
+
+@lru_cache(maxsize=1)
+def one_thread_for_products() -> None:
+    """Let every BLAS product of this process run on one thread; training workers, processes of their own, keep theirs.
+
+    A page's products are small. With more threads each product waits for all of them: while another core was busy, the
+    certified curve at q = 256/60000, sigma = 0.7, T = 10546 took 629 ms with two threads on two cores, 220 with one.
+    """
+    if THREADS not in os.environ:
+        threadpool_limits(1, user_api="blas")
+
+
+def set_modules_aside() -> None:
+    """Let later collections of garbage pass by all that is there now, if modules have come since the last time.
+
+    They hold most of a million objects, of which none is ever garbage; with them a whole collection takes a tenth of a
+    second, in which every page waits. Without them it is short, and so Python makes it more often: each run of a page
+    leaves hundreds of objects that refer to one another.
+    """
+    if _modules[0] != len(sys.modules):
+        _modules[0] = len(sys.modules)
+        gc.collect()
+        gc.freeze()

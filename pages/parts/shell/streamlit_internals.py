@@ -1,0 +1,92 @@
+"""All that the pages use of Streamlit beside its documented interface, written for 1.67; requirements.txt pins that.
+
+In the browser `components/history.js` stands in for `history.pushState`, the sliders read `data-test-script-state`, and
+the style sheet names elements by `data-testid`.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from threading import Lock, RLock
+from typing import ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_token
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+
+P = ParamSpec("P")
+R = TypeVar("R")
+FIRST_REQUESTS = "/_stcore/"  # the beginning of the addresses that a page asks for before it opens its connection
+XSRF_COOKIE = XSRF_COOKIE_NAME
+LOOK = "on_scriptrunner_yield"  # Streamlit calls it to see whether the browser has asked for something newer
+_adding = Lock()
+_turns: WeakValueDictionary[str, RLock] = WeakValueDictionary()  # session id -> held by the callback whose turn it is
+
+
+def is_own_token(token: str, cookie: str | None) -> bool:
+    """Whether this server gave the token that a page's connection carries to the browser with this XSRF cookie."""
+    return validate_xsrf_token(token, cookie)
+
+
+def main_script() -> str:
+    """The name of the file that the server was told to run; "" where no server runs this."""
+    context = get_script_run_ctx()
+    return Path(context.main_script_path).name if context else ""
+
+
+def page_asked_for() -> str:
+    """The name of the page in the address; "" for the first, and where no server runs this."""
+    context = get_script_run_ctx()
+    return (context.pages_manager.intended_page_name or "") if context else ""
+
+
+def restoring() -> bool:
+    """Whether the reader went back or forward in the browser's history: then the address goes before all else."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def restore_address() -> None:
+    """Give the widgets all of the address that the reader went back to.
+
+    Streamlit takes out what the page that was left has a widget of the same name for.
+    """
+    if context := get_script_run_ctx():
+        with context.session_state.query_params() as address:
+            address.set_initial_query_params(context.query_string)
+            address.populate_from_query_string(context.query_string)
+            for key in address:
+                if widget := address.get_binding_for_param(key):
+                    address.unbind_widget(widget.widget_id)  # until it is drawn
+            address.update({key: address.get_all(key) for key in address})
+
+
+def uninterrupted(callback: Callable[P, R]) -> Callable[P, R]:
+    """The callback, done to its end before a newer request of the browser is looked at or answered.
+
+    Streamlit looks for one whenever the session's state is touched, inside of callbacks too, and leaves what it finds
+    running. The second click of a double click could so come between queueing a run and showing it. Nor does Streamlit
+    wait for a callback: it answers the next click in a thread of its own, where the callback of that click would read a
+    state that the one before it is about to change, and the later of the two would undo what the other had shown.
+    """
+
+    @wraps(callback)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        context = get_script_run_ctx(suppress_warning=True)
+        requests = context.script_requests if context else None
+        if requests is None or LOOK in vars(requests):  # there is no browser, or another callback calls this one
+            return callback(*args, **kwargs)
+        with _turn_of(context.session_id):
+            setattr(requests, LOOK, lambda: None)
+            try:
+                return callback(*args, **kwargs)
+            finally:
+                delattr(requests, LOOK)
+
+    return run
+
+
+def _turn_of(session: str) -> RLock:
+    with _adding:
+        return _turns.setdefault(session, RLock())
