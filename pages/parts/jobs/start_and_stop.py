@@ -69,7 +69,7 @@ def started_here(run: str) -> bool:
 
 
 @uninterrupted
-def resume(store: Store, run: str) -> str:
+def resume_run(store: Store, run: str) -> str:
     """Queue the rest of a run that ended early; its id, or "", and the page says why. In a callback."""
     try:
         if any(each.parent == run for each in under_way(store)):

@@ -50,7 +50,7 @@ def _overlays(store: Store, other: str, config: RunConfig) -> bool:
 @uninterrupted
 def resume(store: Store, run: str) -> None:
     """Queue the rest of a run that ended early, and show it in its place."""
-    if new := start_and_stop.resume(store, run):
+    if new := start_and_stop.resume_run(store, run):
         show([new if each == run else each for each in shown_runs() or [run]])
 
 
