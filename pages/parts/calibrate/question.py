@@ -18,7 +18,7 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, raised
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
-from pages.parts.components.history import LEAVING
+from pages.parts.components.elements import LEAVING
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.choice import accountant_choice, choice_of
 from pages.parts.controls.mechanism import Setting

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts.components.history import LEAVING
+from pages.parts.components.elements import LEAVING
 from pages.parts.controls.callbacks import whole
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed

@@ -8,7 +8,7 @@ from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.gradients.clipping import CLIPPINGS
 from pages.parts.lab.step_animation import Step, step_html
-from pages.parts.train.gradient_norms import gradient_norms
+from pages.parts.train.run_charts import gradient_norms
 from pages.parts.train.run_history import Watched, watched_runs
 
 

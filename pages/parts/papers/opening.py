@@ -15,7 +15,7 @@ from dpcore.training.models import models_for
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from pages.parts.calibrate.question import load
-from pages.parts.components.setting_links import clicked_link
+from pages.parts.components.elements import clicked_link
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.controls.number import show

@@ -8,14 +8,14 @@ from dpcore.runs.keys import LONGEST, SHORTEST, guessable
 from dpcore.runs.record import StoreError, state_directory
 from dpcore.runs.store import Store
 from dpcore.runs.teachers import sign_in, sign_out
-from pages.parts.components.board import watch_board
+from pages.parts.components.elements import watch_board
 from pages.parts.controls.callbacks import whole
 from pages.parts.people.attempts import Attempts
 from pages.parts.people.projected import projected
 from pages.parts.people.sayings import answer, said
 from pages.parts.people.teacher import teacher_panel
 from pages.parts.people.visitor import address, current_user
-from pages.parts.serving.board import PAUSED, PROJECTED, on_board
+from pages.parts.serving.board import ADDRESS, PAUSED, PROJECTED, on_board
 
 GIVEN = "teacher_key"  # the key of the field
 YOURS = (
@@ -39,7 +39,7 @@ def classroom() -> None:
     except StoreError:  # the page says what is wrong with it
         return
     user = current_user()
-    watch_board(board)
+    watch_board(board, ADDRESS)
     with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
         with st.popover(_title(user), icon=":material/groups:", type="tertiary"):
             _panel(store, user, board)

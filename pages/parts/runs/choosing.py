@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from pages.parts.components.runs_table import ticks
+from pages.parts.components.elements import ticks
 from pages.parts.controls.callbacks import whole
 from pages.parts.train import run_picker
 

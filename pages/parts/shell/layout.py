@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.components.history import one_entry_a_page
+from pages.parts.components.elements import one_entry_a_page
 from pages.parts.controls.faults import no_faults, say_unknown
 from pages.parts.controls.url_state import note_arrival
 from pages.parts.serving.routes import served

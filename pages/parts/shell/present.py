@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpcore.figures.style import NORMAL, PRESENT, Size
-from pages.parts.components.present_button import present_button
+from pages.parts.components.elements import present_button
 from pages.parts.controls.callbacks import whole
 from pages.parts.controls.url_state import restoring
 
