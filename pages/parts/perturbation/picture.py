@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.components.places_picture import places_picture
+from pages.parts.components.elements import places_picture
 from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
 from pages.parts.perturbation.places import BY_ID, PLACES, Place
