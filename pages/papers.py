@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts.calibrate.question import move_on
-from pages.parts.components.setting_links import follow_links
+from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
 from pages.parts.papers import computed
 from pages.parts.papers.calculators import show_calculators

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpcore.runs.record import StoreError, UnknownRun
 from pages.parts.calibrate.question import move_on
-from pages.parts.components.setting_links import follow_links
+from pages.parts.components.elements import follow_links
 from pages.parts.jobs.job_store import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link

@@ -18,7 +18,7 @@ from dpcore.runs.record import Run, StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
 from dpcore.training.described import described
-from pages.parts.components.board import watch_board
+from pages.parts.components.elements import watch_board
 from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.live import progress_of

@@ -14,8 +14,7 @@ import scipy.linalg  # noqa: F401
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.parts.components.history import one_entry_a_page
-from pages.parts.components.present_button import present_button
+from pages.parts.components.elements import one_entry_a_page, present_button
 from pages.parts.controls.faults import no_faults, say_unknown
 from pages.parts.controls.url_state import Remembered, note_arrival
 from pages.parts.serving.files import served

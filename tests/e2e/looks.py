@@ -25,7 +25,7 @@ COMPLETE = """() => {
     };
     return document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
         && all('h1').length && !all('[data-testid=stSkeleton], [data-stale=true]').length
-        && all('[data-testid=stBidiComponentRegular]').every(e => e.children.length > 1 || e.closest('.st-key-board'))
+        && all('[data-testid=stBidiComponentRegular]').every(each => each.children.length > 1)
         && all('.live-plot').every(fits) && all('[data-testid=stPlotlyChart]').every(e => e.querySelector('.main-svg'))
         && all('[data-testid=stDataFrame]').every(each => each.querySelector('[role=gridcell]'));
 }"""

@@ -1,22 +1,9 @@
 """What the modules of the live components compute, asked in a browser."""
 
-import dataclasses
-from pathlib import Path
-
 import pytest
 
 from dpcore.figures import training
-from dpcore.runs.expected import duration
-from dpcore.runs.in_words import state_of
-from dpcore.runs.record import Run, Status
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Started, Stepped
-from pages.parts.components import runs_table
-from pages.parts.components.run_progress import Progress
-from pages.parts.runs.run_rows import standing
 from pages.parts.serving import files
-from pages.parts.train.live import _progress
-from pages.parts.train.run_history import History, Watched
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
@@ -137,50 +124,43 @@ def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     assert all("at" not in each for each in placed)
 
 
-STATES = {
-    "queued, number 2": {"status": Status.QUEUED, "position": 2}, "queued": {"status": Status.QUEUED},
-    "running": {"status": Status.RUNNING}, "cancelling": {"status": Status.RUNNING, "cancelling": True},
-    "lost": {"status": Status.LOST}, "cancelled": {"status": Status.CANCELLED, "cancelling": True},
-}  # fmt: skip
+RUN = {"step": 40, "steps": 4000, "paces": [1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0], "device": "cpu",
+       "preparing": None}  # fmt: skip
 
 
-def run_in(state: str) -> Run:
-    """A run in this state, as the store would give it."""
-    known = {field.name: None for field in dataclasses.fields(Run) if field.default is dataclasses.MISSING}
-    known |= {"id": "a", "name": "", "settings": RunConfig().to_json(), "cancelling": False, "sequence": 2}
-    return Run(**known | STATES[state])
+def test_where_a_run_stands_is_said_in_a_sentence(asked):
+    for status, words, more, sentence in (
+        ("queued", "queued, number 2", {}, "queued, number 2"),
+        ("queued", "queued, number 2", {"starts": "starts in 2 min"}, "queued, number 2, starts in 2 min"),
+        ("running", "running", {"device": ""}, "starting"),
+        ("running", "running", {"device": "", "preparing": {"done": 500, "total": 10_000}},
+         "starting: features of 500 of 10,000 images"),
+        ("running", "running", {}, "step 40 of 4,000, 20 steps/s, 3 min 18 s left on cpu"),
+        ("running", "cancelling", {"paces": [1.0, 2.0]}, "step 40 of 4,000, 1.5 steps/s, 44 min left on cpu"),
+        ("running", "running", {"paces": [0.1]}, "step 40 of 4,000, 0.1 steps/s, 11 h 0 min left on cpu"),
+        ("running", "running", {"paces": [70.0]}, "step 40 of 4,000, 70 steps/s, 57 s left on cpu"),
+        ("running", "running", {"paces": []}, "step 40 of 4,000, 0 steps/s on cpu"),
+        ("cancelled", "cancelled, imported", {}, "cancelled, imported at step 40 of 4,000"),
+    ):  # fmt: skip
+        state = {"status": status, "words": words, "starts": more.get("starts", "")}
+        assert asked("run_progress.js", "sentence", RUN | more | {"state": state})[0] == sentence
 
 
-def test_durations_and_progress_are_the_sentences_that_python_says(asked):
-    for seconds in (0.2, 59.1, 60, 75, 3599.5, 7000, 90_000):
-        assert asked("run_progress.js", "duration", seconds)[0] == duration(seconds), seconds
-    paces = 1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0
-    said = [Stepped(12 + place, 0.1, 2.0, 0.5, (0.1,) * 5, pace) for place, pace in enumerate(paces)]
-    for state in STATES:
-        run = run_in(state)
-        history = History(2, started=Started(1, run.plan.steps, 0.5, "cpu", 1, ""), stepped=tuple(said))
-        for starts in {"", "starts in about 2 min" if state.startswith("queued") else ""}:
-            watched = Watched(run, run.config, history, "", starts)
-            now = {"step": history.step, "paces": history.paces, "device": "cpu"}
-            arguments = {"steps": run.plan.steps}, now, state_of(run, watched.starts)
-            told = asked("run_progress.js", "sentence", *arguments)[0]
-            assert told == _progress(watched)
-            assert told.startswith(state) is (state not in ("running", "cancelling"))
-    assert {"steps", "paces", "device", "step", "reports"} <= set(Progress.__dataclass_fields__)
-
-
-def test_the_table_says_where_a_run_stands_as_python_says_it(page: Page):
+def test_the_table_says_how_far_a_run_is_and_when_it_starts_as_far_as_known(page: Page):
     script = """async ([source, state, each]) => {
         const module = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
         return (await import(module)).said(state, each);
     }"""
-    source = Path(runs_table.__file__).with_suffix(".js").read_text(encoding="utf-8")
-    for state in STATES:
-        run = run_in(state)
-        for step, steps in ((0, 4000), (1999, 4000), (0, 0)):
-            told = page.evaluate(script, [source, state_of(run), {"step": step, "steps": steps}])
-            assert told == standing(run, step, steps, "")
-            assert told.startswith(state)
+    source = (files.COMPONENTS / "runs_table.js").read_text(encoding="utf-8")
+    for state, steps, words in (
+        ({"status": "queued", "words": "queued, number 2", "starts": "starts in 2 min"}, 4000,
+         "queued, number 2, starts in 2 min"),
+        ({"status": "queued", "words": "queued, number 2", "starts": "waits"}, 4000, "queued, number 2"),
+        ({"status": "running", "words": "running"}, 4000, "running, 49 %"),
+        ({"status": "running", "words": "running"}, 0, "running"),
+        ({"status": "running", "words": "cancelling", "cancelling": True}, 4000, "cancelling"),
+    ):  # fmt: skip
+        assert page.evaluate(script, [source, state, {"step": 1999, "steps": steps}]) == words
 
 
 def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_servers_sentence(page: Page):

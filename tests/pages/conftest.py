@@ -11,6 +11,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from dpcore.runs import pool
 from dpcore.runs.store import Store
+from pages.parts.components import elements
 from pages.parts.runs import costs
 
 
@@ -36,6 +37,14 @@ def installed_packages_read_once() -> Iterator[None]:
     """Streamlit asks all installed packages for components, for each page under test anew: half of its time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def routes_served() -> Iterator[None]:
+    """As behind app.py: what browsers draw is handed to them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(elements, "served", lambda: True)
         yield
 
 

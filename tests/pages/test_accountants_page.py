@@ -1,6 +1,5 @@
 """The home page, driven as a reader would: through its widgets and its address."""
 
-import json
 import re
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from dpcore.privacy.report.numbers import marked
 from pages.parts.results import attack
 from pages.parts.train.settings_form import MORE
 from tests.pages.explained_html import unexplained
-from tests.pages.train_page import opened_at
+from tests.pages.train_page import charts, opened_at
 
 pytestmark = pytest.mark.usefixtures("store")
 
@@ -26,11 +25,6 @@ PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
 
 
 opened = partial(opened_at, PAGE)
-
-
-def charts(page: AppTest) -> list[dict]:
-    """The plotly figures on the page, as dictionaries."""
-    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
 
 
 def table(page: AppTest) -> str:

@@ -16,8 +16,8 @@ from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from tests.pages.explained_html import unexplained
-from tests.pages.test_accountants_page import charts, sentences
-from tests.pages.train_page import opened_at
+from tests.pages.test_accountants_page import sentences
+from tests.pages.train_page import charts, opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "calibrate.py"
 Q, STEPS = 256 / 10_000, 196  # the page's defaults

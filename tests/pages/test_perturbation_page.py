@@ -1,9 +1,6 @@
 """The page of perturbation: what is asked, compared, shown, said apart and promised."""
 
-import json
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.report.glossary import GLOSSARY
 from dpcore.runs.kinds import PERTURBATION
@@ -14,11 +11,7 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS
 from tests.pages.perturbation_page import events_of, html, opened, recorded, texts
-
-
-def charts(page: AppTest) -> list[dict]:
-    """The figures that the page shows, in their order."""
-    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+from tests.pages.train_page import charts
 
 
 def lines(figure: dict) -> set[str]:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.sampling import SAMPLERS
 from tests.pages.read_page import number_in
-from tests.pages.train_page import opened_at
+from tests.pages.train_page import charts, opened_at
 
 pytestmark = pytest.mark.usefixtures("store")
 ROOT = Path(__file__).parents[2]
@@ -31,11 +31,6 @@ def told(page: AppTest) -> str:
     """All sentences on the page."""
     kinds = (page.markdown, page.caption, page.warning, page.info)
     return "\n".join(each.value for kind in kinds for each in kind)
-
-
-def chart(page: AppTest) -> dict:
-    """The first figure on the page."""
-    return json.loads(page.get("plotly_chart")[0].proto.spec)
 
 
 def test_every_sampler_is_answered_for_with_its_adjacency():
@@ -65,7 +60,7 @@ def test_a_schedule_is_refused_in_a_sentence_and_poisson_is_still_shown():
         app = sound(opened(page, sampler="shuffle", schedule="step", sigma="4", epochs="12"))
         assert any("only constant noise at one sampling rate is proven" in each.value for each in app.info), page
         assert "**Shuffled every epoch**, zero-out: epsilon" not in told(app), page
-        assert "poisson" not in json.dumps(chart(app)).lower(), (
+        assert "poisson" not in json.dumps(charts(app)[0]).lower(), (
             page
         )  # nothing is faint: all of it is for Poisson batches
 

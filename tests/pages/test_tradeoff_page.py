@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 import re
 from functools import partial
@@ -22,7 +21,7 @@ from pages.parts.results.attack import band_and_clt, error_sentence
 from pages.parts.results.exports import csv_of, tradeoff_columns
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
-from tests.pages.train_page import opened_at
+from tests.pages.train_page import charts, opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
 ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Table 1, arXiv 1911.11607
@@ -31,7 +30,7 @@ opened = partial(opened_at, PAGE)
 
 def chart(page: AppTest) -> dict:
     """The large chart."""
-    return json.loads(page.get("plotly_chart")[-1].proto.spec)
+    return charts(page)[-1]
 
 
 def names(page: AppTest) -> list[str]:

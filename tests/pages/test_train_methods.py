@@ -4,6 +4,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import short
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
@@ -65,13 +66,18 @@ def test_annealing_shows_what_was_accepted_and_labels_the_papers_count_invalid(s
     run = recorded(store, config, 40)
     store.append(run, Stepped(45, 45 * config.q, 1.0, 0.9, (0.1,) * 5, 20.0, "aarra", 30))
     page = opened(run, by="rdp")
+    mechanism = plan(config).claimed(30)
+    assert mechanism
+    claim = short(ACCOUNTANTS["rdp"].curve(mechanism, [30], config.delta).epsilon[0])
+    assert metrics(page)["Accepted / rejected"] == "30 / 15"
+    assert metrics(page)[INVALID.capitalize()] == claim
+    assert any("All proposals are charged" in each.value for each in page.caption)
+    store.end(run, Status.CANCELLED)
+    page = opened(run, by="rdp")
     assert metrics(page)["Accepted / rejected"] == "30 / 15"
     (caption,) = [each.value for each in page.caption if INVALID in each.value]
     title = ACCOUNTANTS["rdp"].title
-    mechanism = plan(config).claimed(30)
-    assert mechanism
-    claim = ACCOUNTANTS["rdp"].curve(mechanism, [30], config.delta).epsilon[0]
-    assert caption.endswith(f"30, would give {short(claim)}.")
+    assert caption.endswith(f"30, would give {claim}.")
     assert f"epsilon {metrics(page)[f'Epsilon, {title}']} ({title})" in caption
 
 

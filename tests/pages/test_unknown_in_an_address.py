@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.check import verbatim
 from pages.parts.shell import menu
-from tests.pages.train_page import opened_at
+from tests.pages.train_page import charts, opened_at
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -67,14 +67,14 @@ def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
     for page in ["accountants", "train", "tradeoff", "calibrate"]:
         data = {"dataset": "other"} if page in ("accountants", "train") else {}
         app = opened(page, n="1000", batch="50", **data)
-        charts, fields = len(app.get("plotly_chart")), {each.key for each in app.text_input}
+        count, fields = len(charts(app)), {each.key for each in app.text_input}
         app.text_input(key="batch").set_value("999999").run()
         assert not app.exception, page
         (said,) = said_at(app, "batch")
         assert said.startswith("Expected batch=999999 to be at most n=1000"), page
         assert [each.value for each in app.error] == [said], page
         assert {each.key for each in app.text_input} == fields, page
-        assert len(app.get("plotly_chart")) == charts, page
+        assert len(charts(app)) == count, page
         assert any("still show the last valid ones" in each.value for each in app.caption), page
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -59,16 +60,26 @@ def recorded(store: Store, config: RunConfig, done: int, status: Status | None =
     return run
 
 
-def charts(page: AppTest) -> list[dict]:
-    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+def handed(page: AppTest, component: str) -> list[dict[str, Any]]:
+    """What the page hands to the components of this name, from above."""
+    found = [each.proto for each in page.get("bidi_component")]
+    return [json.loads(proto.json) for proto in found if proto.component_name == component]
 
 
-def progress(page: AppTest) -> list[str]:
-    return [each.proto.text for each in page.get("progress")]
+def charts(page: AppTest) -> list[dict[str, Any]]:
+    """The figures that can follow runs."""
+    return [json.loads(each["figure"]) for each in handed(page, "live_chart")]
+
+
+def progress(page: AppTest) -> list[dict[str, Any]]:
+    """How far each run is, as the browser is told."""
+    return handed(page, "run_progress")
 
 
 def metrics(page: AppTest) -> dict[str, str]:
-    return {each.label: each.value for each in page.metric}
+    """The numbers that stand under names."""
+    readings = [reading for each in handed(page, "live_figures") for reading in each["readings"]]
+    return {each.label: each.value for each in page.metric} | {each["label"]: each["value"] for each in readings}
 
 
 def press(page: AppTest, label: str) -> AppTest:

@@ -18,7 +18,7 @@ from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.types import Reading
 from dpcore.training.slider_stops import show
-from pages.parts.components.history import LEAVING
+from pages.parts.components.elements import LEAVING
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.url_state import keep

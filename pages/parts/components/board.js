@@ -1,5 +1,5 @@
 /* What the teacher says to everybody, asked for every few seconds: once it has changed the page is drawn again.
-   See `watch_board` for what `data` holds. */
+   See `watch_board` of elements.py for what `data` holds. */
 import { leaving, mounted } from "./mounted.js";
 
 const EVERY = 2500; // ms between two questions, and up to as much again by chance: a class does not ask in step

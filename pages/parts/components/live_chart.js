@@ -1,5 +1,5 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
-import { leaving, mounted } from "./mounted.js";
+import { added, leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
@@ -25,25 +25,17 @@ class Chart {
   }
 
   build() {
-    this.box = made("div", "live-chart");
-    this.plot = made("div", "live-plot");
-    this.foot = made("div", "live-foot");
-    this.said = made("span", "live-said");
-    this.said.setAttribute("role", "status");
-    this.details = made("details", "live-numbers");
-    this.table = made("div", "live-table");
-    Object.assign(this.table, { tabIndex: 0, role: "region" }); // it scrolls, by the keyboard too
-    this.details.append(made("summary", "", "Numbers"), this.table);
-    this.details.addEventListener("toggle", () => this.fill());
-    const buttons = ["SVG", "PNG"].map((format) => {
-      const button = made("button", "", format);
-      button.type = "button";
-      button.addEventListener("click", () => exported(this, format.toLowerCase()));
-      return button;
-    });
-    this.foot.append(this.details, this.said, ...buttons);
-    this.box.append(this.plot, this.foot);
-    this.parent.append(this.box);
+    this.box = added(this.parent, "div", { className: "live-chart", role: "figure" });
+    this.plot = added(this.box, "div", { className: "live-plot" });
+    const foot = added(this.box, "div", { className: "live-foot" });
+    this.details = added(foot, "details", { className: "live-numbers", ontoggle: () => this.fill() });
+    added(this.details, "summary", { textContent: "Numbers" });
+    this.table = added(this.details, "div", { className: "live-table", tabIndex: 0, role: "region" }); // keys scroll it
+    this.said = added(foot, "span", { className: "live-said", role: "status" });
+    for (const format of ["SVG", "PNG"]) {
+      const onclick = () => exported(this, format.toLowerCase());
+      added(foot, "button", { type: "button", textContent: format, onclick });
+    }
   }
 
   show({ data, setTriggerValue, setStateValue }) {
@@ -51,8 +43,7 @@ class Chart {
     this.fail = (reason) => setStateValue("failed", reason);
     this.data = data;
     this.preview.ready(data.preview);
-    this.box.setAttribute("role", "figure");
-    this.box.setAttribute("aria-label", data.alt);
+    this.box.ariaLabel = data.alt;
     this.table.ariaLabel = `Numbers: ${data.title.split("\n")[0] || data.name}`; // no two regions have one name
     if (!this.figure || !this.preview.ahead) this.take(data);
   }
@@ -71,7 +62,8 @@ class Chart {
       this.items = following.map((each) => ({ ...each, seen: each.after }));
     }
     this.following.attend(this.items);
-    load(this.data.plotly).then(() => this.plan(0), (error) => this.fail(String(error)));
+    plotly ??= import(new URL(this.data.plotly, location.origin)); // once for the page
+    plotly.then(() => this.plan(0), (error) => this.fail(String(error)));
   }
 
   close() {
@@ -123,7 +115,6 @@ class Chart {
     const all = [...this.following.runs.values()];
     const sentence = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
     if (this.said.textContent !== (sentence ?? "")) this.said.textContent = sentence ?? "";
-    if (all.length && all.every((each) => each.failing)) this.fail("no answer");
     const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
     if (!ended.length || !this.data.tells || leaving()) return;
     ended.forEach((run) => reported.add(run));
@@ -133,19 +124,6 @@ class Chart {
   fill() {
     if (this.details.open) this.table.replaceChildren(table(this.figure, this.data));
   }
-}
-
-function made(kind, name, text = "") {
-  const element = document.createElement(kind);
-  if (name) element.className = name;
-  element.textContent = text;
-  return element;
-}
-
-/* Plotly, once for the page. */
-function load(address) {
-  plotly ??= import(new URL(address, location.origin));
-  return plotly;
 }
 
 export default mounted(Chart);

@@ -2,8 +2,7 @@
 
 The page draws a figure once, with the history so far, and says which trace follows what of which run. From there on
 the browser reads the events (`pages/parts/serving/routes.py`) and extends the traces in place. Where the routes are
-missing, because a page was opened without app.py, the same figure is drawn by `st.plotly_chart`, and the page must
-draw it again as long as `charts_follow()` is false.
+missing, because a page was opened without app.py, Streamlit draws the figure as it stands.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
-from pages.parts.components.served_component import charts_follow, mount, nothing
+from pages.parts.components.elements import follows, mount, nothing, sent
 from pages.parts.serving import files, previews
 
 HEIGHT = 340
@@ -118,11 +117,8 @@ def live_chart(
     key has a text, or None where the page has to be run for that. It is called in threads of its own, so it must not
     ask Streamlit anything. `clicked` is called before the page is run for a click on a point, see `clicked_point`.
     """
-    if not charts_follow():
-        if clicked:
-            st.plotly_chart(figure, key=key, alt=alt, config=config, on_select=clicked, selection_mode="points")
-        else:
-            st.plotly_chart(figure, key=key, alt=alt, config=config)
+    if not follows():
+        st.plotly_chart(figure, key=key, alt=alt, config=config)
         return
     data = drawn(Drawing(figure, following)) | {
         "preview": previews.address_of(key, preview and partial(_previewed, preview)),
@@ -141,9 +137,8 @@ def live_chart(
 
 def clicked_point(key: str) -> tuple[float, float] | None:
     """The point of the chart of this key that was clicked, for `clicked`; None if the browser sent nonsense."""
-    state = st.session_state.get(key) or {}
-    match state.get("clicked") or [(each["x"], each["y"]) for each in state.get("selection", {}).get("points", [])[:1]]:
-        case [float() | int() as x, float() | int() as y] | [(float() | int() as x, float() | int() as y)]:
+    match sent(key, "clicked"):
+        case [float() | int() as x, float() | int() as y]:
             return float(x), float(y)
     return None
 

@@ -1,25 +1,23 @@
-/* Single numbers that change with the events of runs. See live_figures.py for what `data` holds. */
-import { mounted } from "./mounted.js";
+/* Single numbers that change with the events of runs. See `Reading` of elements.py for what `data` holds. */
+import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
 class Figures {
   constructor(parent) {
     this.following = new Following(() => this.draw());
-    this.list = document.createElement("dl");
-    this.list.className = "live-figures";
-    parent.append(this.list);
+    this.list = added(parent, "dl", { className: "live-figures" });
   }
 
   show({ data }) {
     this.readings = data.readings.map((each) => ({ ...each, seen: each.after }));
     this.following.attend(this.readings);
-    this.list.replaceChildren(...this.readings.map(({ label }) => {
-      const [pair, name, value] = ["div", "dt", "dd"].map((kind) => document.createElement(kind));
-      name.textContent = label;
-      value.dataset.testid = "stMetricValue"; // what looks for Streamlit's own metric finds this one
-      pair.append(name, value);
-      return pair;
-    }));
+    this.list.replaceChildren();
+    for (const reading of this.readings) {
+      const pair = added(this.list, "div");
+      added(pair, "dt", { textContent: reading.label });
+      reading.cell = added(pair, "dd");
+      reading.cell.dataset.testid = "stMetricValue"; // what looks for Streamlit's own metric finds this one
+    }
     this.draw();
   }
 
@@ -29,11 +27,10 @@ class Figures {
   }
 
   draw() {
-    this.readings.forEach((reading, place) => {
+    for (const reading of this.readings) {
       for (const body of this.following.news(reading)) reading.value = taken(reading, body) ?? reading.value;
-      const cell = this.list.children[place].lastElementChild;
-      if (cell.textContent !== reading.value) cell.textContent = reading.value;
-    });
+      if (reading.cell.textContent !== reading.value) reading.cell.textContent = reading.value;
+    }
   }
 }
 

@@ -3,6 +3,9 @@
 /* Whether the reader is on the way to another page, from which a part that speaks now would call him back. */
 export const leaving = () => window.history.onePerPage?.leaves?.() ?? false;
 
+/* A new element at the end of another, with these properties. */
+export const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
+
 /* What Streamlit calls: one `Part` for each element that it gives, shown anew with new data, closed when it goes. */
 export function mounted(Part) {
   const parts = new WeakMap();

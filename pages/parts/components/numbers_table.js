@@ -1,6 +1,7 @@
 /* The numbers of a figure as a table, for those who cannot see it or want to read them. */
+import { added } from "./mounted.js";
 
-const MOST = 400; // rows of one line
+const MAX_ROWS = 400; // of one line
 
 export function table(figure, { alt, following }) {
   const across = following.some((each) => each.table) ? String : written; // a bound is not rounded to the nearest
@@ -8,22 +9,17 @@ export function table(figure, { alt, following }) {
   made.createCaption().textContent = alt;
   const { xaxis, yaxis } = figure.layout;
   const head = made.createTHead().insertRow();
-  ["line", xaxis?.title?.text || "x", yaxis?.title?.text || "y"].forEach((text) => {
-    const cell = document.createElement("th");
-    cell.scope = "col";
-    cell.textContent = text;
-    head.append(cell);
-  });
+  for (const textContent of ["line", xaxis?.title?.text || "x", yaxis?.title?.text || "y"]) {
+    added(head, "th", { scope: "col", textContent });
+  }
   const body = made.createTBody();
   figure.data.forEach((trace, place) => {
     if (trace.hoverinfo === "skip") return; // it has no numbers of its own
-    const count = trace.x?.length ?? 0;
-    for (let i = Math.max(0, count - MOST); i < count; i++) {
+    for (let i = Math.max(0, trace.x.length - MAX_ROWS); i < trace.x.length; i++) {
       if (trace.y[i] === null) continue;
       const row = body.insertRow();
-      const name = trace.name || `${place + 1}`;
       const height = Array.isArray(trace.text) ? trace.text[i] : written(trace.y[i]); // a bound as it is rounded
-      [name, across(trace.x[i]), height].forEach((text) => { row.insertCell().textContent = text; });
+      for (const textContent of [trace.name || `${place + 1}`, across(trace.x[i]), height]) added(row, "td", { textContent });
     }
   });
   return made;

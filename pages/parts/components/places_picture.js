@@ -1,5 +1,5 @@
 // The road from people's rows to a published model, with the places where noise can go: each is a button. Streamlit
-// calls the default export whenever it draws the picture. See places_picture.py for what `data` holds.
+// calls the default export whenever it draws the picture. See elements.py for what `data` holds.
 
 const NOISE = "var(--noise)";
 const dots = (points, attributes) => points.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.2" ${attributes}/>`).join("");
@@ -18,43 +18,32 @@ const PICTURES = {
 const END = { first: `<circle cx="30" cy="14" r="8"/><path d="M14 46q0-18 16-18t16 18z"/>`,
   last: `<rect x="12" y="8" width="36" height="44" rx="3"/><path d="M19 20h22M19 30h22M19 40h14"/>` };
 
+const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
+
 export default function ({ data, parentElement, setTriggerValue }) {
   let picture = parentElement.querySelector(".places-picture");
   if (!picture) {
-    picture = document.createElement("div");
-    picture.className = "places-picture";
-    picture.setAttribute("role", "group");
-    picture.append(end("first", data.first), ...data.places.map(place), end("last", data.last));
-    parentElement.append(picture);
+    picture = added(parentElement, "div", { className: "places-picture", role: "group" });
+    end(picture, "first", data.first);
+    data.places.forEach((each) => place(picture, each));
+    end(picture, "last", data.last);
   }
-  picture.setAttribute("aria-label", data.label);
-  data.places.forEach((each) => {
-    const button = picture.querySelector(`[data-place="${each.id}"]`);
-    button.setAttribute("aria-pressed", String(each.id === data.chosen));
-    button.onclick = () => setTriggerValue("pressed", each.id);
-  });
+  picture.ariaLabel = data.label;
+  for (const { id } of data.places) {
+    const onclick = () => setTriggerValue("pressed", id);
+    Object.assign(picture.querySelector(`[data-place="${id}"]`), { ariaPressed: String(id === data.chosen), onclick });
+  }
 }
 
-function place({ id, title, method }) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "place";
+function place(picture, { id, title, method }) {
+  const innerHTML = `<svg viewBox="0 0 122 62" aria-hidden="true">${PICTURES[id]}</svg>`;
+  const button = added(picture, "button", { type: "button", className: "place", innerHTML });
   button.dataset.place = id;
-  button.innerHTML = `<svg viewBox="0 0 122 62" aria-hidden="true">${PICTURES[id]}</svg>`;
-  button.append(words("strong", title), words("span", method));
-  return button;
+  added(button, "strong", { textContent: title });
+  added(button, "span", { textContent: method });
 }
 
-function end(name, text) {
-  const box = document.createElement("div");
-  box.className = "place-end";
-  box.innerHTML = `<svg viewBox="0 0 60 60" aria-hidden="true">${END[name]}</svg>`;
-  box.append(words("span", text));
-  return box;
-}
-
-function words(name, text) {
-  const element = document.createElement(name);
-  element.textContent = text;
-  return element;
+function end(picture, name, textContent) {
+  const innerHTML = `<svg viewBox="0 0 60 60" aria-hidden="true">${END[name]}</svg>`;
+  added(added(picture, "div", { className: "place-end", innerHTML }), "span", { textContent });
 }

@@ -1,27 +1,22 @@
-/* How far a run is, from its events. See run_progress.py for what `data` holds. */
-import { leaving, mounted } from "./mounted.js";
+/* How far a run is, from its events. See `Progress` of elements.py for what `data` holds. */
+import { added, leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
 class Progress {
   constructor(parent) {
     this.following = new Following(() => this.draw());
-    this.box = document.createElement("div");
-    this.box.className = "run-progress";
+    this.box = added(parent, "div", { className: "run-progress" });
     this.box.dataset.testid = "stProgress"; // what looks for Streamlit's own bar finds this one
-    this.text = document.createElement("div");
-    this.bar = document.createElement("div");
-    this.bar.className = "run-bar";
-    this.bar.setAttribute("role", "progressbar");
-    this.bar.append(document.createElement("div"));
-    this.box.append(this.text, this.bar);
-    parent.append(this.box);
+    this.text = added(this.box, "div");
+    this.bar = added(this.box, "div", { className: "run-bar", role: "progressbar" });
+    this.share = added(this.bar, "div");
   }
 
   show({ data, setTriggerValue }) {
     this.data = data;
     this.tell = (news) => setTriggerValue("changed", news);
     this.reported = "";
-    this.now = { run: data.run, seen: data.after, step: data.step, paces: [...data.paces], device: data.device, starting: data.starting };
+    this.now = { ...data, seen: data.after };
     this.following.attend(data.active ? [data] : []);
     this.draw();
   }
@@ -35,27 +30,28 @@ class Progress {
     const { now, data } = this;
     const followed = this.following.runs.get(data.run);
     for (const body of this.following.news(now)) {
-      if (body.event === "preparing") now.starting = preparing(body);
+      if (body.event === "preparing") now.preparing = body;
       if (body.event === "started") now.device = body.device;
       if (body.event === "stepped") now.paces = [...now.paces, body.steps_per_second].slice(-data.reports);
       now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
     }
-    const state = followed?.status ?? data.state;
-    this.text.replaceChildren(strong(data.label), ` · ${followed?.unknown || sentence(data, now, state)}`);
-    const share = Math.min(now.step / data.steps, 1);
-    this.bar.firstChild.style.width = `${100 * share}%`;
-    this.bar.setAttribute("aria-label", data.label);
-    this.bar.setAttribute("aria-valuenow", Math.round(100 * share));
-    this.bar.setAttribute("aria-valuetext", sentence(data, now, state));
-    if (followed) this.report(followed, state);
+    now.state = followed?.status ?? data.state;
+    const said = followed?.unknown || sentence(now);
+    this.text.replaceChildren();
+    added(this.text, "strong", { textContent: data.label });
+    this.text.append(` · ${said}`);
+    const percent = 100 * Math.min(now.step / data.steps, 1);
+    this.share.style.width = `${percent}%`;
+    Object.assign(this.bar, { ariaLabel: data.label, ariaValueNow: Math.round(percent), ariaValueText: said });
+    if (followed) this.report(followed, now.state);
   }
 
   /* Python draws the page again where something else is to be done than wait: once for each news. */
-  report(followed, state) {
-    const { data } = this;
-    const same = state.status === data.state.status && state.cancelling === data.state.cancelling;
-    const over = !["queued", "running"].includes(state.status); // its end follows behind its last event
-    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : state.status;
+  report(followed, { status, cancelling }) {
+    const known = this.data.state;
+    const same = status === known.status && cancelling === known.cancelling;
+    const over = !["queued", "running"].includes(status); // its end follows behind its last event
+    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : status;
     if (!news || news === this.reported || leaving()) return;
     this.reported = news;
     this.tell(news);
@@ -64,31 +60,29 @@ class Progress {
 
 export default mounted(Progress);
 
-export function sentence(data, now, { status, words, starts }) {
-  const place = `step ${now.step.toLocaleString("en")} of ${data.steps.toLocaleString("en")}`;
+const whole = (number) => number.toLocaleString("en");
+
+/* Where a run stands: what `Progress` of elements.py holds, after the events since. */
+export function sentence({ step, steps, paces, device, preparing, state: { status, words, starts } }) {
+  const place = `step ${whole(step)} of ${whole(steps)}`;
   if (status === "queued") return starts ? `${words}, ${starts}` : words;
   if (status !== "running") return `${words} at ${place}`;
-  if (!now.device) return now.starting;
-  const sorted = [...now.paces].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const pace = sorted.length % 2 ? sorted[middle] : sorted.length ? (sorted[middle - 1] + sorted[middle]) / 2 : 0;
-  const left = pace ? `, ${duration((data.steps - now.step) / pace)} left` : "";
-  return `${place}, ${Number(pace.toPrecision(3))} steps/s${left} on ${now.device}`;
+  const features = preparing && `: features of ${whole(preparing.done)} of ${whole(preparing.total)} images`;
+  if (!device) return `starting${features || ""}`;
+  const pace = median(paces);
+  const left = pace ? `, ${duration((steps - step) / pace)} left` : "";
+  return `${place}, ${Number(pace.toPrecision(3))} steps/s${left} on ${device}`;
 }
 
-function preparing({ done, total }) {
-  return `starting: features of ${done.toLocaleString("en")} of ${total.toLocaleString("en")} images`;
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1); // one of them, or two
+  return middle.length ? middle.reduce((a, b) => a + b) / middle.length : 0;
 }
 
-export function duration(seconds) {
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ""}`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
-function strong(text) {
-  const element = document.createElement("strong");
-  element.textContent = text;
-  return element;
+function duration(seconds) {
+  const s = Math.ceil(seconds);
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min${s % 60 ? ` ${s % 60} s` : ""}`;
+  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }

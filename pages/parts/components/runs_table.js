@@ -1,5 +1,5 @@
 // A table of runs: some can be ticked, columns sort, and those that are active keep up with their events by themselves.
-// Streamlit calls the default export whenever the server says something new about it. See runs_table.py for `data`.
+// Streamlit calls the default export whenever the server says something new about it. See `runs_table` of elements.py for `data`.
 
 const tables = new WeakMap();
 
@@ -14,14 +14,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
 }
 
+const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
+
 class RunsTable {
   constructor(parent) {
-    this.box = parent.appendChild(document.createElement("div"));
-    this.box.className = "scrolling runs-box";
-    this.box.tabIndex = 0;
-    this.box.setAttribute("role", "region");
-    this.table = this.box.appendChild(document.createElement("table"));
-    this.table.className = "runs";
+    this.box = added(parent, "div", { className: "scrolling runs-box", tabIndex: 0, role: "region" });
+    this.table = added(this.box, "table", { className: "runs" });
     this.count = Date.now(); // the number of the last tick, of which an earlier table has made none
     this.unheard = []; // ticks that the server has not answered yet
   }
@@ -29,7 +27,7 @@ class RunsTable {
   show(data) {
     this.closed = false;
     this.data = data;
-    this.box.setAttribute("aria-label", data.label);
+    this.box.ariaLabel = data.label;
     this.unheard = this.unheard.filter(({ number }) => number > data.heard);
     this.ticked = new Set(data.rows.filter((each) => each.ticked).map((each) => each.id));
     for (const { run, on } of this.unheard) this.set(run, on);
@@ -44,23 +42,13 @@ class RunsTable {
   head() {
     const head = document.createElement("thead");
     const row = head.insertRow();
-    for (const column of this.data.columns) {
-      const cell = row.appendChild(document.createElement("th"));
-      cell.scope = "col";
-      cell.className = column.kind;
-      if (column.sorted) cell.setAttribute("aria-sort", column.sorted);
-      if (!column.sorts) {
-        cell.textContent = column.title;
-        continue;
-      }
-      const button = cell.appendChild(document.createElement("button"));
-      button.type = "button";
-      button.dataset.cell = `sort ${column.id}`;
-      button.textContent = column.title;
-      const arrow = button.appendChild(document.createElement("span"));
-      arrow.setAttribute("aria-hidden", "true");
-      arrow.textContent = { ascending: " ▲", descending: " ▼" }[column.sorted] ?? "";
-      button.onclick = () => this.tell("sorted", column.id);
+    for (const { id, title, kind, sorts, sorted } of this.data.columns) {
+      const cell = added(row, "th", { scope: "col", className: kind, textContent: sorts ? "" : title });
+      if (sorted) cell.ariaSort = sorted;
+      if (!sorts) continue;
+      const button = added(cell, "button", { type: "button", textContent: title, onclick: () => this.tell("sorted", id) });
+      button.dataset.cell = `sort ${id}`;
+      added(button, "span", { ariaHidden: "true", textContent: { ascending: " ▲", descending: " ▼" }[sorted] ?? "" });
     }
     return head;
   }
@@ -71,32 +59,25 @@ class RunsTable {
     for (const each of this.data.rows) {
       const row = body.insertRow();
       row.classList.toggle("ticked", this.ticked.has(each.id));
-      const cells = {};
-      for (const column of this.data.columns) {
-        const first = column.id === "name";
-        const cell = row.appendChild(document.createElement(first ? "th" : "td"));
-        cell.className = column.kind;
-        if (first) cell.scope = "row";
-        cells[column.id] = cell;
-        if (first) cell.append(this.tick(each));
-        else cell.textContent = each.cells[column.id] ?? "";
+      const at = {};
+      for (const { id, kind } of this.data.columns) {
+        const first = id === "name";
+        at[id] = added(row, first ? "th" : "td", { className: kind, textContent: first ? "" : each.cells[id] ?? "" });
+        if (first) this.tick(at[id], each);
       }
-      this.rows.set(each.id, { ...each, row, at: cells, seen: each.after, step: each.step, run: each.id });
+      if (each.state) at.status.textContent = said(each.state, each);
+      this.rows.set(each.id, { ...each, row, at, seen: each.after, run: each.id });
     }
     return body;
   }
 
-  tick(each) {
-    const label = document.createElement("label");
-    const box = label.appendChild(document.createElement("input"));
-    box.type = "checkbox";
-    box.checked = this.ticked.has(each.id);
-    box.dataset.cell = `tick ${each.id}`;
-    box.onchange = () => this.choose(each.id, box.checked);
-    const name = label.appendChild(document.createElement("span"));
-    name.textContent = each.cells.name;
-    name.title = each.cells.name;
-    return label;
+  tick(cell, { id, cells }) {
+    cell.scope = "row";
+    const label = added(cell, "label");
+    const box = added(label, "input", { type: "checkbox", checked: this.ticked.has(id) });
+    box.dataset.cell = `tick ${id}`;
+    box.onchange = () => this.choose(id, box.checked);
+    added(label, "span", { textContent: cells.name, title: cells.name });
   }
 
   set(run, on) {
@@ -125,9 +106,9 @@ class RunsTable {
   /* Every row that is active: together they take one connection. */
   async follow() {
     const active = [...this.rows.values()].filter((each) => each.state);
-    if (!this.data.module || (!active.length && !this.following)) return;
+    if (!this.data.following || (!active.length && !this.following)) return;
     if (!this.following) {
-      const { Following } = await import(new URL(this.data.module, location.origin));
+      const { Following } = await import(new URL(this.data.following, location.origin));
       this.following ??= new Following(() => this.hear());
     }
     if (!this.closed) this.following.attend(active);

@@ -11,7 +11,7 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from pages.parts.components.history import LEAVING
+from pages.parts.components.elements import LEAVING
 from pages.parts.components.slider import unheard_move
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 

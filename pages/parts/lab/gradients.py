@@ -10,7 +10,7 @@ from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.gradients.clipping import CLIPPINGS
-from pages.parts.train.gradient_norms import gradient_norms
+from pages.parts.train.run_charts import gradient_norms
 from pages.parts.train.run_history import Watched, watched_runs
 
 

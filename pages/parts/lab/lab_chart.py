@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.alt_texts import curves_alt
@@ -21,22 +20,20 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, percent
 from dpcore.runs.in_words import with_origin
-from dpcore.runs.record import Status, StoreError, UnknownRun
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
-from pages.parts.components.served_component import charts_follow
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import origin_of
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
-from pages.parts.train.live import EVERY, run_status
-from pages.parts.train.run_following import spent_table
-from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.live import draw_apart, run_status
+from pages.parts.train.run_charts import spent_table
+from pages.parts.train.run_history import Watched
 from pages.parts.train.run_labels import labels_of
-from pages.parts.train.run_picker import outdated
 
 HEIGHT = 470
 UNTRAINABLE = "These settings cannot be trained here:<br>why stands below the button"
@@ -67,30 +64,12 @@ class Shown(NamedTuple):
 
 
 def lab_chart(shown: Shown) -> None:
-    """Draw the chart. It follows the runs that go on by itself, or is drawn again and again where it cannot."""
-    active = False
-    if shown.store is not None:
-        try:
-            active = any(shown.store.run(each).active for each in shown.ids)
-        except (UnknownRun, StoreError):  # the panel says so
-            active = False
-    ticks = active and not charts_follow()
-    st.fragment(_panel, run_every=EVERY if ticks else None)(shown, active, ticks)
+    """Draw the chart, which follows the runs that go on, and below it how far they are."""
+    draw_apart(shown.store, shown.ids, partial(_draw, shown))
 
 
-def _panel(shown: Shown, active: bool, ticks: bool) -> None:
-    form, curves, store, ids, _, otherwise = shown
-    if store is not None and (outdated(ids) or (active and not ticks and not charts_follow())):
-        st.rerun()
-    watched: list[Watched] = []
-    try:
-        watched = watched_runs(store, ids) if store is not None else []
-    except UnknownRun:  # the page chooses anew, and names the run
-        st.rerun()
-    except StoreError as error:
-        st.error(str(error))
-    if active and not any(each.run.active for each in watched):
-        st.rerun()
+def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
+    form, curves, store, _, _, otherwise = shown
     runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
     drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
@@ -193,7 +172,7 @@ def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
         accuracy=[each.accuracy for each in tests],
         spent=watched.epsilons(CERTIFIED, [each.step for each in tests]),
         level=mechanism is None,
-        now=watched.tested * watched.config.q if watched.run.active and mechanism else None,
+        now=watched.history.step * watched.config.q if watched.run.active and mechanism else None,
         end=watched.epochs,
         most=_most(watched),
         ghost=_ghost(mechanism, delta, label) if mechanism and mechanism != form.mechanism else None,

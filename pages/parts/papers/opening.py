@@ -16,7 +16,7 @@ from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
-from pages.parts.components.setting_links import clicked_link
+from pages.parts.components.elements import clicked_link
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
 from pages.parts.shell.present import ON, PRESENT_MODE, presenting

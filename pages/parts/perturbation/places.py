@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.parts.components.places_picture import places_picture
+from pages.parts.components.elements import places_picture
 from pages.parts.controls.faults import say_unknown, unknown
 from pages.parts.controls.url_state import keep, recall_ids, write_ids
 from pages.parts.shell.streamlit_internals import uninterrupted

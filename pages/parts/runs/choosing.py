@@ -8,7 +8,7 @@ import streamlit as st
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from pages.parts.components.runs_table import ticks
+from pages.parts.components.elements import ticks
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 

@@ -7,13 +7,13 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs.expected import start_of
-from dpcore.runs.record import Run, Status, StoreError
+from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found, priced, runs_of
 from dpcore.runs.store import Store
 from dpcore.training.events import Finished
-from pages.parts.components.runs_table import Column, runs_table, sort_asked
-from pages.parts.components.served_component import charts_follow
+from pages.parts.components.elements import Column, runs_table, sort_asked
 from pages.parts.runs.choosing import HEARD, take_ticks, ticked_ids
+from pages.parts.runs.coming import drawn_until_known
 from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import rows
 from pages.parts.runs.table_order import Order, first_shown, order_shown, show_from, show_in_order
@@ -24,7 +24,6 @@ KEY = "runs_table"
 AT_ONCE = 25  # rows
 CHANGED = "runs_changed"  # set where a run has begun or ended
 LEFT = "runs_costs_left"  # whether epsilons are still to be computed
-EVERY = 1.0  # seconds between two looks where the browser does not follow the runs, or epsilons are still computed
 READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MAX_RUNS} to compare them."
 FULL = f"{MAX_RUNS} runs are ticked, as many as can be compared: take one out first."
 TITLES = {
@@ -38,35 +37,19 @@ ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str]) -> None:
     """Draw the table; its active runs keep up, and epsilons that were not known yet come as they are computed."""
-    again = _looks_again(store)
-    st.fragment(_listed, run_every=EVERY if again else None)(store, wanted, tuple(ticked), again)
+    drawn_until_known(LEFT, _listed, store, wanted, tuple(ticked))
 
 
-def _looks_again(store: Store) -> bool:
-    """Whether Python is to look again by itself."""
-    if st.session_state.get(LEFT):
-        return True
-    active = Wanted(statuses=(Status.QUEUED, Status.RUNNING))
-    return not charts_follow() and found(store, active, limit=0).total > 0
-
-
-def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...], again: bool) -> None:
+def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
     if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the rest of the page is out of date
         st.rerun()
     order = order_shown()
-    try:
-        runs, total, left = _runs(store, wanted, order)
-        tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
-        starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-        st.session_state[LEFT] = left > 0
-        if _looks_again(store) != again:
-            st.rerun()
-    except StoreError as error:
-        st.error(str(error))
-        return
+    runs, total, left = _runs(store, wanted, order)
     if not total:
         st.info(_nothing(wanted))
-        return
+        return left
+    tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
+    starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     runs_table(
         "Runs",
         _columns(runs, order),
@@ -81,6 +64,7 @@ def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...], again: bool) 
         changed=_note_change,
     )
     _turning(total, left)
+    return left
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:

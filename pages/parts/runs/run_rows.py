@@ -9,11 +9,11 @@ from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run
 from dpcore.runs.spent import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts.components.runs_table import Row
+from pages.parts.components.elements import Row
 from pages.parts.runs.costs import known_cost, spending_of, told_later
 from pages.parts.visitors import current_user
 
@@ -23,7 +23,7 @@ LATER = "once it has ended"  # told of an epsilon that takes long to compute
 def row(run: Run, test: Evaluated | None, ticked: bool, starts: str) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one is expected to begin."""
     step, steps = done_by(run) or 0, _steps(run)
-    cells = {"name": name_of(run), "status": standing(run, step, steps, starts), **_settings(run)}
+    cells = {"name": name_of(run), "status": status_of(run), **_settings(run)}
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
     cells |= {"accuracy": "" if accuracy is None else percent(accuracy), "epsilon": _epsilon(run)}
     cells |= {"duration": _time(run), "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
@@ -33,14 +33,6 @@ def row(run: Run, test: Evaluated | None, ticked: bool, starts: str) -> Row:
 def owner_told(owner: str) -> str:
     """Who asked for a run: the reader, or somebody by a part of the id; empty where there is a single user."""
     return "you" if owner and owner == current_user().owner else owner[:6]
-
-
-def standing(run: Run, step: int, steps: int, starts: str) -> str:
-    """Where a run stands, how far it is and when it starts, as far as known: as the table says it of one it follows."""
-    if starts.startswith("starts"):
-        return f"{status_of(run)}, {starts}"
-    going = steps and run.status is Status.RUNNING and not run.cancelling
-    return f"{status_of(run)}, {100 * step // steps} %" if going else status_of(run)
 
 
 def _steps(run: Run) -> int:

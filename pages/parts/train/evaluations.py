@@ -1,12 +1,15 @@
-"""Every test of the runs on the charts, as a table and as a file."""
+"""Every test of the runs on the charts, as a table and as a file, and the mean over seeds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-from dpcore.runs.record import UnknownRun
+from dpcore.runs.record import Run, UnknownRun
 from dpcore.runs.store import Store
-from pages.parts.components.served_component import charts_follow
+from dpcore.training.config import RunConfig
+from dpcore.training.described import described
+from dpcore.training.progress.seed_summary import in_words
 from pages.parts.controls.widgets import titled
 from pages.parts.results.exports import Columns, address, csv_button
 from pages.parts.train.run_exports import evaluations_columns, file_of
@@ -35,7 +38,7 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     if any(each is not None for each in averaged):
         columns["averaged accuracy"] = [*averaged]
     table.dataframe(columns, hide_index=True)
-    if charts_follow() and any(each.run.active for each in watched):
+    if any(each.run.active for each in watched):
         table.caption("Up to the latest test when this was opened: open it again for the tests since.")
 
 
@@ -51,3 +54,25 @@ def evaluations_download(store: Store, watched: Sequence[Watched], accountant: s
         return evaluations_columns(now, accountant, link)
 
     csv_button("Download the runs (CSV)", columns, f"{file_of('tests', watched)}.csv", "download_runs")
+
+
+def seed_summaries(watched: Sequence[Watched]) -> None:
+    """Say what each configuration with several seeds reached; nothing of one that still goes on, or was imported."""
+    groups: dict[RunConfig, list[Watched]] = {}
+    for each in [each for each in watched if not each.run.imported]:
+        groups.setdefault(replace(each.config, seed=None), []).append(each)
+    for config, group in groups.items():
+        seeds = {_seed(each.run, each.config) for each in group}
+        finals = {  # a seed that ran twice counts once
+            _seed(each.run, each.config): each.history.finished for each in group if each.history.finished
+        }
+        if len(finals) < 2 or any(each.run.active for each in group):
+            continue
+        early = len(seeds) - len(finals)
+        left_out = f" Left out, for it did not finish: {early} of {len(seeds)} seeds." if early else ""
+        st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")
+
+
+def _seed(run: Run, config: RunConfig) -> int | str:
+    """What tells the run's seed from others: a secret one is the run's own."""
+    return run.id if config.seed is None else config.seed

@@ -1,40 +1,33 @@
-"""The live panel of a run: the browser follows the events, and Python draws it again when a run begins or ends.
+"""The live panel of a run: the browser follows the events, and Python draws it again when a run begins or ends."""
 
-Where the browser cannot, because the routes are missing, the panel is drawn twice a second while a run is active.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from html import escape
 
 import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.figures.training import run_style
-from dpcore.runs.expected import duration, pace_of, rest_of_run
-from dpcore.runs.in_words import state_of, status_of
+from dpcore.runs.expected import REPORTS
+from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.described import described
-from dpcore.training.events import Preparing
-from pages.parts.components.run_progress import Progress, run_progress
-from pages.parts.components.served_component import charts_follow
+from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.faults import MAX_REASON
 from pages.parts.jobs.start_and_stop import cancel_button
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.tables import drawn_line
 from pages.parts.train.buttons import resume
-from pages.parts.train.evaluations import evaluations_download, evaluations_table
-from pages.parts.train.gradient_norms import gradient_norms
-from pages.parts.train.run_charts import decisions_strip, large_charts, small_charts
+from pages.parts.train.evaluations import evaluations_download, evaluations_table, seed_summaries
+from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
-from pages.parts.train.seed_summary import seed_summaries
 from pages.parts.visitors import may_change
 
-EVERY = 0.5  # seconds between two looks while a run is active and the browser does not follow it
 RESUME = (
     "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
     "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
@@ -43,39 +36,47 @@ RESUME = (
 
 
 def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> None:
-    """Draw the runs and keep them up to date; `across` is "epoch" or "epsilon"."""
+    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon"."""
+    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across))
+
+
+def draw_apart(store: Store | None, ids: Sequence[str], draw: Callable[[Sequence[Watched]], None]) -> None:
+    """Draw the runs apart from the page: alone where one has begun, with all of the page once none goes on any more."""
     try:
-        active = any(store.run(each).active for each in ids)
-    except (UnknownRun, StoreError):  # the panel says so
+        active = store is not None and any(store.run(each).active for each in ids)
+    except (UnknownRun, StoreError):  # said where the runs are read again
         active = False
-    ticks = active and not charts_follow()
-    st.fragment(_panel, run_every=EVERY if ticks else None)(store, tuple(ids), accountant, across, active, ticks)
+    st.fragment(_apart)(store, tuple(ids), draw, active)
 
 
-def _panel(store: Store, ids: tuple[str, ...], accountant: str, across: str, active: bool, ticks: bool = True) -> None:
-    if outdated(ids) or (active and not ticks and not charts_follow()):  # the browser has just said that it cannot
+def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[Watched]], None], active: bool) -> None:
+    if store is None:
+        draw([])
+        return
+    if outdated(ids):
         st.rerun()
+    watched: list[Watched] = []
     try:
         watched = watched_runs(store, ids)
     except UnknownRun:  # the page chooses anew, and names the run
         st.rerun()
-        return
     except StoreError as error:
         st.error(str(error))
-        return
     if active and not any(each.run.active for each in watched):
         st.rerun()
-    _draw(store, watched, accountant, across)
+    draw(watched)
 
 
 def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str) -> None:
+    if not watched:
+        return
     detail = in_detail(watched)
     for each in watched:
         if each.run.active or each is detail:
             run_status(store, each)
     run_figures(detail, accountant)
     _key(watched)
-    seed_summaries([(each.run, each.config, each.history.finished) for each in watched])
+    seed_summaries(watched)
     large_charts(watched, detail, accountant, across)
     if detail.config.acceptance != "none":
         accepted_figures(detail, accountant)
@@ -124,44 +125,21 @@ def run_status(store: Store, watched: Watched) -> None:
 
 def progress_of(watched: Watched, key: str) -> None:
     """How far a run is, kept up to date."""
-    run, history, label = watched.run, watched.history, described(watched.config)
-    if not charts_follow():
-        st.progress(min(history.step / run.plan.steps, 1.0), text=f"**{label}** · {_progress(watched)}")
-        return
-    device = history.started.device if history.started else ""
-    state = state_of(run, watched.starts)
+    run, history = watched.run, watched.history
     known = Progress(
-        run.id,
-        label,
-        state,
-        run.active,
-        history.sequence,
-        history.step,
-        run.plan.steps,
-        history.paces,
-        device,
-        preparing_in_words(history.preparing),
+        run=run.id,
+        label=described(watched.config),
+        state=state_of(run, watched.starts),
+        active=run.active,
+        after=history.sequence,
+        step=history.step,
+        steps=run.plan.steps,
+        paces=history.paces,
+        reports=REPORTS,
+        device=history.started.device if history.started else "",
+        preparing=asdict(history.preparing) if history.preparing else None,
     )
     run_progress(known, key)
-
-
-def preparing_in_words(event: Preparing | None) -> str:
-    """How far a run is that has not started."""
-    return f"starting: features of {event.done:,} of {event.total:,} images" if event else "starting"
-
-
-def _progress(watched: Watched) -> str:
-    run, history, steps = watched.run, watched.history, watched.run.plan.steps
-    place = f"step {history.step:,} of {steps:,}"
-    if run.status is Status.QUEUED:
-        return ", ".join(filter(None, [status_of(run), watched.starts]))
-    if run.status is not Status.RUNNING:
-        return f"{status_of(run)} at {place}"
-    if not history.started:
-        return preparing_in_words(history.preparing)
-    pace = pace_of(history.paces)
-    left = f", {duration(rest_of_run(steps, history.step, history.paces))} left" if pace else ""
-    return f"{place}, {pace:.3g} steps/s{left} on {history.started.device}"
 
 
 def _key(watched: Sequence[Watched]) -> None:

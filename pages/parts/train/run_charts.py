@@ -1,32 +1,45 @@
-"""The charts of the runs that are watched: accuracy, epsilon, loss, clipping, classes, accepted proposals."""
+"""The charts of the runs that are watched, and what in each grows with which event of which run."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import Track, accuracy_figure, classes_figure, curves_figure, track_figure
-from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, track_alt
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS
-from dpcore.figures.training import decisions_figure
+from dpcore.figures import (
+    Track,
+    accuracy_figure,
+    charted,
+    classes_figure,
+    curves_figure,
+    norms_figure,
+    track_figure,
+)
+from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
+from dpcore.figures.labels import written
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL
+from dpcore.figures.training import MOST, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import NOT_COVERED
-from pages.parts.components.live_chart import live_chart
-from pages.parts.components.served_component import charts_follow
+from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.training.described import described
+from dpcore.training.events import NORM_QUANTILES
+from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.run_exports import picture
-from pages.parts.train.run_following import (
-    accuracy_growths,
-    charted_epochs,
-    class_growths,
-    proposals,
-    report_growths,
-    walking,
-)
 from pages.parts.train.run_history import Watched
+
+NORMS_READ = (
+    "The thick line is the median, the areas hold the middle half and nine tenths of the gradients. One that lies "
+    "above the line of C was shortened to it. Where the whole fan lies above the line, all are shortened, and only "
+    "their directions count; where it lies below, none is, and the noise, sigma times C, is larger than it needs to "
+    "be. When C is raised, the learning rate must fall. Like the losses, these are exact figures of the training "
+    "data, which epsilon does not cover."
+)
 
 
 def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
@@ -40,7 +53,7 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
         return
     names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
-    now = (detail.history.step if charts_follow() else detail.tested) * detail.config.q
+    now = detail.history.step * detail.config.q
     epochs = charted_epochs(detail)
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
     done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
@@ -65,7 +78,7 @@ def accuracy_chart(
 def decisions_strip(watched: Watched) -> None:
     """Under simulated annealing: what was accepted and what rejected, in order."""
     decisions, follows = watched.history.decisions, proposals(watched)
-    if not (decisions or (follows and charts_follow())):
+    if not (decisions or follows):
         return
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
@@ -99,11 +112,26 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
 def _classes(detail: Watched) -> None:
     """The accuracy of each class; before the first test bars that have no height yet, where they can grow."""
     names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
-    if tests or charts_follow():
-        figure = classes_figure(names, tests[-1].per_class if tests else [], size=chart_size())
-        alt = classes_alt(names, tests[-1].per_class if tests else [], going_on=detail.run.active)
-        words = picture("Test accuracy of each class", [detail])
-        live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=alt, **words)
+    heights = tests[-1].per_class if tests else []
+    figure = classes_figure(names, heights, size=chart_size())
+    alt = classes_alt(names, heights, going_on=detail.run.active)
+    words = picture("Test accuracy of each class", [detail])
+    live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=alt, **words)
+
+
+def gradient_norms(watched: Watched) -> None:
+    """Draw the norms of a private run as a fan with the line of C through it, and how to read it."""
+    config, stepped = watched.config, watched.history.stepped
+    st.markdown(f"**Gradient norms before clipping**, {described(config)}")
+    fan, words = st.container(key="fan").columns([3, 2], gap="medium")
+    across, norms = [each.epoch for each in stepped], [each.norms for each in stepped]
+    figure = norms_figure(across, norms, config.clip_norm, end=watched.epochs, size=chart_size())
+    with fan:
+        named = picture("Gradient norms before clipping", [watched])
+        alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
+        live_chart(figure, norm_growths(watched), key="norms_chart", alt=alt, config=SMALL, **named)
+    with words:
+        st.caption(NORMS_READ)
 
 
 def _going_on(watched: Sequence[Watched]) -> list[int]:
@@ -134,6 +162,75 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
 def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
     applies = watched.config.private or quantity != "clipped"
-    last = watched.history.step if charts_follow() else watched.tested
-    stepped = [each for each in watched.history.stepped if applies and each.step <= last]
+    stepped = watched.history.stepped if applies else ()
     return Track(watched.label, [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])
+
+
+def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
+    """How the lines of `accuracy_figure` grow with the tests of the active runs."""
+    found = []
+    for line, (place, style, _) in enumerate(accuracy_lines(tracks)):
+        each, track = watched[place], tracks[place]
+        table = None if across == "epoch" else spent_table(each, accountant)
+        if not each.run.active or (across != "epoch" and not table and not track.level):
+            continue
+        text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)["text"]
+        field = "accuracy" if style.label == track.label else "averaged_accuracy"
+        label = Label(style.label, text)
+        growth = Growth(each.run.id, each.history.sequence, line, y=field, scale=100.0, label=label)
+        found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
+    return found
+
+
+def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0) -> list[Growth]:
+    """How the lines of one quantity grow with the reports of the active runs; clipping where there is any."""
+    return [
+        Growth(each.run.id, each.history.sequence, line, event="stepped", y=quantity, scale=scale)
+        for line, each in enumerate(watched)
+        if each.run.active and (each.config.private or quantity != "clipped")
+    ]
+
+
+def class_growths(watched: Watched) -> list[Growth]:
+    """How the bars of the classes change with the tests of a run."""
+    active = watched.run.active
+    return [Growth(watched.run.id, watched.history.sequence, 0, y="per_class", scale=100.0)] if active else []
+
+
+def proposals(watched: Watched) -> list[Strip]:
+    """The strip of what simulated annealing accepts and rejects, while the run goes on."""
+    since = (watched.run.id, watched.history.sequence)
+    return [Strip(*since, watched.history.decisions, watched.config.q, MOST)] if watched.run.active else []
+
+
+def norm_growths(watched: Watched) -> list[Growth]:
+    """How the lines of `norms_figure` grow with the reports of a run."""
+    since, lines = (watched.run.id, watched.history.sequence), range(len(NORM_QUANTILES) if watched.run.active else 0)
+    return [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
+
+
+def walking(watched: Watched) -> list[Mark]:
+    """The line on the epsilon chart that says where the run is."""
+    return [Mark(watched.run.id, watched.history.sequence, shape=0)] if watched.run.active else []
+
+
+def charted_epochs(watched: Watched) -> FloatArray:
+    """Epochs at the points of the run's epsilon curves (n,); what comes before the steps takes none."""
+    return np.asarray(_charted_steps(watched) * watched.config.q, dtype=np.float64)
+
+
+def spent_table(watched: Watched, accountant: str) -> Table | None:
+    """Epsilon by an accountant after some of the run's steps; None where it has no answer."""
+    mechanism = watched.plan.mechanism
+    if mechanism is None:
+        return None
+    steps, spent = _charted_steps(watched), cache.curve(accountant, mechanism, watched.config.delta).epsilon
+    said = (steps > 0) & np.isfinite(spent)
+    return Table(tuple(steps[said].tolist()), tuple(spent[said].tolist())) if said.any() else None
+
+
+def _charted_steps(watched: Watched) -> IntArray:
+    """The run's steps at the points of its epsilon curves (n,)."""
+    mechanism = watched.plan.mechanism
+    assert mechanism, "a run without privacy has no such curves"
+    return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)

@@ -6,11 +6,10 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, percent, short
-from pages.parts.components.live_figures import ByCount, Reading, live_figures
-from pages.parts.components.served_component import charts_follow
+from pages.parts.components.elements import ByCount, Reading, live_figures
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.train.run_following import spent_table
+from pages.parts.train.run_charts import spent_table
 from pages.parts.train.run_history import Watched
 
 NONE = "–"  # before there is anything to say
@@ -48,7 +47,7 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
     last = watched.history.stepped[-1:]
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
-    if watched.run.active and charts_follow():
+    if watched.run.active:
         since = {"run": watched.run.id, "after": watched.history.sequence}
         count = Reading("Accepted / rejected", counted, y="accepted", of="step", digits=0, **since)
         claim = Reading(INVALID.capitalize(), _claim(watched, accountant, accepted), **since)

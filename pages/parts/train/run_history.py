@@ -114,11 +114,6 @@ class Watched:
         """Whether its tests also say how accurate the moving average of its weights is."""
         return self.config.ema > 0
 
-    @property
-    def tested(self) -> int:
-        """The step of the latest test. Charts that Python draws stop there, since each change of them blinks."""
-        return self.history.evaluated[-1].step if self.history.evaluated else 0
-
 
 def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
     """The runs with these ids as they are now; UnknownRun where the store has one of them no longer."""

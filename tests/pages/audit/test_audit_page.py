@@ -23,11 +23,13 @@ from tests.pages.audit_page import (
     without,
     words,
 )
+from tests.pages.train_page import charts
 
 
 def names_in(page: AppTest) -> list[list[str]]:
     """The names of the traces of each figure."""
-    return [[each["name"] for each in json.loads(chart.proto.spec)["data"]] for chart in page.get("plotly_chart")]
+    drawn = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+    return [[each["name"] for each in figure["data"]] for figure in (*drawn, *charts(page))]
 
 
 def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):

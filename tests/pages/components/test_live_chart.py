@@ -8,8 +8,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pages.parts.components import elements
 from pages.parts.components import live_chart as live
-from pages.parts.components import served_component as served
 from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
 from pages.parts.serving import files
 
@@ -18,28 +18,34 @@ FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "la
 
 @pytest.fixture
 def sent(monkeypatch):
-    """What goes to the browser, where the routes are served."""
+    """What goes to the browser."""
     kept = []
-    monkeypatch.setattr(files, "serving", True)
-    monkeypatch.setattr(served, "component", lambda name: lambda **said: kept.append(said))
+    monkeypatch.setattr(elements, "mounted", lambda name: lambda **said: kept.append(said))
     return kept
 
 
 def page() -> None:
     import plotly.graph_objects as go
 
+    from pages.parts.components.elements import Progress, Reading, live_figures, run_progress
     from pages.parts.components.live_chart import Growth, live_chart
-    from pages.parts.components.served_component import charts_follow
 
-    assert not charts_follow()
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})
     live_chart(figure, [Growth("a", 2, 0)], key="chart", alt="A line.")
+    live_figures([Reading("Loss", "0.5")], "figures")
+    for active in (True, False):
+        state = {"words": "running" if active else "finished"}
+        run_progress(Progress("a", "Run", state, active, 2, 40, 4000, (), 9, "cpu", None), f"bar_{active}")
 
 
-def test_without_the_routes_the_same_figure_is_drawn_by_streamlit():
+def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):
+    monkeypatch.setattr(elements, "served", lambda: False)
     test = AppTest.from_function(page).run()
     assert not test.exception
-    assert test.get("plotly_chart")
+    assert [each.proto.alt for each in test.get("plotly_chart")] == ["A line."]
+    assert [(each.label, each.value) for each in test.metric] == [("Loss", "0.5")]
+    told = [each.value for each in test.caption]
+    assert told == [f"**Run** · running, step 40 of 4,000. {elements.ONCE}", "**Run** · finished, step 40 of 4,000."]
     assert not test.get("bidi_component")
 
 
@@ -59,13 +65,12 @@ def test_with_the_routes_the_browser_gets_the_figure_and_what_it_follows(sent):
     assert data["following"][0]["label"] == {"name": "acc", "text": "{} %", "digits": 1}
 
 
-def test_a_browser_that_cannot_follow_is_given_drawn_charts_from_then_on(sent, monkeypatch):
-    state = {"chart": {"failed": "no module"}}
-    monkeypatch.setattr(st, "session_state", state)
+def test_a_browser_that_had_no_module_is_given_drawn_charts_from_then_on(sent, monkeypatch):
+    monkeypatch.setattr(st, "session_state", {"chart": {"failed": "no module"}})
     live_chart(FIGURE, [], key="chart", alt="A line.")
-    assert served.charts_follow()
+    assert elements.follows()
     sent[0]["on_failed_change"]()
-    assert not served.charts_follow()
+    assert not elements.follows()
 
 
 def test_the_figure_is_sent_without_its_template_and_with_every_number_as_it_is():

@@ -1,6 +1,5 @@
 """The lab: its data, what its button says and starts, its switch, its runs."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
 from pages.parts.lab.lab_chart import UNTRAINABLE
-from tests.pages.train_page import FIRST, opened_at, recorded
+from tests.pages.train_page import FIRST, charts, opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
 
@@ -32,7 +31,7 @@ def train(page: AppTest):
 
 def traces(page: AppTest) -> list[dict]:
     """The lab's chart."""
-    return json.loads(page.get("plotly_chart")[0].proto.spec)["data"]
+    return charts(page)[0]["data"]
 
 
 def test_train_queues_the_settings_and_the_run_without_privacy_beside_them(store: Store):
@@ -92,7 +91,7 @@ def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
 
 
 def notes(page: AppTest) -> list[str]:
-    layout = json.loads(page.get("plotly_chart")[0].proto.spec)["layout"]
+    layout = charts(page)[0]["layout"]
     return [note["text"] for note in layout["annotations"] if note.get("yref") == "y2"]
 
 

@@ -27,6 +27,7 @@ from tests.pages.papers.dummy import (
     rows,
     written,
 )
+from tests.pages.train_page import handed
 
 __all__ = ["dummy"]
 OPENED = {"paper": PAPER.id}
@@ -87,12 +88,12 @@ def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):
 
 def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(store: Store, dummy: Paper):
     page = opened(**OPENED)
-    chart = page.get("plotly_chart")[0].proto
-    assert "Proven ends at ≤ 2.00" in chart.alt
-    assert {each["name"] for each in json.loads(chart.spec)["data"]} == {each.name for each in LINES}
+    (chart,) = handed(page, "live_chart")
+    assert "Proven ends at ≤ 2.00" in chart["alt"]
+    assert {each["name"] for each in json.loads(chart["figure"])["data"]} == {each.name for each in LINES}
     page.selectbox(key="figure_999").set_value("theorem-3").run()
     assert page.query_params["figure_999"] == "theorem-3"
-    assert "are: refuted 2; holds 4." in page.get("plotly_chart")[0].proto.alt
+    assert "are: refuted 2; holds 4." in handed(page, "live_chart")[0]["alt"]
     assert "It lies below." in written(page)
 
 

@@ -96,7 +96,7 @@ def test_the_teacher_shows_a_run_to_everybody_by_its_name(room: Class, store: St
     assert store.board(PROJECTED) == run
     student = page_of(room, room.visitor())
     assert classroom.TITLE in [each.label for each in student.expander]
-    assert any("finished" in each for each in progress(student))
+    assert any(each["state"]["words"] == "finished" for each in progress(student))
     room.turn_of(room.visitor(teacher=True))
     pressed(app, "Show it no longer")
     assert classroom.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]

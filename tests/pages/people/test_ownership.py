@@ -10,7 +10,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from tests.pages import perturbation_page
 from tests.pages.people.conftest import Class, Visitor
-from tests.pages.train_page import CONFIG, events_of, opened, press
+from tests.pages.train_page import CONFIG, events_of, opened, press, progress
 
 NOT_YOURS = "Somebody else's run: only who started it, or the teacher, may {} it."
 
@@ -66,7 +66,7 @@ def test_others_see_a_run_and_no_button_that_stops_it(room: Class, store: Store)
     assert "Cancel" in labels(opened(run))
     assert "Resume" in labels(opened(ended))
     room.turn_of(bob)
-    assert len(opened(run).get("progress")) == 1
+    assert len(progress(opened(run))) == 1
     assert not {"Cancel", "Resume"} & (labels(opened(run)) | labels(opened(ended)))
     room.turn_of(room.visitor(teacher=True))
     assert "Cancel" in labels(opened(run))

@@ -1,6 +1,5 @@
 """A setting that was pinned: in the address, on the charts, in numbers."""
 
-import json
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results.pinned_setting import difference, setting_of, understood, written
-from tests.pages.train_page import opened_at
+from tests.pages.train_page import charts, opened_at
 
 PAGES = Path(__file__).parents[3] / "pages"
 SETTINGS = [
@@ -32,7 +31,7 @@ def opened(page: str, **query: str) -> AppTest:
 
 
 def names(app: AppTest) -> list[str]:
-    return [each["name"] for chart in app.get("plotly_chart") for each in json.loads(chart.proto.spec)["data"]]
+    return [each["name"] for chart in charts(app) for each in chart["data"]]
 
 
 def certified(setting: Setting) -> float:

@@ -1,0 +1,243 @@
+"""Functions for what scripts of this app draw in the browser; `live_chart` and `slider` have files of their own.
+
+Most scripts are modules that this server's routes serve, since they share others. Those that stand alone go to
+Streamlit as they are, and work where a page's file is opened by itself, too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit.components import v2
+
+from pages.parts.serving import files
+from pages.parts.serving.files import served
+
+HERE = Path(__file__).parent
+FAILED = "modules_failed"  # in the session, once its browser could not load a module
+ONCE = "This is drawn once: to follow runs, open the page through app.py, or load it again."
+LEAVING = "leaving"  # in the address that is written while a page is left from its code: the entry stays as it is
+LINKS = "setting_links"
+
+
+def follows() -> bool:
+    """Whether charts can follow runs here: the routes are served, and the browser got the modules that it asked for."""
+    return served() and FAILED not in st.session_state
+
+
+def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None]) -> None:
+    """Show what the script `<name>.js` draws of the data.
+
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so.
+    """
+    callbacks = {f"on_{each}_change": call for each, call in (dict.fromkeys(tells, nothing) | calls).items()}
+    if f"{name}.js" in files.MODULES:
+        data = {**data, "module": files.address(f"{name}.js")}
+        callbacks["on_failed_change"] = lambda: _note_failure(key)
+    mounted(name)(key=key, data=dict(data), **callbacks)
+
+
+@cache
+def mounted(name: str) -> Any:
+    """The component of a script, with its style sheet if it has one, registered with Streamlit once."""
+    script = HERE / ("served.js" if f"{name}.js" in files.MODULES else f"{name}.js")
+    style = HERE / f"{name}.css"
+    css = style.read_text(encoding="utf-8") if style.exists() else None  # a script without one draws nothing
+    return v2.component(name, css=css, js=script.read_text(encoding="utf-8"), isolate_styles=css is None)
+
+
+def nothing() -> None:
+    """A trigger needs a callback; that the page runs again is all it is for."""
+
+
+def sent(key: str, event: str) -> Any:
+    """What the script of this key has sent with an event: anything at all, for browsers can send nonsense."""
+    return (st.session_state.get(key) or {}).get(event)
+
+
+def one_entry_a_page() -> None:
+    """Let the settings of a page go into the one entry that it has in the browser's history."""
+    mount("history", "history", {"leaving": LEAVING})
+
+
+def watch_board(said: Mapping[str, str], address: str) -> None:
+    """Have the page drawn again once the teacher says something else at this address than `said`."""
+    mount("board", "board", {"said": dict(said), "address": address}, "changed")
+
+
+def present_button(on: bool, *, key: str, pressed: Callable[[], None]) -> None:
+    """Draw the button that goes to full screen and back, which only a click may do; `pressed` is called then."""
+    mount("present_button", key, {"on": on}, pressed=pressed)
+
+
+def follow_links(opened: Callable[[], None]) -> None:
+    """Let every link that is marked with `data-opens` call `opened` where it is clicked; once on a page."""
+    mount("setting_links", LINKS, {}, opened=opened)
+
+
+def clicked_link() -> str:
+    """The address of the link that was clicked, for `opened`; "" if the browser sent nonsense."""
+    asked = sent(LINKS, "opened")
+    return asked if isinstance(asked, str) else ""
+
+
+def places_picture(data: Mapping[str, Any], *, key: str, pressed: Callable[[], None]) -> None:
+    """Draw learning with the places where noise can go, each a button; where one is pressed, `pressed` finds its id.
+
+    `data` has the picture's `label`, the words at its `first` and `last` end, the id of the `chosen` place, and the
+    `places`: each with `id` (a drawing of the script), `title` and `method`.
+    """
+    mount("places_picture", key, data, pressed=pressed)
+
+
+@dataclass(frozen=True)
+class ByCount:
+    """What is said after each of some numbers of steps; between two of them, what is said after the later one."""
+
+    counts: tuple[int, ...]
+    texts: tuple[str, ...]
+    field: str = "step"  # of the event: what is counted
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number as it stands when the page is drawn, and what of which run changes it."""
+
+    label: str
+    value: str
+    run: str = ""  # "" where it stays as it is
+    after: int = 0  # number of the last event that is known
+    event: str = "stepped"
+    y: str = ""  # field of the event
+    of: str = ""  # field with what it is a part of: behind a stroke, what is left of that
+    scale: float = 1.0
+    digits: int = 1  # behind the point
+    unit: str = ""
+    texts: ByCount | None = None  # in place of a field
+
+
+def live_figures(readings: Sequence[Reading], key: str) -> None:
+    """Show the numbers in a row, each under its name, as they change with the events of their runs."""
+    if follows():
+        mount("live_figures", key, {"readings": [asdict(each) for each in readings]})
+        return
+    row = st.container(horizontal=True, gap="large")
+    for each in readings:
+        row.metric(each.label, each.value, width="content")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A run as the page knows it when it is drawn."""
+
+    run: str
+    label: str
+    state: dict[str, Any]  # what `state_of` says
+    active: bool
+    after: int  # number of the last event that is known
+    step: int
+    steps: int  # of the whole run
+    paces: tuple[float, ...]  # the steps per second of the latest reports
+    reports: int  # how many of them the pace of the run is the median of
+    device: str  # "" before the run has begun
+    preparing: Mapping[str, Any] | None  # the event that says how far its features are
+
+
+def run_progress(progress: Progress, key: str) -> None:
+    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs."""
+    if follows():
+        mount("run_progress", key, asdict(progress), "changed")
+        return
+    words = f"**{progress.label}** · {progress.state['words']}, step {progress.step:,} of {progress.steps:,}."
+    st.caption(f"{words} {ONCE}" if progress.active else words)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, by what its cells are called."""
+
+    id: str
+    title: str
+    kind: str = ""  # "number" stands to the right, "minor" is left out on a narrow screen
+    sorts: bool = False  # whether a click on its head sorts by it
+    sorted: str = ""  # "ascending" or "descending", where the table is sorted by it
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run as it stands when the table is drawn: texts by the names of the columns, shown as they are."""
+
+    id: str
+    cells: dict[str, str]
+    ticked: bool = False
+    after: int = 0  # number of the last event that is known
+    step: int = 0
+    steps: int = 0  # of the whole run
+    state: dict[str, Any] | None = None  # what `state_of` says, while the run is active: the script puts it into words
+
+
+class Tick(NamedTuple):
+    """A box that was ticked, or unticked: the later, the higher the number."""
+
+    number: int
+    run: str
+    on: bool
+
+
+def runs_table(
+    label: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    *,
+    key: str,
+    most: int,
+    elsewhere: int,
+    full: str,
+    heard: int,
+    ticked: Callable[[], None],
+    sorted_by: Callable[[], None],
+    changed: Callable[[], None],
+) -> None:
+    """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
+
+    At most `most` runs can be ticked, `elsewhere` are already that are no rows here, and `full` says why no more can
+    be; `heard` is the number of the last tick that was taken note of. `ticked`, `sorted_by` and `changed` are called
+    before the next run of the page: for what `ticks` and `sort_asked` say, and where a run has begun or ended.
+    """
+    data = {
+        "label": label,
+        "columns": [asdict(each) for each in columns],
+        "rows": [asdict(each) for each in rows],
+        "most": most,
+        "elsewhere": elsewhere,
+        "full": full,
+        "heard": heard,
+        "following": files.address("runs.js") if follows() else "",
+    }
+    mount("runs_table", key, data, ticked=ticked, sorted=sorted_by, changed=changed)
+    if not follows() and any(each.state for each in rows):
+        st.caption(ONCE)
+
+
+def ticks(key: str) -> list[Tick]:
+    """What was ticked, for `ticked`; nothing that the browser cannot have sent."""
+    found = []
+    asked = sent(key, "ticked")
+    for each in asked if isinstance(asked, list) else ():
+        match each:
+            case {"number": int(number), "run": str(run), "on": bool(on)}:
+                found.append(Tick(number, run, on))
+    return found
+
+
+def sort_asked(key: str) -> str:
+    """The column whose head was clicked, for `sorted_by`; "" if the browser sent nonsense."""
+    asked = sent(key, "sorted")
+    return asked if isinstance(asked, str) else ""
+
+
+def _note_failure(key: str) -> None:
+    st.session_state[FAILED] = sent(key, "failed")
