@@ -1,4 +1,4 @@
-"""What an audit says while it goes: plain values that cross processes as JSON."""
+"""Events of an audit: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
 

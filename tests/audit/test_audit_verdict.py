@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.audit.bounds.binomial import two_sided
+from dpcore.audit.bounds.exact import ALLOWED, audit_gradients, audit_history, audit_releases
 from dpcore.audit.bounds.noise import audit_noise
-from dpcore.audit.exact_findings import ALLOWED, audit_gradients, audit_history, audit_releases
 from dpcore.audit.verdict import claimed_band, holm, judged, measured
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.events import Counted, Event, Finished, Measured, Prepared, Scored, Watched
-from dpcore.audit.observed.audit import traced
 from dpcore.audit.request import AuditRequest
+from dpcore.audit.run_audit import traced
 from dpcore.audit.verdict import judged
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
-from dpcore.audit.bounds.inputs import numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
 from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
@@ -35,7 +34,6 @@ class NoiseFinding(Finding):
     untested: ClassVar[str] = (
         "Clipping, sampling and composition; that the noise is normal, and independent from step to step."
     )
-    source: ClassVar[str] = "the chi-square law of a sum of squared normal numbers"
 
     projections: int
     factor: float | None = None  # measured noise over what is charged
@@ -123,7 +121,6 @@ class RepetitionFinding(Finding):
     title: ClassVar[str] = "Fresh noise"
     tests: ClassVar[str] = "The noise of each step is independent of that of all others."
     untested: ClassVar[str] = "How much noise there is; a dependence that is not a correlation."
-    source: ClassVar[str] = "the exact laws of a correlation, and of a share of a sum of squares, of normal numbers"
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size

@@ -12,6 +12,7 @@ Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy i
 """
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -20,13 +21,59 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.audit.bounds.families import Family
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
-from dpcore.audit.bounds.guesses import BONFERRONI, CHOICES, Attempts, Guesses, attempts
-from dpcore.audit.bounds.inputs import constant, scored, trouble
-from dpcore.audit.bounds.one_run import largest, one_run_epsilon, too_few
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scored, trouble
+from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise, with_noise
+from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, largest, too_few
+from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.tradeoff import Tradeoff
+
+
+class Family(ABC):
+    """Trade-off functions f_s that fall as the strength s rises from 0, where nothing can be told."""
+
+    most: float  # the largest strength that is tried
+    halvings = 17  # of the interval between a strength and its double
+    evidence: Evidence
+    condition: str  # what must hold for its epsilon to be a bound; "" where nothing must
+
+    @abstractmethod
+    def tradeoff(self, strength: float) -> Tradeoff:
+        """f_s."""
+
+    @abstractmethod
+    def epsilon(self, strength: float, delta: float) -> float:
+        """Lower bound of epsilon of what has f_s, or of what tells more."""
+
+
+@final
+@dataclass(frozen=True)
+class NoiseFamily(Family):
+    """The mechanism that is charged, with less or more noise than is charged: s is charged over drawn.
+
+    Each member is the certified curve below the exact one, so that what is refuted is refuted of the mechanism.
+    """
+
+    mechanism: Mechanism
+
+    halvings = 9  # a certified curve takes a tenth of a second
+    evidence = Evidence.CONDITIONAL
+    condition = "if all but the noise is as charged"
+
+    @property
+    def most(self) -> float:
+        """Noise as small as an accountant has a number for."""
+        return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
+
+    def tradeoff(self, strength: float) -> Tradeoff:
+        check.in_range(0, np.inf, strength=strength)
+        return tradeoff_bounds(with_noise(self.mechanism, 1 / max(strength, 1e-3))).lower
+
+    def epsilon(self, strength: float, delta: float) -> float:
+        return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
+
 
 LEAST_TAIL = 1e-12  # p-values are told down to here
 NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
@@ -119,7 +166,6 @@ class TradeoffFinding(Finding):
     title: ClassVar[str] = "One run, whole trade-off curve"
     tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
     untested: ClassVar[str] = "What the condition beside its epsilon says; finding nothing says little."
-    source: ClassVar[str] = "Mahloujifar, Melis and Chaudhuri 2024, arXiv 2410.22235"
 
     canaries: int
     condition: str = ""
@@ -153,14 +199,9 @@ def audit_tradeoff(
     """
     score, inside = scored(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
-    check.one_of(CHOICES, choice=choice)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return TradeoffFinding(confidence=confidence, canaries=score.size, note=note)
-
-    def worth(canaries: int, made: Guesses) -> float:
-        return one_run_epsilon(canaries, made.made, made.correct, delta, 1 - confidence)
-
-    seen = attempts(score, inside, guesses, choice, worth)
+    seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
     strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
     p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
     return TradeoffFinding(

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
-from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon, with_noise
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
@@ -40,7 +39,6 @@ class PerStepFinding(Finding):
     untested: ClassVar[str] = (
         "That steps are alike and their noise independent; the sampling; everything outside a step."
     )
-    source: ClassVar[str] = "Nasr et al. 2023, arXiv 2302.07956"
 
     scores: tuple[int, int]
     rates: Rates | None = None

@@ -14,8 +14,7 @@ from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
-from dpcore.audit.bounds.inputs import flags
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
 from dpcore.privacy.report.numbers import nearest
 from dpcore.privacy.types import FloatArray, IntArray
 
@@ -40,7 +39,6 @@ class SamplingFinding(Finding):
     untested: ClassVar[str] = (
         "Examples that are no canaries, other than by the size of batches; what is done with a batch."
     )
-    source: ClassVar[str] = "the binomial law, exactly, with Bonferroni's correction"
 
     steps: int
     canaries: int

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.audit.bounds.limits import expected_of_one_run, most_of_one_run
+from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import ScoreLaws, score_laws
 from dpcore.audit.events import Traced
 from dpcore.figures.audit import (
@@ -59,7 +59,7 @@ def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> Limi
     """What so many canaries can show of a claim."""
     laws = laws_of(claim)
     most = tuple(most_of_one_run(count, delta, confidence) for count in COUNTS)
-    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence).epsilon for count in COUNTS))
+    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence) for count in COUNTS))
 
 
 def audit_charts(found: AuditResults) -> None:

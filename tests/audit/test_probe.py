@@ -7,10 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from dpcore.audit.broken.base import Trainer
-from dpcore.audit.observed.look import Look, go_back, moment_of
-from dpcore.audit.observed.own_gradients import OwnGradients
-from dpcore.audit.parts import Around, put_in
+from dpcore.audit.broken_trainers import Trainer
+from dpcore.audit.probe import Look, OwnGradients, go_back, moment_of
+from dpcore.audit.wrappers import Wrapper, replace_parts
 from dpcore.training.gradients.clipping import CLIPPINGS
 from tests.audit.small_audits import CNN, QUICK, request_for, watched
 from tests.training.oracles import SHAPES, batch, clipped_one_at_a_time, layer_sizes, one_at_a_time
@@ -18,7 +17,7 @@ from tests.training.oracles import SHAPES, batch, clipped_one_at_a_time, layer_s
 CLOSE = 1e-3
 
 
-class CarriedOver(Around):
+class CarriedOver(Wrapper):
     """An engine that adds a little of the last batch's sum to the next one, as hooks do that nobody has emptied."""
 
     def __init__(self, engine) -> None:
@@ -34,7 +33,7 @@ class CarriedOver(Around):
         return found
 
 
-class Adaptive(Around):
+class Adaptive(Wrapper):
     """Noise as large as the sum that it hides."""
 
     def add(self, piece: int, target: Tensor, std: float, scale: Tensor | None = None) -> None:
@@ -42,7 +41,7 @@ class Adaptive(Around):
         self._part.add(piece, target, float(target.norm()) / 10, scale)
 
 
-class Rounded(Around):
+class Rounded(Wrapper):
     """An engine whose gradients are a little too long, by less than most would notice."""
 
     def clipped_sum(self, *given):
@@ -54,26 +53,26 @@ class Rounded(Around):
 
 def looks_of(monkeypatch: pytest.MonkeyPatch, alter, **settings) -> list[Look]:
     """What is found of a trainer that is altered so."""
-    from dpcore.audit import broken
+    from dpcore.audit import broken_trainers
 
-    monkeypatch.setitem(broken.TRAINERS, "altered", Trainer("altered", "", "", alter=alter))
+    monkeypatch.setitem(broken_trainers.TRAINERS, "altered", Trainer("altered", "", "", alter=alter))
     return watched(request_for("altered", **settings)).record.looks
 
 
 def test_a_sum_that_is_carried_over_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = looks_of(monkeypatch, lambda run: put_in(run, engine=CarriedOver(run.engine)))
+    looks = looks_of(monkeypatch, lambda run: replace_parts(run, engine=CarriedOver(run.engine)))
     assert max(look.remembered for look in looks) == pytest.approx(0.01, rel=0.05)
     assert max(look.remembered for look in watched(request_for()).record.looks) == 0.0
 
 
 def test_noise_that_depends_on_the_batch_moves_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = looks_of(monkeypatch, lambda run: put_in(run, noise=Adaptive(run.noise)))
+    looks = looks_of(monkeypatch, lambda run: replace_parts(run, noise=Adaptive(run.noise)))
     assert max(look.alone for look in looks) <= 1.0, "the sums are as they should be"
     assert max(look.moved for look in looks) > 1 + CLOSE
 
 
 def test_an_example_that_is_a_hundredth_too_long_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = looks_of(monkeypatch, lambda run: put_in(run, engine=Rounded(run.engine)))
+    looks = looks_of(monkeypatch, lambda run: replace_parts(run, engine=Rounded(run.engine)))
     for name in ("alone", "moved"):
         assert max(getattr(look, name) for look in looks) == pytest.approx(1.01, rel=CLOSE)
     assert max(look.differs for look in looks) == pytest.approx(0.01, rel=0.1)
@@ -90,7 +89,7 @@ def test_the_run_stands_where_it_stood() -> None:
     seen = watch.observer.take(3)
     after = moment_of(watch.run)
     assert not torch.equal(before.parameters, after.parameters)
-    assert watch._looking.at(3, before, seen) is not None
+    assert watch._probe.measure(3, before, seen) is not None
     again = moment_of(watch.run)
     assert torch.equal(again.parameters, after.parameters)
     assert all(torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True))

@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.audit.bounds.score_laws import step_score
-from dpcore.audit.parts import Around
+from dpcore.audit.wrappers import Wrapper
 from dpcore.privacy.types import FloatArray
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 
 LENGTH = 10.0  # of a canary's gradient, in units of C
-KEPT = 20_000  # scores of single steps of canaries that are not in the batch
+MAX_SCORES_OUT = 20_000  # of single steps of canaries that are not in the batch
 
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    """Which canaries there are."""
+    """The canaries of a run."""
 
     inside: NDArray[np.bool_]  # (m,) whether it is in the data
     coordinates: Tensor  # (m,) the parameter that each has a gradient in
@@ -47,7 +47,7 @@ def flipped(count: int, parameters: Tensor, clip_norm: float, rng: np.random.Gen
     return Canaries(rng.random(count) < 0.5, coordinates, LENGTH * clip_norm)
 
 
-class WithCanaries(Around):
+class WithCanaries(Wrapper):
     """An engine whose network has a gradient of the audit's choice at examples of labels that are no class."""
 
     def __init__(self, engine: Any, canaries: Canaries, classes: int) -> None:
@@ -73,7 +73,7 @@ class WithCanaries(Around):
 
 
 class CanaryScores:
-    """What the steps of a run say of each canary.
+    """Scores of each canary over the steps of a run.
 
     A step shows s, the release's coordinate without the other examples' part, in units of C D: Normal(b, sigma^2) where
     b is 1 if the canary was in the batch. Scores are summed over the steps, as `step_score` says.
@@ -83,7 +83,7 @@ class CanaryScores:
 
     def __init__(self, count: int, steps: int) -> None:
         self.sums = np.zeros(count)  # (m,)
-        self._kept = max(1, KEPT // steps)  # of those not in the batch, in each step
+        self._kept = max(1, MAX_SCORES_OUT // steps)  # of those not in the batch, in each step
         self._sampled: list[FloatArray] = []
         self._others: list[FloatArray] = []
 

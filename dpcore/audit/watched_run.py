@@ -1,28 +1,30 @@
-"""A run that is trained under the audit's eyes: canaries put in, the trainer's parts replaced, everything seen."""
+"""A run that is trained under the audit's eyes: canaries put in, the trainer's parts replaced, each step recorded."""
 
+import math
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.audit.canaries import CanaryScores, WithCanaries, flipped
 from dpcore.audit.events import Prepared, Watched
-from dpcore.audit.observed.canaries import Canaries, CanaryScores, WithCanaries, flipped
-from dpcore.audit.observed.look import Looking, divided
-from dpcore.audit.observed.observer import Observer, Seen
-from dpcore.audit.observed.own_gradients import OwnGradients
-from dpcore.audit.observed.record import Record
-from dpcore.audit.parts import put_in
+from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
 from dpcore.audit.request import AuditRequest
+from dpcore.audit.wrappers import replace_parts
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.training.config import RunConfig
 from dpcore.training.moment import moment_of
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 
+PROJECTIONS = 200_000  # of the noise, over all steps
+MIN_DIRECTIONS = 32
+TRACKED_PAIRS = 4_000_000  # of tracked examples in one batch, over all steps
 LOOKS = 8  # steps that are looked at closely
 DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
 WITHOUT_NOISE = "No canaries: without noise there is nothing that could hide them."
@@ -31,36 +33,95 @@ TRANSFORMED = (
 )
 
 
-class Watch:
+class Record:
+    """The numbers that are kept of a watched run; it grows by a step at a time."""
+
+    def __init__(self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator) -> None:
+        self._config = config
+        count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
+        self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
+        self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
+        self._noise: list[FloatArray] = []
+        self._inclusions: list[NDArray[np.bool_]] = []
+        self._sizes: list[int] = []
+        self._sigmas: list[float] = []
+        self.looks: list[Look] = []
+
+    def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
+        """Take in a step: what was seen, which positions were drawn, and the sigma that is charged for."""
+        noise = self._at(seen.released) - self._at(seen.clipped)
+        scale = None if seen.scale is None else self._at(seen.scale)
+        self._noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
+        included = np.zeros(self._config.examples, dtype=np.bool_)
+        included[drawn] = True
+        self._inclusions.append(included[: self._tracked])
+        self._sizes.append(len(drawn))
+        self._sigmas.append(sigma)
+
+    def _at(self, vector: Tensor) -> Tensor:
+        """The vector's coordinates that are kept, in float64."""
+        return vector[self._directions.to(vector.device)].cpu().double()
+
+    @property
+    def steps(self) -> int:
+        """The number of steps that were watched."""
+        return len(self._sizes)
+
+    @property
+    def noise(self) -> FloatArray:
+        """What was released less the clipped sum, over C D: (steps, k)."""
+        return np.array(self._noise)
+
+    @property
+    def sigmas(self) -> FloatArray:
+        """The sigma charged for each step: (steps,)."""
+        return np.array(self._sigmas)
+
+    @property
+    def inclusions(self) -> NDArray[np.bool_]:
+        """The examples that each batch had, of those that are tracked: (steps, k)."""
+        return np.array(self._inclusions)
+
+    @property
+    def sizes(self) -> IntArray:
+        """The sizes of the batches, of all examples: (steps,)."""
+        return np.array(self._sizes, dtype=np.int64)
+
+    def noise_factor(self) -> float | None:
+        """Root mean square of the noise over that charged; None where none is charged, or no number was seen."""
+        sigmas = self.sigmas
+        if not len(sigmas) or not sigmas.all():
+            return None
+        factor = math.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2))
+        return factor if math.isfinite(factor) else None
+
+
+class WatchedRun:
     """One run in training, and what was seen of it."""
 
     def __init__(self, request: AuditRequest, start: int) -> None:
         secret, coins, choices = SeedSequence((start, DOMAIN)).spawn(3)
         config = replace(request.trained, seed=None)  # noise that no other run draws, whatever its seed
         self.request, self.config, self.plan = request, config, plan(config)
-        self._rng = np.random.default_rng(choices)
-        self.run = run = TrainingRun(config, time.perf_counter, self.plan, _whole(secret))
+        secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
+        self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
         self.classes = len(DATASETS[config.dataset].classes)
         self.without_canaries = _obstacle(run)
-        self.canaries = self._flip(np.random.default_rng(coins))
+        count = 0 if self.without_canaries else request.canaries
+        self.canaries = flipped(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
         present = self._put_in()
         request.by.alter(run)
         self.observer = Observer(run, present)
-        own = OwnGradients(run.engine.module, run.descent.clipping)
-        self._looking = Looking(run, self.observer, own, self.classes)
+        self._probe = NeighbourProbe(run, self.observer, self.classes)
         self._looks = set(np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist())
-        self.record = Record(config, self.plan.steps, len(run.engine.parameters), self._rng)
+        self.record = Record(config, self.plan.steps, len(run.engine.parameters), np.random.default_rng(choices))
         self.scores = CanaryScores(len(self.canaries), self.plan.steps)
-
-    def _flip(self, coins: np.random.Generator) -> Canaries:
-        count = 0 if self.without_canaries else self.request.canaries
-        return flipped(count, self.run.engine.parameters, self.config.clip_norm, coins)
 
     def _put_in(self) -> Tensor:
         """Put the canaries in the places of the first examples; which of all places hold an example (n,)."""
         run, count = self.run, len(self.canaries)
-        put_in(run, engine=self._with_canaries)
+        replace_parts(run, engine=self._with_canaries)
         x, y = run.train
         labels = y.clone()
         labels[:count] = self.classes + torch.arange(count, device=y.device)
@@ -78,10 +139,10 @@ class Watch:
         if len(self.canaries):
             self._score(seen, sigma)
         if before:
-            look = self._looking.at(step, before, seen)
+            look = self._probe.measure(step, before, seen)
             self.record.looks += [look] if look else []
 
-    def _score(self, seen: Seen, sigma: float) -> None:
+    def _score(self, seen: SeenStep, sigma: float) -> None:
         """Add a step to the canaries' scores."""
         at, clip_norm = self.canaries.coordinates, self.config.clip_norm
         scale = None if seen.scale is None else seen.scale[at].double()
@@ -108,7 +169,7 @@ class Watch:
         return self.run.annealing.accepted if self.run.annealing else None
 
     def prepared(self) -> Prepared:
-        """What is known before the first step."""
+        """The event of all that is known before the first step."""
         claim = self.request.by.claims(self.config, self.plan.steps if self.run.annealing else None)
         releases = () if claim is None else claim.releases
         return Prepared(
@@ -124,30 +185,16 @@ class Watch:
             "" if claim else self.plan.unaccounted,
         )
 
-    def watched(self, step: int) -> Watched:
-        """How far it is."""
+    def progress(self, step: int) -> Watched:
+        """The event of so many steps taken."""
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
-        return Watched(
-            step,
-            self.plan.steps,
-            sigma,
-            _largest(look.alone for look in looks),
-            _largest(look.moved for look in looks),
-        )
-
-
-def _whole(seed: SeedSequence) -> int:
-    """128 bits of the seed."""
-    return int.from_bytes(seed.generate_state(4, np.uint32).tobytes())
+        alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))
+        return Watched(step, self.plan.steps, sigma, alone, moved)
 
 
 def _obstacle(run: TrainingRun) -> str:
-    """Why the run can have no canaries, as a sentence; empty where it can."""
+    """A sentence where the run can have no canaries; empty where it can."""
     if not run.config.private or run.config.sigma == 0:
         return WITHOUT_NOISE
     return TRANSFORMED if run.descent.optimizer.transform else ""
-
-
-def _largest(values: Iterable[float]) -> float | None:
-    return max(values, default=None)

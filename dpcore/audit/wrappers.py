@@ -1,4 +1,4 @@
-"""Parts of a run with something in front of them, which is how a trainer is watched or broken without its knowing."""
+"""Wrappers before the parts of a run, by which a trainer is watched or broken without its knowing."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from dpcore.training.training_run import TrainingRun
 
 
-class Around:
-    """Something in front of a part of a run: what it does not do itself is done by the part."""
+class Wrapper:
+    """A wrapper before a part of a run: what it does not do itself is done by the part."""
 
     def __init__(self, part: Any) -> None:
         self._part = part
@@ -18,7 +18,7 @@ class Around:
         return getattr(self._part, name)
 
 
-def put_in(run: TrainingRun, *, engine: Any = None, noise: Any = None) -> None:
+def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) -> None:
     """Let the run take its steps with another engine or source of noise; the optimizer goes on where it was."""
     from dpcore.training.dp_step import Descent  # late: what names the trainers must not load torch
 

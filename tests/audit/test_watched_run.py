@@ -1,17 +1,17 @@
 """To be watched changes nothing, what is seen is what happened, and how far torch's own normal numbers reach."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
 import torch
 from scipy.stats import norm
 
+from dpcore.audit import run_audit
 from dpcore.audit.events import Counted, Stopped
-from dpcore.audit.observed import torch_normal
-from dpcore.audit.observed.outcomes import Outcomes
-from dpcore.audit.observed.torch_normal import REACH, torch_counts
-from dpcore.audit.request import MOST_DRAWS, AuditRequest
+from dpcore.audit.request import MAX_DRAWS, AuditRequest
+from dpcore.audit.run_audit import Outcomes, torch_counts
 from dpcore.audit.verdict import measured
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
@@ -118,11 +118,11 @@ def test_an_unaccounted_run_has_no_epsilon_but_what_was_measured() -> None:
 
 
 def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch_normal, "BLOCK", 1000)
+    monkeypatch.setattr(run_audit, "TORCH_BLOCK", 1000)
     said = list(torch_counts(30_500, 7))
     assert [each.draws for each in said] == sorted({each.draws for each in said})
     assert said[-1].draws == 30_500
-    assert len(said) <= torch_normal.REPORTS
+    assert len(said) <= run_audit.TORCH_REPORTS
     assert [each.largest for each in said] == sorted(each.largest for each in said)
     for each in said:
         assert each.expected_beyond == pytest.approx(2 * each.draws * norm.sf(each.largest), rel=1e-9)
@@ -137,7 +137,7 @@ def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it
     assert list(torch_counts(0, 1)) == []
     with pytest.raises(ValueError, match="draws=-1"):
         list(torch_counts(-1, 1))
-    for draws in (-1, 0.5, MOST_DRAWS + 1):
+    for draws in (-1, 0.5, MAX_DRAWS + 1):
         with pytest.raises(ValueError, match="torch_draws="):
             AuditRequest(torch_draws=draws)  # type: ignore[arg-type]
 
@@ -145,7 +145,7 @@ def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it
 @pytest.mark.long
 def test_normal_numbers_would_go_further_than_torchs() -> None:
     *_, last = torch_counts(400_000_000, 1)
-    assert last.largest <= REACH * (1 + 1e-6)
+    assert last.largest <= math.sqrt(48 * math.log(2)) * (1 + 1e-6)
     assert last.expected_beyond > 2
 
 

@@ -6,8 +6,8 @@ import torch
 from scipy.stats import norm
 
 from dpcore.audit.bounds.binomial import two_sided
-from dpcore.audit.observed.canaries import LENGTH, Canaries, CanaryScores, WithCanaries, flipped
-from dpcore.audit.observed.watch import TRANSFORMED, WITHOUT_NOISE
+from dpcore.audit.canaries import LENGTH, Canaries, CanaryScores, WithCanaries, flipped
+from dpcore.audit.watched_run import TRANSFORMED, WITHOUT_NOISE
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.training_run import TrainingRun
 from tests.audit.small_audits import QUICK, findings_of, request_for, said_by, watched
