@@ -1,16 +1,14 @@
-"""What the data sets are and which of them are here; free of torch, so that pages may ask."""
+"""The data sets, and which of them are here; free of torch, so that pages may ask."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpcore import check
-from dpcore.data.kinds import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
+from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
-
-
 IMPORT = "'python -m dpcore data import DIR'"
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
 
@@ -233,11 +231,11 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
     folder = raw_folder(dataset, root)
     faults = []
     for file in dataset.files:
-        path = folder / file.name
+        path, exact = folder / file.name, file.max_bytes == file.size
         if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
-        elif (size := path.stat().st_size) < file.size or (size > file.size and not isinstance(file, CifarFile)):
-            least = "at least " if isinstance(file, CifarFile) else ""
+        elif (size := path.stat().st_size) < file.size or (exact and size > file.size):
+            least = "" if exact else "at least "
             faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
 
@@ -251,8 +249,8 @@ def remedy(dataset: Dataset) -> str:
 
 def absent_of(examples: int) -> list[Dataset]:
     """The data sets whose full set has so many training examples, and is not here."""
-    every = (each for each in DATASETS.values() if each.examples("full") == examples)
-    return [each for each in every if "full" not in available(each.name)]
+    fitting = (each for each in DATASETS.values() if each.examples("full") == examples)
+    return [each for each in fitting if "full" not in available(each.name)]
 
 
 def in_debian_folder(dataset: Dataset) -> bool:

@@ -1,7 +1,12 @@
-"""The small tables that scikit-learn carries, with the ranges that their descriptions print."""
+"""Tables that need no file of their own: scikit-learn's small ones, and pairs of classes of MNIST or Fashion-MNIST.
+
+Ranges are those that scikit-learn's descriptions print. Images are of the full set if it is here, else of the sample.
+"""
 
 import numpy as np
 
+from dpcore.data.catalogue import FASHION_MNIST, MNIST, Dataset, available
+from dpcore.data.loading import load
 from dpcore.data.tabular.columns import Number, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
@@ -52,7 +57,7 @@ def _cell_nuclei() -> tuple[Number, ...]:
     )
 
 
-def _table(
+def _scikit_table(
     name: str, title: str, classes: tuple[str, ...], columns: tuple[Number, ...], bound: float, origin: str
 ) -> Table:
     def read() -> Rows:
@@ -77,7 +82,7 @@ def _absent() -> str:
     return "" if find_spec("sklearn") else "Expected scikit-learn, which carries this table: pip install scikit-learn."
 
 
-BREAST_CANCER = _table(
+BREAST_CANCER = _scikit_table(
     "breast_cancer",
     "Breast Cancer",
     ("malignant", "benign"),
@@ -85,7 +90,7 @@ BREAST_CANCER = _table(
     3.0,
     "Breast Cancer Wisconsin (Diagnostic), W. H. Wolberg, W. N. Street and O. L. Mangasarian, 1995, as in scikit-learn",
 )
-IRIS = _table(
+IRIS = _scikit_table(
     "iris",
     "Iris",
     ("setosa", "versicolor", "virginica"),
@@ -93,7 +98,7 @@ IRIS = _table(
     1.5,
     "Iris plants, R. A. Fisher, 1936, as in scikit-learn",
 )
-WINE = _table(
+WINE = _scikit_table(
     "wine",
     "Wine",
     ("class_0", "class_1", "class_2"),
@@ -101,7 +106,7 @@ WINE = _table(
     2.0,
     "Wine recognition, M. Forina et al., PARVUS, as in scikit-learn",
 )
-DIGITS = _table(
+DIGITS = _scikit_table(
     "digits",
     "Digits",
     tuple("0123456789"),
@@ -109,3 +114,20 @@ DIGITS = _table(
     7.0,
     "Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, 1998, as in scikit-learn",
 )
+
+
+def _image_table(dataset: Dataset) -> Table:
+    pixels = dataset.shape[1] * dataset.shape[2]
+
+    def read() -> Rows:
+        split = load(dataset.name, available(dataset.name)[0])
+        images = np.concatenate([split.train.images, split.test.images]).reshape(-1, pixels)
+        labels = np.concatenate([split.train.labels, split.test.labels]).astype(np.int64)
+        return Rows(images / 127.5 - 1.0, labels, np.arange(len(split.train), len(labels)))
+
+    bound = 28.0  # the norm of an image whose pixels are all black or white
+    return Table(dataset.name, dataset.title, dataset.classes, pixels, bound, dataset.origin, read, lambda: "")
+
+
+MNIST_PAIRS = _image_table(MNIST)
+FASHION_MNIST_PAIRS = _image_table(FASHION_MNIST)
