@@ -7,9 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.audit.bounds.score_laws import ScoreLaws
-from dpcore.figures.claim import Stretch
-from dpcore.figures.labels import written
-from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, drawn, layout, line, style_of
+from dpcore.figures.number_line import Stretch
+from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, drawn, layout, line, style_of, written
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band

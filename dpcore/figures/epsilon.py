@@ -1,4 +1,7 @@
-"""Epsilon against epoch, and delta against epsilon, for any choice of accountants."""
+"""Epsilon against epoch, and delta against epsilon, for any choice of accountants.
+
+A ghost is the curve of another setting, such as one that was pinned, beside those of the present one.
+"""
 
 import math
 from bisect import bisect_right
@@ -9,16 +12,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.ghost_curve import Ghost, ghost_end, ghost_trace
-from dpcore.figures.labels import End, labelled
 from dpcore.figures.style import (
     BAND,
     BELOW_BAND,
     DEFAULT_ACCOUNTANTS,
     NORMAL,
+    End,
     Size,
+    Style,
     drawn,
     hover_text,
+    labelled,
     layout,
     line,
     style_of,
@@ -29,6 +33,39 @@ from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import SIGNS, verdict
 from dpcore.privacy.types import FloatArray, IntArray
+
+GHOST_LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
+GHOST_NAME = "Pinned"
+
+
+class Ghost(NamedTuple):
+    """What one accountant says of a setting that is not the present one; epochs (n,) where it goes over those."""
+
+    label: str
+    curve: Curve
+    epochs: FloatArray | None = None
+
+
+def ghost_style(label: str) -> Style:
+    """The line style of every ghost."""
+    return Style(*GHOST_LOOK, label)
+
+
+def ghost_trace(ghost: Ghost) -> dict[str, Any]:
+    """Epsilon over epochs, or delta over epsilon where there are none; the hover says epsilon with its mark."""
+    curve, look = ghost.curve, ghost_style(ghost.label)
+    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+    x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
+    return line(x, y, look) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+
+
+def ghost_end(ghost: Ghost) -> list[End]:
+    """Its label at the end of a curve, as the accountants have theirs; none where its last epsilon is infinite."""
+    value = float(ghost.curve.epsilon[-1])
+    if not (np.isfinite(value) and value > 0):
+        return []
+    return [End(ghost_style(ghost.label), value, marked(value, ghost.curve.kind), GHOST_NAME)]
+
 
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)

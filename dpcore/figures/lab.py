@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, curves_content
-from dpcore.figures.ghost_curve import Ghost
-from dpcore.figures.labels import End, end_labels
+from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
+from dpcore.figures.style import NORMAL, End, Size, drawn, end_labels, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked

@@ -12,20 +12,23 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, log_axis
-from dpcore.figures.labels import LINE, End, labelled, written
 from dpcore.figures.style import (
     BAND,
     CERTIFIED_LOOK,
     LENGTHS,
+    LINE_PIXELS,
     LOOKS,
     NORMAL,
     REGION,
+    End,
     Size,
     Style,
     drawn,
     hover_text,
+    labelled,
     layout,
     style_of,
+    written,
 )
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
@@ -54,7 +57,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
     ends = [each for each in ends if each.text]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
-    height = max(HEIGHT, round(LINE * rows * len(ends) + 80))
+    height = max(HEIGHT, round(LINE_PIXELS * rows * len(ends) + 80))
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
@@ -209,8 +212,9 @@ def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], 
     notes, row = [], 0
     for place in order:
         name = wrap(lines[place].name, NAME)
-        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": 1 - row * size.scaled(LINE) / height, "yanchor": "top"}
-        notes.append(written(styles[place], "<br>".join(name), size) | at | {"yref": "paper"})
+        y = 1 - row * size.scaled(LINE_PIXELS) / height
+        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yref": "paper", "yanchor": "top"}
+        notes.append(written(styles[place], "<br>".join(name), size) | at)
         row += len(name) + 0.5
     return notes
 

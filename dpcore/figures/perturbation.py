@@ -8,8 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.labels import End, labelled
-from dpcore.figures.style import NORMAL, Size, Style, drawn, layout, line, look_at
+from dpcore.figures.style import NORMAL, End, Size, Style, drawn, labelled, layout, line, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 

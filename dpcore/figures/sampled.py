@@ -7,8 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile_figure
-from dpcore.figures.labels import End
-from dpcore.figures.style import BELOW_BAND, NORMAL, Size, Style, drawn, hover_text, line
+from dpcore.figures.style import BELOW_BAND, NORMAL, End, Size, Style, drawn, hover_text, line
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.kinds import marked

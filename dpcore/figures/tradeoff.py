@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import written
 from dpcore.figures.sampled import SampledBand, faint
 from dpcore.figures.style import (
     BAND,
@@ -22,6 +21,7 @@ from dpcore.figures.style import (
     layout,
     line,
     style_of,
+    written,
 )
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band

@@ -18,7 +18,7 @@ from dpcore.figures.audit import (
     scores_alt,
     scores_figure,
 )
-from dpcore.figures.claim import Stretch
+from dpcore.figures.number_line import Stretch
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import percent, short
 from pages.parts.audit.audit_results import AuditResults

@@ -11,7 +11,7 @@ from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, checked
 from dpcore.claims.as_json import event_for
 from dpcore.claims.recounts import Recount
 from dpcore.claims.text import Read
-from dpcore.figures.claim import Stretch, claim_alt, claim_figure
+from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.kinds import marked
 from pages.parts.explain.terms import head, term

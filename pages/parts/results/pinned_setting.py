@@ -16,7 +16,7 @@ import math
 import streamlit as st
 
 from dpcore.figures import Line, charted, epochs_at
-from dpcore.figures.ghost_curve import SHORT, Ghost, ghost_style
+from dpcore.figures.epsilon import GHOST_NAME, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.kinds import marked
@@ -117,7 +117,7 @@ def pinned_line(pinned: Setting) -> list[Line]:
 
 def pinned_mark(pinned: Setting) -> Mark:
     """Its point on a map of epsilon over epochs and sigma."""
-    return Mark(pinned.epochs, pinned.sigma, SHORT.lower(), "square")
+    return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 
 def difference(pinned: Setting, setting: Setting) -> str:
@@ -133,7 +133,7 @@ def difference(pinned: Setting, setting: Setting) -> str:
 
 
 def _label(pinned: Setting) -> str:
-    return f"{SHORT}: {words_of(pinned)}"
+    return f"{GHOST_NAME}: {words_of(pinned)}"
 
 
 def _epsilon(setting: Setting) -> float:

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.figures.runs_sweep import Cell, spread_text, sweep_alt, sweep_line, sweep_map
+from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.cautions import seed_warning
 from dpcore.privacy.report.kinds import marked

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.figures import Track, charted
-from dpcore.figures.labels import written
-from dpcore.figures.style import NORMAL
-from dpcore.figures.training import MOST, accuracy_lines
+from dpcore.figures.style import NORMAL, written
+from dpcore.figures.training import MAX_POINTS, accuracy_lines
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table
@@ -50,7 +49,7 @@ def class_growths(watched: Watched) -> list[Growth]:
 def proposals(watched: Watched) -> list[Strip]:
     """The strip of what simulated annealing accepts and rejects, while the run goes on."""
     since = (watched.run.id, watched.history.sequence)
-    return [Strip(*since, watched.history.decisions, watched.config.q, MOST)] if watched.run.active else []
+    return [Strip(*since, watched.history.decisions, watched.config.q, MAX_POINTS)] if watched.run.active else []
 
 
 def norm_growths(watched: Watched) -> list[Growth]:
