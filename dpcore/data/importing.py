@@ -29,8 +29,13 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
     cannot be written; the root is then as it was.
     """
     target = raw_folder(dataset, root)
-    _put({file.name: checked_content(folder, file) for file in dataset.files}, target, root)
+    _put(_contents(dataset, folder), target, root)
     return target
+
+
+def _contents(dataset: Dataset, folder: Path) -> dict[str, bytes]:
+    """The checked files of a data set in the folder."""
+    return {file.name: checked_content(folder, file) for file in dataset.files}
 
 
 def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
@@ -47,19 +52,28 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
     Instead of a folder it takes an archive as it is published, which may also lie in the folder.
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
-    made = [(dataset, _contents(dataset, place)) for dataset, place in _of_originals(folder)]  # before any is installed
-    images = _import_images(folder, root) if not made or _has_images(folder) else []
-    for dataset, content in made:
-        _put(content, raw_folder(dataset, root), root)
-    return [*images, *(dataset for dataset, _ in made)]
+    found = [(dataset, _made(dataset, place)) for dataset, place in _of_originals(folder)]
+    if not found or _has_images(folder):
+        found = [*_images_in(folder), *found]
+    for dataset, contents in found:
+        _put(contents, raw_folder(dataset, root), root)
+    return [dataset for dataset, _ in found]
 
 
-def _import_images(folder: Path, root: Path | None) -> list[Dataset]:
+def _images_in(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
+    """The data sets of images in a folder or an archive, with their checked files."""
     archive = folder / ARCHIVE
     if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
-        return [*(_import(folder, root) if _found(folder) else []), *_import_images(archive, root)]
+        return [*(_checked_images(folder) if _found(folder) else []), *_images_in(archive)]
     with _unpacked(folder) as place:
-        return _import(place, root)
+        return _checked_images(place)
+
+
+def _checked_images(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
+    found = _found(folder)
+    if not found:
+        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
+    return [(dataset, _contents(dataset, place)) for dataset, place in found]
 
 
 @contextmanager
@@ -111,23 +125,11 @@ def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
     return found
 
 
-def _contents(dataset: Dataset, place: Path) -> dict[str, bytes]:
+def _made(dataset: Dataset, place: Path) -> dict[str, bytes]:
     """The file that a data set's original files make."""
     assert dataset.arrays
     parts = READERS[dataset.name].read(place, dataset.arrays)
     return {dataset.arrays.name: dataset.arrays.written(*parts)}
-
-
-def _import(folder: Path, root: Path | None) -> list[Dataset]:
-    found = _found(folder)
-    if not found:
-        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
-    for dataset, place in found:  # all of them before the first is installed
-        for file in dataset.files:
-            checked_content(place, file)
-    for dataset, place in found:
-        install(dataset, place, root)
-    return [dataset for dataset, _ in found]
 
 
 def _found(folder: Path) -> list[tuple[Dataset, Path]]:
