@@ -106,7 +106,8 @@ class WatchedRun:
         secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
         self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
         self.classes = len(DATASETS[config.dataset].classes)
-        self.without_canaries = _obstacle(run)
+        noisy, transforms = config.private and config.sigma > 0, run.descent.optimizer.transform
+        self.without_canaries = WITHOUT_NOISE if not noisy else TRANSFORMED if transforms else ""
         count = 0 if self.without_canaries else request.canaries
         self.canaries = flipped(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
@@ -191,10 +192,3 @@ class WatchedRun:
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))
         return Watched(step, self.plan.steps, sigma, alone, moved)
-
-
-def _obstacle(run: TrainingRun) -> str:
-    """A sentence where the run can have no canaries; empty where it can."""
-    if not run.config.private or run.config.sigma == 0:
-        return WITHOUT_NOISE
-    return TRANSFORMED if run.descent.optimizer.transform else ""

@@ -79,7 +79,8 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
         first = _ties(values) if first is None else first
         missing = min(block, draws - drawn) - values.size
         if drawn < SHAPE:
-            bins = bins + _binned(values.astype(np.float64))
+            place = (ndtr(values.astype(np.float64)) * BINS).astype(np.int64).clip(0, BINS - 1)
+            bins = bins + np.bincount(place, minlength=BINS)
         far = values[np.abs(values) >= TAIL].astype(np.float64)
         tail = np.concatenate([tail, far]) if far.size else tail
         smallest, largest = float(values.min(initial=smallest)), float(values.max(initial=largest))
@@ -95,12 +96,6 @@ def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
     values = values if values.dtype.kind == "f" else values.astype(np.float64)
     finite = np.isfinite(values)
     return values if finite.all() else values[finite]
-
-
-def _binned(values: FloatArray) -> IntArray:
-    """How many are in each of the bins of equal probability."""
-    place = (ndtr(values) * BINS).astype(np.int64).clip(0, BINS - 1)
-    return np.bincount(place, minlength=BINS).astype(np.int64)
 
 
 def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
@@ -271,13 +266,9 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     205
     """
     check.positive(radius=radius)
-    inside = ((r.q * max(_passing(1 / r.sigma, radius), 0.0), r.count) for r in mechanism.releases)
-    return any_of(*inside)
-
-
-def _passing(shift: float, radius: float) -> float:
-    """Probability that a normal number within the radius is beyond it once it is moved."""
-    return float(ndtr(-max(radius - shift, -radius)) - ndtr(-radius))
+    # Of a normal number within the radius: that it is beyond it once it is moved.
+    beyond = {r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius)) for r in mechanism.releases}
+    return any_of(*((r.q * max(beyond[r.sigma], 0.0), r.count) for r in mechanism.releases))
 
 
 def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
@@ -294,16 +285,12 @@ def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, conf
     best = 0.0
     for threshold in THRESHOLDS:
         without = any_of((float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps))
-        reached = {sigma: _reached(tally, threshold - 1 / sigma, error) for sigma in kinds}
+        farther = {sigma: tally.above(max(threshold - 1 / sigma, TAIL)) for sigma in kinds}  # draws below are not kept
+        reached = {sigma: float(rate_above(count, tally.draws, error)) for sigma, count in farther.items()}
         present = any_of(*((r.q * reached[r.sigma], r.count) for r in mechanism.releases))
         if present > delta and without > 0:
             best = max(best, log((present - delta) / without))
     return best
-
-
-def _reached(tally: NormalTally, threshold: float, error: float) -> float:
-    """Lower bound of the probability of a draw beyond a threshold; those below TAIL are not kept."""
-    return float(rate_above(tally.above(max(threshold, TAIL)), tally.draws, error))
 
 
 def _spent(

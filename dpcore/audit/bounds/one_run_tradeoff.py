@@ -12,7 +12,6 @@ Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy i
 """
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -31,47 +30,33 @@ from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.tradeoff import Tradeoff
 
 
-class Family(ABC):
-    """Trade-off functions f_s that fall as the strength s rises from 0, where nothing can be told."""
-
-    most: float  # the largest strength that is tried
-    halvings = 17  # of the interval between a strength and its double
-    evidence: Evidence
-    condition: str  # what must hold for its epsilon to be a bound; "" where nothing must
-
-    @abstractmethod
-    def tradeoff(self, strength: float) -> Tradeoff:
-        """f_s."""
-
-    @abstractmethod
-    def epsilon(self, strength: float, delta: float) -> float:
-        """Lower bound of epsilon of what has f_s, or of what tells more."""
-
-
 @final
 @dataclass(frozen=True)
-class NoiseFamily(Family):
-    """The mechanism that is charged, with less or more noise than is charged: s is charged over drawn.
+class NoiseFamily:
+    """The mechanism that is charged, with less or more noise than is charged: the strength s is charged over drawn.
 
-    Each member is the certified curve below the exact one, so that what is refuted is refuted of the mechanism.
+    Its trade-off functions f_s fall as s rises from 0, where nothing can be told. Each is the certified curve below the
+    exact one, so that what is refuted is refuted of the mechanism.
     """
 
     mechanism: Mechanism
 
-    halvings = 9  # a certified curve takes a tenth of a second
-    evidence = Evidence.CONDITIONAL
-    condition = "if all but the noise is as charged"
+    halvings: ClassVar[int] = 9  # of the interval between a strength and its double; a curve takes a tenth of a second
+    evidence: ClassVar[Evidence] = Evidence.CONDITIONAL
+    condition: ClassVar[str] = "if all but the noise is as charged"  # then its epsilon is a bound
 
     @property
     def most(self) -> float:
-        """Noise as small as an accountant has a number for."""
+        """The largest strength that is tried: noise as small as an accountant has a number for."""
         return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
 
     def tradeoff(self, strength: float) -> Tradeoff:
+        """f_s."""
         check.in_range(0, np.inf, strength=strength)
         return tradeoff_bounds(with_noise(self.mechanism, 1 / max(strength, 1e-3))).lower
 
     def epsilon(self, strength: float, delta: float) -> float:
+        """Lower bound of epsilon of what has f_s, or of what tells more."""
         return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
 
 
@@ -185,7 +170,7 @@ class TradeoffFinding(Finding):
 def audit_tradeoff(
     scores: ArrayLike,
     included: ArrayLike,
-    family: Family,
+    family: NoiseFamily,
     delta: float,
     *,
     claimed: Tradeoff | None = None,
@@ -217,7 +202,7 @@ def audit_tradeoff(
     )
 
 
-def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Guesses]:
+def strongest(seen: Attempts, family: NoiseFamily, error: float) -> tuple[float, Guesses]:
     """The strongest member that any of the guesses rejects, and those guesses."""
     best = seen.tried[0]
 

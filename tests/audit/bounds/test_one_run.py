@@ -19,7 +19,6 @@ from dpcore.audit.bounds.one_run import (
     ranked,
 )
 from dpcore.audit.bounds.one_run_tradeoff import (
-    Family,
     LeastError,
     NoiseFamily,
     audit_tradeoff,
@@ -33,10 +32,10 @@ from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 DELTA = 1e-3
 
 
-class GaussianFamily(Family):
+class GaussianFamily:
     """G_mu: the strength is mu."""
 
-    most = 100.0
+    most, halvings = 100.0, 17
     evidence = Evidence.ESTIMATE
     condition = "if telling who took part is telling two normal laws apart"
 
