@@ -60,8 +60,12 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     shape = layout(f"epsilon, {accountant}", "test accuracy, %", height=height, size=size, hovermode="closest")
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
-        traces.append(_level(level, span))
-        shape["annotations"] = [_named(level, size)]
+        pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
+        traces.append({"type": "scatter", "mode": "lines", "x": span, "y": [100 * level] * 2, "line": pen,
+                       "name": BESIDE, "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"})  # fmt: skip
+        place = {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
+        text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
+        shape["annotations"] = [place | text]
     if ends and max(ends) > WIDE * min(ends):
         shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
     else:
@@ -180,17 +184,6 @@ def _spent(outcome: Outcome) -> str:
     return marked(outcome.epsilon or 0.0, outcome.kind)
 
 
-def _level(level: float, span: Sequence[float]) -> dict[str, Any]:
-    pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
-    return {"type": "scatter", "mode": "lines", "x": list(span), "y": [100 * level] * 2, "line": pen, "name": BESIDE,
-            "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"}  # fmt: skip
-
-
-def _named(level: float, size: Size) -> dict[str, Any]:
-    return {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom", "showarrow": False,
-            "text": f"best without privacy {percent(level)}", "font": {"size": size.text}}  # fmt: skip
-
-
 class Cell(NamedTuple):
     """Runs that differ in their seeds only: the values of the axes, and the test accuracies of those that finished."""
 
@@ -234,7 +227,7 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy in percent over one setting: the mean with its spread as a bar, and every run as a small mark."""
     done = [each for each in cells if each.accuracies]
-    x = [_place(each.values[0]) for each in done]
+    x = [value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0] for each in done]
     figures = [summary(each.accuracies) for each in done]
     mean: dict[str, Any] = {
         "type": "scatter",
@@ -284,7 +277,3 @@ def spread_text(accuracies: Sequence[float]) -> str:
     figures = summary(accuracies)
     spread = f" ± {percent(figures.spread)}" if len(accuracies) > 1 else ""
     return f"{percent(figures.mean)}{spread}"
-
-
-def _place(value: Any) -> Any:
-    return value_text(value) if isinstance(value, bool | str) else value

@@ -68,7 +68,8 @@ def tradeoff_figure(
     logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only. `otherwise`
     is the band of batches that are not Poisson: all else is faint beside it.
     """
-    lines = [each._replace(style=_of_region(each.style)) if each.region else each for each in lines]
+    edge = {"color": REGION.color, "dash": REGION.dash, "glyph": REGION.glyph}  # since it is no accountant's curve
+    lines = [each._replace(style=each.style._replace(**edge)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style for each in lines]
     if band is not None and not band.empty:
@@ -107,11 +108,6 @@ def growth_figure(
     traces += [_line(each, log) for each in beside]
     solid = limit.style._replace(glyph="━━")
     return _figure([_blind(log), *traces], [*styles, solid, *(each.style for each in beside), BLIND], log, height, size)
-
-
-def _of_region(style: Style) -> Style:
-    """The look of what a pair leaves: a colour of its own, since its edge is no accountant's curve."""
-    return style._replace(color=REGION.color, dash=REGION.dash, glyph=REGION.glyph)
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:

@@ -188,7 +188,9 @@ def norms_figure(
     shape = layout("epoch", "gradient norm", height=height, right=NORM_RIGHT, size=size)
     shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    shape["annotations"] = [_clip_label(clip_norm, size)]
+    text = f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}'
+    place = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "yanchor": "middle", "showarrow": False}
+    shape["annotations"] = [place | {"y": float(np.log10(clip_norm)), "font": {"size": size.text}, "text": text}]
     return drawn([*_filled(traces), across], shape, size)
 
 
@@ -204,21 +206,6 @@ def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     fills = [FAN_FILLS[min(low, round(1 - high, 2))] for low, high in pairwise(NORM_QUANTILES)]
     inner = [each | {"fill": "tonexty", "fillcolor": fill} for each, fill in zip(traces[1:], fills, strict=True)]
     return [traces[0], *inner]
-
-
-def _clip_label(clip_norm: float, size: Size) -> dict[str, Any]:
-    """C's value at the right end of its line."""
-    return {
-        "x": 1,
-        "xref": "paper",
-        "xanchor": "left",
-        "xshift": 6,
-        "y": float(np.log10(clip_norm)),
-        "yanchor": "middle",
-        "showarrow": False,
-        "font": {"size": size.text},
-        "text": f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}',
-    }
 
 
 def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NORMAL) -> go.Figure:
