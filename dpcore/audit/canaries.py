@@ -38,7 +38,7 @@ class Canaries:
         return len(self.inside)
 
 
-def flipped(count: int, parameters: Tensor, clip_norm: float, rng: np.random.Generator) -> Canaries:
+def flip_coins(count: int, parameters: Tensor, clip_norm: float, rng: np.random.Generator) -> Canaries:
     """So many canaries for parameters (d,), each in with probability one half. Errors: ValueError for more than d."""
     if count > len(parameters):
         raise ValueError(f"Expected canaries={count} to be at most the model's {len(parameters)} parameters.")

@@ -26,7 +26,7 @@ from dpcore.audit.bounds.two_run import LossFinding, TwoRunFinding, audit_losses
 from dpcore.audit.events import Counted, Event, Finished, Measured, Scored, Stopped, Traced
 from dpcore.audit.probe import NEIGHBOURS, ROWS
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
-from dpcore.audit.verdict import claimed_band, judged, measured
+from dpcore.audit.verdict import claimed_band, event_of, judge
 from dpcore.audit.watched_run import WatchedRun
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -61,13 +61,13 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     yield from _train(watched)
     outcomes, found = Outcomes(watched), list[Measured]()
     for name, finding in outcomes.each():
-        found.append(measured(name, finding, outcomes.unaccounted))
+        found.append(event_of(name, finding, outcomes.unaccounted))
         yield found[-1]
         if isinstance(finding, LossFinding) and finding.roc:
             yield from traced(name, finding.roc)
     yield from torch_counts(request.torch_draws, start)
     yield from _scores(watched)
-    yield judged(found, outcomes.claim, watched.config.delta, request.confidence)
+    yield judge(found, outcomes.claim, watched.config.delta, request.confidence)
     yield Finished(watched.record.steps, time.perf_counter() - began)
 
 
@@ -198,7 +198,7 @@ class Outcomes:
         return audit_releases(released, self.claim, self._delta, confidence=self._confidence)
 
     def _of_canaries(self) -> Iterator[tuple[str, Finding]]:
-        """What the canaries show of each step and of everything together; sentences where there are none."""
+        """The findings of the canaries on each step and of everything together; sentences where there are none."""
         watched, claim, delta, confidence = self._watched, self.claim, self._delta, self._confidence
         scores, inside = watched.scores.sums, watched.canaries.inside
         note = "" if self._record.steps else NO_CANARIES

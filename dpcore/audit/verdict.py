@@ -16,7 +16,7 @@ from dpcore.privacy.report.numbers import nearest
 USUAL = {each.name for each in fields(Finding)}
 
 
-def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
+def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
     """A finding as an event; where nothing is charged, `unaccounted` says why there is no epsilon to it."""
     epsilon = None if unaccounted else finding.epsilon
     unbounded = epsilon is not None and math.isinf(epsilon)
@@ -66,7 +66,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-def judged(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
+def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
     """All findings together, against the claim.
 
     **Guarantees:** if the claim holds and the findings' p-values do, one of them is among `failed` with probability

@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore.audit.canaries import CanaryScores, WithCanaries, flipped
+from dpcore.audit.canaries import CanaryScores, WithCanaries, flip_coins
 from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
 from dpcore.audit.request import AuditRequest
@@ -69,7 +69,7 @@ class Record:
 
     @property
     def noise(self) -> FloatArray:
-        """What was released less the clipped sum, over C D: (steps, k)."""
+        """The release less the clipped sum, over C D: (steps, k)."""
         return np.array(self._noise)
 
     @property
@@ -109,7 +109,7 @@ class WatchedRun:
         noisy, transforms = config.private and config.sigma > 0, run.descent.optimizer.transform
         self.without_canaries = WITHOUT_NOISE if not noisy else TRANSFORMED if transforms else ""
         count = 0 if self.without_canaries else request.canaries
-        self.canaries = flipped(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
+        self.canaries = flip_coins(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
         present = self._put_in()
         request.by.alter(run)

@@ -48,22 +48,22 @@ class Dataset:
 
     @property
     def images(self) -> bool:
-        """Whether its examples are images."""
+        """True if its examples are images."""
         return len(self.shape) == 3
 
     @property
     def grey(self) -> bool:
-        """Whether its examples are grey images."""
+        """True if its examples are grey images."""
         return self.images and self.shape[0] == 1
 
     @property
     def ids(self) -> int:
-        """How many ids there are, where the numbers of an example are ids; 0 where they are quantities."""
+        """The number of ids, where the numbers of an example are ids; 0 where they are quantities."""
         return self.arrays.ids if self.arrays else 0
 
     @property
     def sampled(self) -> bool:
-        """Whether a sample is bundled."""
+        """True if a sample is bundled."""
         return self.sample_examples > 0
 
     @property
@@ -227,7 +227,7 @@ def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
 
 
 def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
-    """What keeps the full set under the root from being used, one phrase a file; empty where it is complete."""
+    """Faults that keep the full set under the root from being used, one phrase a file; empty where it is complete."""
     folder = raw_folder(dataset, root)
     faults = []
     for file in dataset.files:
@@ -241,7 +241,7 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
 
 
 def remedy(dataset: Dataset) -> str:
-    """How the full set comes to this machine, as a clause."""
+    """The way in which the full set comes to this machine, as a clause."""
     if dataset.arrays:
         return f"{IMPORT} makes it of {dataset.arrays.originals}"
     return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
@@ -254,7 +254,7 @@ def absent_of(examples: int) -> list[Dataset]:
 
 
 def in_debian_folder(dataset: Dataset) -> bool:
-    """Whether Debian's package with this data set is installed."""
+    """True if Debian's package with this data set is installed."""
     folder = dataset.debian_folder
     return folder is not None and all(os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files)
 

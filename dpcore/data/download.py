@@ -147,7 +147,7 @@ def _fetched(number: int) -> Any:
 
 
 def _one_line(error: Exception) -> str:
-    """What went wrong, without line breaks."""
+    """The message of an error, without line breaks."""
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -66,7 +66,7 @@ class IdxFile:
         return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(self.shape)).reshape(self.shape)
 
     def is_at(self, path: Path) -> bool:
-        """Whether the path holds exactly this file."""
+        """True if the path holds exactly this file."""
         try:
             self.check(content(path, self.max_bytes), path)
         except ValueError:

@@ -107,7 +107,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 def has_data_sets(folder: Path) -> bool:
-    """Whether a folder has a file of a data set of the catalogue, or its archive."""
+    """True if a folder has a file of a data set of the catalogue, or its archive."""
     return _has_images(folder) or bool(_of_originals(folder))
 
 

@@ -58,7 +58,7 @@ Key = tuple[str, str, str]  # part, kind, name of a review
 
 @dataclass(frozen=True)
 class Reader:
-    """How the files of a data set become its two parts."""
+    """The two functions that turn the files of a data set into its two parts."""
 
     find: Callable[[Path, ArraysFile], Path | None]  # in a folder, or the archive itself; None: they are not there
     read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # what was found; ValueError where it is something else

@@ -20,7 +20,7 @@ from dpcore.figures.style import (
     End,
     Size,
     Style,
-    drawn,
+    figure_of,
     hover_text,
     labelled,
     layout,
@@ -39,7 +39,7 @@ GHOST_NAME = "Pinned"
 
 
 class Ghost(NamedTuple):
-    """What one accountant says of a setting that is not the present one; epochs (n,) where it goes over those."""
+    """One accountant's curve of a setting that is not the present one; epochs (n,) where it goes over those."""
 
     label: str
     curve: Curve
@@ -162,11 +162,11 @@ def curves_figure(
     if now is not None:
         mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
         shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
-    return drawn(content.traces, shape, size)
+    return figure_of(content.traces, shape, size)
 
 
 class Content(NamedTuple):
-    """What a plot of epsilon over epochs holds: traces, what stands at their ends, and the bounds of its y axis."""
+    """The content of a plot of epsilon over epochs: traces, labels at their ends, and the bounds of its y axis."""
 
     traces: list[dict[str, Any]]
     ends: list[End]
@@ -222,7 +222,7 @@ def profile_figure(
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
 def lie(
     curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
 ) -> list[dict[str, Any]]:
-    """What it means to lie below the certified band, written there, in the lower right corner, where it has room."""
+    """The meaning of lying below the certified band, written there, in the lower right corner, where it has room."""
     lower = curves[CERTIFIED].lower if CERTIFIED in curves else None
     low, high = bounds
     end = 0.0 if lower is None else float(lower[-1])
@@ -252,7 +252,7 @@ def lie(
 
 
 def _hover_of(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
-    """What the hover says of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
+    """The hover of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
     return hover_text(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
 
 

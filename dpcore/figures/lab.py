@@ -1,4 +1,4 @@
-"""What privacy costs above what it buys: epsilon by every accountant, the accuracy of real runs, over one x axis."""
+"""Cost above gain: epsilon by every accountant, and the accuracy of real runs, over one x axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import NORMAL, End, Size, drawn, end_labels, layout, line, style_of
+from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.report.kinds import marked
@@ -89,11 +89,11 @@ def lab_figure(
     if not runs:
         text = {"text": without, "showarrow": False, "font": {"size": size.text}}
         shape["annotations"].append(text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"})
-    return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
+    return figure_of(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
 
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
-    """Whether the x axis is the certified epsilon: where it is asked for, and finite."""
+    """True if the x axis is the certified epsilon: where it is asked for, and finite."""
     return across == "epsilon" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
 
 
@@ -121,7 +121,7 @@ def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
-    """What stands at the end of a run's accuracy, in percent; with {} in its place where none is given.
+    """The label at the end of a run's accuracy, in percent; with {} in its place where none is given.
 
     The margin has room for so many characters of the run: its first and its last, where runs that are alike differ.
     Pointing at its line shows all of them.

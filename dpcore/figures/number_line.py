@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, drawn, layout, line, written
+from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, written
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 150
@@ -43,7 +43,7 @@ class Stretch(NamedTuple):
 def claim_figure(
     claimed: str, rounded: Stretch, proven: Stretch, *, height: int = HEIGHT, size: Size = NORMAL
 ) -> go.Figure:
-    """What is claimed, as it is printed, with the numbers that round to it, and the stretch that is proven.
+    """The claim, as it is printed, with the numbers that round to it, and the stretch that is proven.
 
     Below the proven lower bound no epsilon is kept, and from the upper one on every one is.
 
@@ -77,7 +77,7 @@ def claim_figure(
         _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size),
         _key(CLAIMED, f"claimed {claimed}", 1.0, "right", size),
     ]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def claim_alt(claimed: str, proven: Stretch) -> str:
@@ -132,7 +132,7 @@ def _filled(name: str, low: float, high: float, look: dict[str, Any]) -> dict[st
 
 
 def _key(style: Style, text: str, x: float, side: str, size: Size) -> dict[str, Any]:
-    """What a mark of the line means, above it."""
+    """The meaning of a mark of the line, above it."""
     place = {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 8}
     return written(style, text, size) | place
 
@@ -147,7 +147,7 @@ class Shown(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """What an accountant gives for what is charged; in words."""
+    """An accountant's number for what is charged; in words."""
 
     value: float
     words: str
@@ -198,7 +198,7 @@ def audit_line_figure(
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [tops[-1] + 8, -8]}
     shape["annotations"] = [_text(row, top, size) for row, top in zip(rows, tops, strict=False)]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def audit_line_alt(shown: Sequence[Shown], words: str, claimed: Sequence[Claimed]) -> str:
@@ -238,6 +238,6 @@ def _stretch(certified: Stretch, below: int, high: float, kept: bool) -> dict[st
 
 
 def _text(row: _Row, top: int, size: Size) -> dict[str, Any]:
-    """What a row says, above its mark and over the whole width."""
+    """The words of a row, above its mark and over the whole width."""
     note = written(Style(row.color, "solid", row.glyph, row.words), "<br>".join(_lines(row)), size)
     return note | {"x": 0, "xanchor": "left", "y": top, "yref": "y", "yanchor": "top"}

@@ -23,7 +23,7 @@ from dpcore.figures.style import (
     End,
     Size,
     Style,
-    drawn,
+    figure_of,
     hover_text,
     labelled,
     layout,
@@ -66,7 +66,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
         shape["annotations"] = _key(lines, styles, shape, size)
     else:
         shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
-    return drawn(_traces(lines, drawing), shape, size)
+    return figure_of(_traces(lines, drawing), shape, size)
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -107,7 +107,7 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
     for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
         shape[axis] |= log_axis(values) if log else {"showgrid": False}
     shape["annotations"] = _words(drawn_map, cells, size)
-    return drawn([cell_trace], shape, size)
+    return figure_of([cell_trace], shape, size)
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
@@ -151,7 +151,7 @@ def _room(lines: Sequence[Line]) -> dict[str, Any]:
 
 
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
-    """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
+    """The writer of heights: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
     if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
         return at_least
     if drawing.y != "epsilon" or not line.accountant:
@@ -191,7 +191,7 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
 
 
 def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
-    """Whether several curves end in one point, as trade-off functions do: then their ends say nothing."""
+    """True if several curves end in one point, as trade-off functions do: then their ends say nothing."""
     ends = [last for each in lines if (last := _last(each))]
     low, high = _bounds(lines, log=False)
     return drawing.y == ERROR or (
@@ -253,5 +253,5 @@ def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
 
 
 def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
-    """How many cells lie between a cell and the nearest of others."""
+    """The number of cells between a cell and the nearest of others."""
     return min((max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0)

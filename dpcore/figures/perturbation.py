@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, End, Size, Style, drawn, labelled, layout, line, look_at
+from dpcore.figures.style import NORMAL, End, Size, Style, figure_of, labelled, layout, line, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
@@ -31,7 +31,7 @@ FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
 class Spread(NamedTuple):
-    """What a method reached: at each epsilon, rising, one value for each seed."""
+    """The results of a method: at each epsilon, rising, one value for each seed."""
 
     method: str
     epsilons: Sequence[float]
@@ -89,7 +89,7 @@ def perturbation_figure(
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def perturbation_alt(

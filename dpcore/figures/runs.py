@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.heatmap import COLORS, INK, log_axis
-from dpcore.figures.style import NORMAL, RUNS, Size, drawn, layout
+from dpcore.figures.style import NORMAL, RUNS, Size, figure_of, layout
 from dpcore.figures.training import Track, run_style
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import percent, value_text
@@ -70,7 +70,7 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
         shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
     else:
         shape["xaxis"] |= {"rangemode": "tozero"}
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
@@ -105,7 +105,7 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, si
     shape = layout("class", "test accuracy, %", height=300, size=size)
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 104]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
@@ -134,11 +134,11 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *,
     shape["xaxis"] |= {"type": "category", "showgrid": False}
     shape["yaxis"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
     shape["margin"]["l"] = size.scaled(96)
-    return drawn([cells], shape, size)
+    return figure_of([cells], shape, size)
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
-    """What was mistaken most often.
+    """The most frequent mistakes, in a sentence.
 
     >>> confusion_alt(["cat", "dog"], [[3, 1], [0, 4]])
     'Table of the test examples by class and answer: 7 of 8 are right. Most often mistaken: cat for dog 1.'
@@ -221,7 +221,7 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
     for axis in ("xaxis", "yaxis"):
         shape[axis] |= {"type": "category", "showgrid": False}
     shape["margin"]["l"] = size.scaled(96)
-    return drawn([shown], shape, size)
+    return figure_of([shown], shape, size)
 
 
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
@@ -256,7 +256,7 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
         shape["xaxis"]["type"] = "category"
     elif numbers and min(numbers) > 0 and max(numbers) > WIDE * min(numbers):
         shape["xaxis"] |= {"type": "log", "tickvals": numbers, "ticktext": [value_text(each) for each in numbers]}
-    return drawn([single, mean], shape, size)
+    return figure_of([single, mean], shape, size)
 
 
 def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dpcore.privacy.types import FloatArray
 
 
 class Size(NamedTuple):
-    """How large a chart's text and lines are, in pixels."""
+    """The size of a chart's text and lines, in pixels."""
 
     text: int = 14
     pen: float = 2.2
@@ -120,7 +120,7 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = N
     }
 
 
-def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
+def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
     """The figure of traces and a layout, its lines as thick as its size says."""
     thicker = size.pen / NORMAL.pen
     if thicker != 1:
@@ -130,7 +130,7 @@ def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORM
 
 
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
-    """What the hover says of bounds (n,): as they are written, since plotly's own formats round to the nearest."""
+    """The hover of bounds (n,), as they are written, since plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}
 

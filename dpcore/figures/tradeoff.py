@@ -1,4 +1,4 @@
-"""What an attacker can do: the errors they must make when guessing whether one example took part."""
+"""Charts of the errors that an attacker must make when guessing whether one example took part."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from dpcore.figures.style import (
     REGION_FILL,
     Size,
     Style,
-    drawn,
+    figure_of,
     hover_text,
     layout,
     line,
@@ -169,7 +169,7 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
         axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
         if log:
             axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
-    return drawn(traces, with_key(shape, styles, log, size), size)
+    return figure_of(traces, with_key(shape, styles, log, size), size)
 
 
 def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What happens while runs train: accuracy, loss, gradient norms, decisions, classes, and the noise schedule."""
+"""Charts of training runs: accuracy, loss, gradient norms, decisions, classes, and the noise schedule."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, drawn, labelled, layout, line
+from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, figure_of, labelled, layout, line
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
 
@@ -62,7 +62,7 @@ def accuracy_figure(
     shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
@@ -96,7 +96,7 @@ def track_figure(
     shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
@@ -116,7 +116,7 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: S
     shape["hovermode"] = "closest"
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
-    return drawn([bar], shape, size)
+    return figure_of([bar], shape, size)
 
 
 def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
@@ -142,7 +142,7 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
     shape["yaxis"] |= {"range": [-1.05, 1.05], "tickvals": [-0.5, 0.5], "ticktext": ["rejected", "accepted"]}
     shape["margin"] |= {"l": size.scaled(72), "t": 8}
-    return drawn(bars, shape, size)
+    return figure_of(bars, shape, size)
 
 
 def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def norms_figure(
     text = f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}'
     place = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "yanchor": "middle", "showarrow": False}
     shape["annotations"] = [place | {"y": float(np.log10(clip_norm)), "font": {"size": size.text}, "text": text}]
-    return drawn([*_filled(traces), across], shape, size)
+    return figure_of([*_filled(traces), across], shape, size)
 
 
 def _quantile(epochs: Sequence[float], norms: np.ndarray, place: int) -> dict[str, Any]:
@@ -223,4 +223,4 @@ def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NOR
     }
     shape = layout("epoch", "sigma", height=height, size=size)
     shape["yaxis"]["rangemode"] = "tozero"
-    return drawn([trace], shape, size)
+    return figure_of([trace], shape, size)

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import norm
 
 from dpcore.audit.bounds.binomial import two_sided
-from dpcore.audit.canaries import LENGTH, Canaries, CanaryScores, WithCanaries, flipped
+from dpcore.audit.canaries import LENGTH, Canaries, CanaryScores, WithCanaries, flip_coins
 from dpcore.audit.watched_run import TRANSFORMED, WITHOUT_NOISE
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.training_run import TrainingRun
@@ -52,11 +52,11 @@ def test_it_is_as_long_as_its_gradient_where_nothing_clips_and_c_times_d_under_a
 
 
 def test_coins_are_fair_and_directions_are_different() -> None:
-    canaries = flipped(5000, torch.zeros(6000), C, np.random.default_rng(0))
+    canaries = flip_coins(5000, torch.zeros(6000), C, np.random.default_rng(0))
     assert two_sided(int(canaries.inside.sum()), 5000, 0.5) > 0.01
     assert len(set(canaries.coordinates.tolist())) == len(canaries) == 5000
     with pytest.raises(ValueError, match="canaries=11 to be at most the model's 10 parameters"):
-        flipped(11, torch.zeros(10), C, np.random.default_rng(0))
+        flip_coins(11, torch.zeros(10), C, np.random.default_rng(0))
 
 
 def test_scores_of_steps_are_normal_about_1_where_the_canary_was_in_the_batch_and_about_0_where_not() -> None:

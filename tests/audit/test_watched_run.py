@@ -12,7 +12,7 @@ from dpcore.audit import run_audit
 from dpcore.audit.events import Counted, Stopped
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
 from dpcore.audit.run_audit import Outcomes, torch_counts
-from dpcore.audit.verdict import measured
+from dpcore.audit.verdict import event_of
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
@@ -45,7 +45,7 @@ def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound
     assert watch.record.looks, "it was looked at closely, which takes steps of its own"
     assert torch.equal(watch.run.engine.parameters, plain.engine.parameters)
     assert watch.observer.releases == plain.plan.steps
-    found = {name: measured(name, finding) for name, finding in Outcomes(watch).each()}
+    found = {name: event_of(name, finding) for name, finding in Outcomes(watch).each()}
     assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
     figures = dict(found["clipping"].figures)
     assert 0.5 < figures["largest"] <= 1 + 1e-3, "and some example comes near to it"

@@ -49,7 +49,7 @@ def audit_influence(
     allowed: float = ALLOWED_OF_A_SUM,
     confidence: float = CONFIDENCE,
 ) -> InfluenceFinding:
-    """What the lengths by which examples moved the sum (k,) show of the clipping norm and of epsilon.
+    """The finding from the lengths by which examples moved the sum (k,), of the clipping norm and of epsilon.
 
     An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
     is what the rounding of both sums can make of it; so much is taken off before epsilon is computed: that of the
@@ -83,7 +83,7 @@ def audit_influence(
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientsFinding(Finding):
-    """Whether the clipped gradients that are summed are those that are charged for."""
+    """A comparison of the clipped gradients that are summed with those that are charged for."""
 
     title: ClassVar[str] = "Gradients"
     tests: ClassVar[str] = "What the engine sums are clipped gradients, as autograd gives them one example at a time."
@@ -100,7 +100,7 @@ class GradientsFinding(Finding):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HistoryFinding(Finding):
-    """Whether the trainer remembers more than it released."""
+    """A test of whether the trainer remembers more than it released."""
 
     title: ClassVar[str] = "History"
     tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is kept."
@@ -120,7 +120,7 @@ class HistoryFinding(Finding):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasesFinding(Finding):
-    """Whether everything that was released is charged."""
+    """A test of whether everything that was released is charged."""
 
     title: ClassVar[str] = "Releases"
     tests: ClassVar[str] = "As many noisy sums are charged as were released."
@@ -137,7 +137,7 @@ class ReleasesFinding(Finding):
 
 
 def audit_gradients(distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """What distances of clipped gradients from the audit's own show, in clipping norms; `tried` examples gave them."""
+    """The finding from distances of clipped gradients from the audit's own, in clipping norms, of `tried` examples."""
     if not distances:
         return GradientsFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
     largest = max(distances)
@@ -146,7 +146,7 @@ def audit_gradients(distances: list[float], *, tried: int, confidence: float = C
 
 
 def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """What moves of a release by an example that is not in its batch show, in clipping norms.
+    """The finding from moves of a release by an example that is not in its batch, in clipping norms.
 
     >>> audit_history([0.0, 2.5], tried=4).p_value, audit_history([0.0], tried=2).p_value
     (0.0, 1.0)
@@ -161,7 +161,7 @@ def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDE
 def audit_releases(
     released: Mechanism, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
 ) -> Finding:
-    """What follows from the releases that were seen and those that are charged; no claim charges none.
+    """The finding from the releases that were seen and those that are charged; no claim charges none.
 
     Where all are charged, that shows no epsilon beside the one that is claimed.
 

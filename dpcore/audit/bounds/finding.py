@@ -20,7 +20,7 @@ CONFIDENCE = 0.95
 
 
 class Evidence(StrEnum):
-    """How far a lower bound of epsilon can be trusted."""
+    """Degrees of trust in a lower bound of epsilon."""
 
     BOUND = "bound"  # holds at the confidence, whatever the trainer does
     CONDITIONAL = "conditional"  # holds at the confidence, if what the audit leaves untested is as it is charged
@@ -50,7 +50,7 @@ class Finding(ABC):
 
     @property
     def rejected(self) -> bool:
-        """Whether the assumption is rejected at the confidence."""
+        """True if the assumption is rejected at the confidence."""
         return self.p_value is not None and self.p_value <= 1 - self.confidence
 
     @property
@@ -99,7 +99,7 @@ def flags(name: str, values: ArrayLike, dimensions: int = 1) -> NDArray[np.bool_
     return array.astype(np.bool_)
 
 
-def scored(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
     """The scores of canaries and whether each was in the training data, both (m,).
 
     Errors: ValueError if they are not as many.

@@ -32,7 +32,7 @@ FINEST = -60  # ties below 2^-60 in size are not expected in any number of draws
 
 @dataclass(frozen=True, eq=False)
 class NormalTally:
-    """What is known of the draws so far."""
+    """The counts of the draws so far."""
 
     draws: int
     smallest: float
@@ -52,11 +52,11 @@ class NormalTally:
         return max(abs(self.smallest), abs(self.largest))
 
     def beyond(self, threshold: float) -> int:
-        """How many draws are larger than a threshold, which is at least TAIL, by size."""
+        """The number of draws larger than a threshold, which is at least TAIL, by size."""
         return int(np.count_nonzero(np.abs(self.tail) > threshold))
 
     def above(self, threshold: float) -> int:
-        """How many draws are larger than a threshold, which is at least TAIL."""
+        """The number of draws larger than a threshold, which is at least TAIL."""
         return int(np.count_nonzero(self.tail > threshold))
 
 
@@ -136,7 +136,7 @@ THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack: c
 
 
 class Charged(NamedTuple):
-    """What the numbers are used for, where that is known."""
+    """The use of the numbers, where that is known."""
 
     mechanism: Mechanism
     delta: float
@@ -146,7 +146,7 @@ class Charged(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GeneratorFinding(Finding):
-    """How the draws compare with normal ones. Its p-value is that of four tests together."""
+    """A comparison of the draws with normal ones. Its p-value is that of four tests together."""
 
     title: ClassVar[str] = "Generator"
     tests: ClassVar[str] = "The numbers that noise is made of are normal, to the furthest that were drawn."
@@ -183,17 +183,17 @@ def audit_generator(
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
 ) -> GeneratorFinding:
-    """What so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal, show.
+    """The finding from so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal.
 
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
     >>> found.rejected, found.distinct == 10**5
     (False, True)
     """
     *_, last = tallies(draw, draws, block=block)
-    return judged(last, charged=charged, confidence=confidence)
+    return finding_of(last, charged=charged, confidence=confidence)
 
 
-def judged(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
+def finding_of(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
     """The finding of a tally."""
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scored, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.types import FloatArray
@@ -39,7 +39,7 @@ PLACES = int.from_bytes(b"places")  # seed of the order of canaries, which nobod
 
 
 class Guesses(NamedTuple):
-    """How many canaries were guessed to be in and out, and how many guesses were right."""
+    """Numbers of canaries that were guessed to be in and out, and of guesses that were right."""
 
     inside: int
     outside: int
@@ -51,7 +51,7 @@ class Guesses(NamedTuple):
 
 
 class Attempts(NamedTuple):
-    """What was guessed of so many canaries, in one or several ways of which each pays for all."""
+    """The guesses on so many canaries, in one or several ways of which each pays for all."""
 
     canaries: int
     tried: tuple[Guesses, ...]
@@ -122,9 +122,7 @@ def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, d
     >>> round(one_run_p_value(100, 50, 40, 0.0, 0.0), 8)  # 40 heads of 50 fair coins
     1.193e-05
     """
-    check.whole(1, canaries=canaries)
-    check.whole(0, canaries, guesses=guesses)
-    check.whole(0, guesses, correct=correct)
+    check_counts(canaries, guesses, correct)
     check.in_range(0, math.inf, epsilon=epsilon)
     check.in_range(0, 1, delta=delta)
     rate = 1 / (1 + math.exp(-epsilon))
@@ -134,6 +132,13 @@ def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, d
     tail = at_least(correct, guesses, rate)
     gap = float(np.max((at_least(correct - wrong, guesses, rate) - tail) / wrong))
     return min(1.0, float(tail) + 2 * canaries * delta * gap)
+
+
+def check_counts(canaries: int, guesses: int, correct: int) -> None:
+    """Errors: ValueError unless correct <= guesses <= canaries, all of them whole."""
+    check.whole(1, canaries=canaries)
+    check.whole(0, canaries, guesses=guesses)
+    check.whole(0, guesses, correct=correct)
 
 
 def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, error: float) -> float:
@@ -173,7 +178,7 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneRunFinding(Finding):
-    """How well the scores of one run tell which canaries took part.
+    """The power of the scores of one run to tell which canaries took part.
 
     Its p-value is that of the epsilon claimed, where one is.
     """
@@ -219,7 +224,7 @@ def audit_one_run(
     >>> round(found.epsilon, 1), found.rejected, audit_one_run(np.ones(9), included[:9], 1e-5).shows
     (4.7, True, 'Nothing can be shown: all scores are equal.')
     """
-    score, inside = scored(scores, included)
+    score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
@@ -276,7 +281,7 @@ def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence
 
 
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:
-    """How many guesses are right on average, where half of the canaries are in, rounded down.
+    """The number of guesses that are right on average, where half of the canaries are in, rounded down.
 
     The guesses of who is in are those beyond the score that so large a share of all canaries is beyond; of them the
     part of those that are in is right.

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scored, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
 from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, largest, too_few
+from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -60,7 +60,7 @@ class NoiseFamily:
         return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
 
 
-LEAST_TAIL = 1e-12  # p-values are told down to here
+MIN_TAIL = 1e-12  # p-values are told down to here
 NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
 
 
@@ -91,7 +91,7 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """Whether so many right guesses cannot have the probability `tail`, or a larger one."""
+    """True if so many right guesses cannot have the probability `tail`, or a larger one."""
     r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries
     for right in range(correct - 1, -1, -1):
@@ -113,13 +113,13 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
     >>> round(tradeoff_p_value(100, 50, 40, Gaussian(0.0)), 6) >= 1.2e-5, tradeoff_p_value(100, 50, 0, Gaussian(1.0))
     (True, 1.0)
     """
-    _checked(canaries, guesses, correct)
+    check_counts(canaries, guesses, correct)
     if correct == 0:
         return 1.0
     error = LeastError(f, guesses / canaries)
-    low, high = math.log(LEAST_TAIL), 0.0
-    if impossible(canaries, guesses, correct, LEAST_TAIL, error):
-        return LEAST_TAIL
+    low, high = math.log(MIN_TAIL), 0.0
+    if impossible(canaries, guesses, correct, MIN_TAIL, error):
+        return MIN_TAIL
     if not impossible(canaries, guesses, correct, 1.0, error):
         return 1.0
     while high - low > 1e-4:
@@ -132,21 +132,15 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
-    """Whether a training with the trade-off function f has so many right guesses with less than this probability."""
-    _checked(canaries, guesses, correct)
+    """True if a training with the trade-off function f has so many right guesses with less than this probability."""
+    check_counts(canaries, guesses, correct)
     return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
-
-
-def _checked(canaries: int, guesses: int, correct: int) -> None:
-    check.whole(1, canaries=canaries)
-    check.whole(0, canaries, guesses=guesses)
-    check.whole(0, guesses, correct=correct)
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TradeoffFinding(Finding):
-    """How strong a member of a family one run refutes. Its p-value is that of the claim, where there is one."""
+    """The strongest member of a family that one run refutes. Its p-value is that of the claim, where there is one."""
 
     title: ClassVar[str] = "One run, whole trade-off curve"
     tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
@@ -182,7 +176,7 @@ def audit_tradeoff(
 
     As `audit_one_run`; `claimed` is a curve that the training must not lie below, such as a certified one.
     """
-    score, inside = scored(scores, included)
+    score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return TradeoffFinding(confidence=confidence, canaries=score.size, note=note)

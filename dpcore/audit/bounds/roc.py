@@ -86,7 +86,7 @@ def _curves(
 
 
 def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
-    """How many scores are above each threshold."""
+    """Numbers of scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 

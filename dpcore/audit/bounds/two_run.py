@@ -72,7 +72,7 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoRunFinding(Finding):
-    """How well a threshold tells scores with the canary from scores without it."""
+    """The power of a threshold to tell scores with the canary from scores without it."""
 
     title: ClassVar[str] = "In and out"
     tests: ClassVar[str] = "Everything together: the whole training is as private as is claimed."
@@ -147,7 +147,7 @@ def _too_few(inside: int, outside: int, confidence: float) -> str:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LossFinding(Finding):
-    """How well a threshold on the loss tells members from others: who took part tends to have a smaller loss.
+    """The power of a threshold on the loss to tell members from others: who took part tends to have a smaller loss.
 
     Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, for the true-positive rate at a
     small false-positive rate as the number to look at.
@@ -174,7 +174,7 @@ class LossFinding(Finding):
 
 
 def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> LossFinding:
-    """What the losses of examples that took part (n,), and of others of the same kind (k,), show.
+    """The finding from the losses of examples that took part (n,), and of others of the same kind (k,).
 
     >>> import numpy as np
     >>> generator = np.random.default_rng(0)

@@ -15,7 +15,7 @@ LEAST_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is learnt from and what is tested on. Neighbours differ in one row to learn from; their number is public."""
+    """Rows to learn from and rows to test on. Neighbours differ in one row to learn from; their number is public."""
 
     rows: FloatArray  # (n, d)
     labels: FloatArray  # (n,) of -1 and +1
