@@ -1,4 +1,4 @@
-"""What an audit says while it goes: plain values that cross processes as JSON."""
+"""Events of an audit: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Watched:
-    """How far the training is, and what has been seen so far."""
+    """The progress of the training, and what has been seen so far."""
 
     step: int
     steps: int
@@ -56,7 +56,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Counted:
-    """How far torch's float32 normal numbers of a CPU have reached, beside those of the trainer."""
+    """The reach of torch's float32 normal numbers of a CPU, beside those of the trainer."""
 
     draws: int
     largest: float  # by size

@@ -1,19 +1,18 @@
-"""What an audit is asked for: flat, JSON, and checked when it is made; free of torch, so that pages may ask."""
+"""Requests for audits: flat, JSON, and checked when they are made; free of torch, so that pages may ask."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpcore import check
-from dpcore.audit.broken import OWN, TRAINERS, Trainer
+from dpcore.audit.broken_trainers import OWN, TRAINERS, Trainer
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 
 CANARIES = 1000
-MOST_CANARIES = 20_000
-MOST_CONFIDENCE = 1 - 1e-9
-MOST_DRAWS = 4 * 10**9
-PLAIN = RunConfig()
+MAX_CANARIES = 20_000
+MAX_CONFIDENCE = 1 - 1e-9
+MAX_DRAWS = 4 * 10**9
 OWN_KEYS = ("trainer", "confidence", "canaries", "torch_draws")
 
 
@@ -29,28 +28,28 @@ class AuditRequest:
     """
 
     config: RunConfig = field(default_factory=RunConfig)  # the settings asked for
-    trainer: str = OWN.name  # which trainer trains by them
+    trainer: str = OWN.name  # that trains by them
     confidence: float = 0.95  # of all that is found together
     canaries: int = CANARIES  # m: examples that are in the data by the flip of a coin
     torch_draws: int = 0  # of torch's float32 normal numbers on a CPU, to be counted beside the trainer's own
 
     def __post_init__(self) -> None:
         check.one_of(TRAINERS, trainer=self.trainer)
-        check.in_range(0, MOST_CONFIDENCE, ends="(]", confidence=self.confidence)
-        check.whole(0, MOST_CANARIES, canaries=self.canaries)
+        check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=self.confidence)
+        check.whole(0, MAX_CANARIES, canaries=self.canaries)
         if self.config.sampler != Poisson.name:
             raise ValueError(
                 f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
                 "what, is made for Poisson batches."
             )
         for name in ("features", "views", "mean_sigma"):
-            value, plain = getattr(self.config, name), getattr(PLAIN, name)
+            value, plain = getattr(self.config, name), getattr(RunConfig(), name)
             if value != plain:
                 raise ValueError(
                     f"Expected {name}={value!r} to be {plain!r} in an audit, which watches one gradient of pixels for "
                     "each example."
                 )
-        check.whole(0, MOST_DRAWS, torch_draws=self.torch_draws)
+        check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
             raise ValueError(
                 f"Expected canaries={self.canaries} to be at most half of the {most} training examples, whose places "

@@ -1,7 +1,7 @@
 """Findings as events, and all of them together: what is claimed fails where one of them rejects it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from dpcore.audit.bounds.finding import Finding
@@ -15,17 +15,20 @@ from dpcore.privacy.report.numbers import nearest
 USUAL = {each.name for each in fields(Finding)}
 
 
-def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
+def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
     """A finding as an event; where nothing is charged, `unaccounted` says why there is no epsilon to it."""
     epsilon = None if unaccounted else finding.epsilon
     unbounded = epsilon is not None and math.isinf(epsilon)
-    figures, nothing = figures_of(finding), finding.p_value is None and finding.epsilon is None
+    figures, shows = figures_of(finding), finding.shows
+    if unaccounted and not (finding.p_value is None and finding.epsilon is None):
+        known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
+        shows = f"{unaccounted} Measured: {known}." if known else unaccounted
     return Measured(
         audit,
         finding.title,
         finding.tests,
         finding.untested,
-        _without_claim(figures, unaccounted) if unaccounted and not nothing else finding.shows,
+        shows,
         finding.p_value,
         None if unbounded else epsilon,
         unbounded,
@@ -37,22 +40,13 @@ def measured(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
 def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
     """The finite numbers that a finding has beside those of every one, by their names; of a ROC curve, its powers."""
     values = [(each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL]
-    values += [pair for _, value in values if isinstance(value, Roc) for pair in _powers(value)]
+    powers = [power for _, value in values if isinstance(value, Roc) for power in value.told]
+    for power in powers:
+        name = f"tpr_at_{power.rate:g}_fpr"
+        values += [(name, power.seen), (f"{name}_above", power.above), (f"{name}_below", power.below)]
     return tuple(
         (name, float(value)) for name, value in values if isinstance(value, int | float) and math.isfinite(value)
     )
-
-
-def _powers(roc: Roc) -> Iterator[tuple[str, float]]:
-    """The true-positive rates that are told of a curve, with their bounds."""
-    for power in roc.told:
-        name = f"tpr_at_{power.rate:g}_fpr"
-        yield from ((name, power.seen), (f"{name}_above", power.above), (f"{name}_below", power.below))
-
-
-def _without_claim(figures: tuple[tuple[str, float], ...], unaccounted: str) -> str:
-    known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
-    return f"{unaccounted} Measured: {known}." if known else unaccounted
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -71,7 +65,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-def judged(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
+def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
     """All findings together, against the claim.
 
     **Guarantees:** if the claim holds and the findings' p-values do, one of them is among `failed` with probability

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpcore.audit.broken import TRAINERS
+from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.events import Event, Judged, Measured, Prepared, Stopped, Watched
 from dpcore.audit.request import AuditRequest
 from dpcore.commands import Parser, number, whole
@@ -86,7 +86,7 @@ def _canaries(config: RunConfig) -> int:
 
 
 def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
-    from dpcore.audit.observed.audit import audit  # late: loading torch takes seconds, and the request may be bad
+    from dpcore.audit.run_audit import audit  # late: loading torch takes seconds, and the request may be bad
 
     said: list[Event] = []
     name = store.new_id()

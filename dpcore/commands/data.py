@@ -6,10 +6,9 @@ from pathlib import Path
 
 from dpcore.commands import Parser
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing, remedy
-from dpcore.data.download import download
-from dpcore.data.importing import has_data_sets, import_folder
+from dpcore.data.download import download, download_table
+from dpcore.data.importing import found_in, has_data_sets, import_folder, install_tables
 from dpcore.data.tabular import ORIGINALS, TABLES
-from dpcore.data.tabular.fetching import download_table, found_in, install_tables
 
 FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # the others are the user's to bring
 

@@ -1,16 +1,14 @@
-"""What the data sets are and which of them are here; free of torch, so that pages may ask."""
+"""The data sets, and which of them are here; free of torch, so that pages may ask."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpcore import check
-from dpcore.data.kinds import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
+from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
-
-
 IMPORT = "'python -m dpcore data import DIR'"
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
 
@@ -50,22 +48,22 @@ class Dataset:
 
     @property
     def images(self) -> bool:
-        """Whether its examples are images."""
+        """True if its examples are images."""
         return len(self.shape) == 3
 
     @property
     def grey(self) -> bool:
-        """Whether its examples are grey images."""
+        """True if its examples are grey images."""
         return self.images and self.shape[0] == 1
 
     @property
     def ids(self) -> int:
-        """How many ids there are, where the numbers of an example are ids; 0 where they are quantities."""
+        """The number of ids, where the numbers of an example are ids; 0 where they are quantities."""
         return self.arrays.ids if self.arrays else 0
 
     @property
     def sampled(self) -> bool:
-        """Whether a sample is bundled."""
+        """True if a sample is bundled."""
         return self.sample_examples > 0
 
     @property
@@ -229,21 +227,21 @@ def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
 
 
 def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
-    """What keeps the full set under the root from being used, one phrase a file; empty where it is complete."""
+    """Faults that keep the full set under the root from being used, one phrase a file; empty where it is complete."""
     folder = raw_folder(dataset, root)
     faults = []
     for file in dataset.files:
-        path = folder / file.name
+        path, exact = folder / file.name, file.max_bytes == file.size
         if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
-        elif (size := path.stat().st_size) < file.size or (size > file.size and not isinstance(file, CifarFile)):
-            least = "at least " if isinstance(file, CifarFile) else ""
+        elif (size := path.stat().st_size) < file.size or (exact and size > file.size):
+            least = "" if exact else "at least "
             faults.append(f"{file.name} has {size} bytes instead of {least}{file.size}")
     return faults
 
 
 def remedy(dataset: Dataset) -> str:
-    """How the full set comes to this machine, as a clause."""
+    """The way in which the full set comes to this machine, as a clause."""
     if dataset.arrays:
         return f"{IMPORT} makes it of {dataset.arrays.originals}"
     return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
@@ -251,12 +249,12 @@ def remedy(dataset: Dataset) -> str:
 
 def absent_of(examples: int) -> list[Dataset]:
     """The data sets whose full set has so many training examples, and is not here."""
-    every = (each for each in DATASETS.values() if each.examples("full") == examples)
-    return [each for each in every if "full" not in available(each.name)]
+    fitting = (each for each in DATASETS.values() if each.examples("full") == examples)
+    return [each for each in fitting if "full" not in available(each.name)]
 
 
 def in_debian_folder(dataset: Dataset) -> bool:
-    """Whether Debian's package with this data set is installed."""
+    """True if Debian's package with this data set is installed."""
     folder = dataset.debian_folder
     return folder is not None and all(os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files)
 

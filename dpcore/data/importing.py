@@ -1,19 +1,25 @@
 """Bringing full data sets into the data root: everything is checked first, and arrives at once or not at all."""
 
 import os
+import reprlib
 import shutil
+import tarfile
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
 
-from dpcore.data import arrays, idx
-from dpcore.data.archive import unpacked
 from dpcore.data.catalogue import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
-from dpcore.data.files import checked
+from dpcore.data.formats import Bounded, checked_content, find, uncompressed
 from dpcore.data.originals import READERS
+from dpcore.data.tabular.delimited import Original, folder_of_tables
 
 ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
+MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)  # twice what the batches may have
+SHORTENED = reprlib.Repr()
+SHORTENED.maxstring = 300  # letters of a path in a message
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
@@ -23,8 +29,13 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
     cannot be written; the root is then as it was.
     """
     target = raw_folder(dataset, root)
-    _put({file.name: checked(folder, file) for file in dataset.files}, target, root)
+    _put(_contents(dataset, folder), target, root)
     return target
+
+
+def _contents(dataset: Dataset, folder: Path) -> dict[str, bytes]:
+    """The checked files of a data set in the folder."""
+    return {file.name: checked_content(folder, file) for file in dataset.files}
 
 
 def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
@@ -41,23 +52,62 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
     Instead of a folder it takes an archive as it is published, which may also lie in the folder.
     Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
     """
-    made = [(dataset, _contents(dataset, place)) for dataset, place in _of_originals(folder)]  # before any is installed
-    images = _import_images(folder, root) if not made or _has_images(folder) else []
-    for dataset, content in made:
-        _put(content, raw_folder(dataset, root), root)
-    return [*images, *(dataset for dataset, _ in made)]
+    found = [(dataset, _made(dataset, place)) for dataset, place in _of_originals(folder)]
+    if not found or _has_images(folder):
+        found = [*_images_in(folder), *found]
+    for dataset, contents in found:
+        _put(contents, raw_folder(dataset, root), root)
+    return [dataset for dataset, _ in found]
 
 
-def _import_images(folder: Path, root: Path | None) -> list[Dataset]:
+def _images_in(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
+    """The data sets of images in a folder or an archive, with their checked files."""
     archive = folder / ARCHIVE
     if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
-        return [*(_import(folder, root) if _found(folder) else []), *_import_images(archive, root)]
-    with unpacked(folder) as place:
-        return _import(place, root)
+        return [*(_checked_images(folder) if _found(folder) else []), *_images_in(archive)]
+    with _unpacked(folder) as place:
+        return _checked_images(place)
+
+
+def _checked_images(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
+    found = _found(folder)
+    if not found:
+        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
+    return [(dataset, _contents(dataset, place)) for dataset, place in found]
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path]:
+    """The folder itself, or for an archive a folder with its batches, gone afterwards; ValueError if it is neither."""
+    if os.path.isdir(path):
+        yield path
+        return
+    if not os.path.isfile(path):
+        raise ValueError(f"Expected DIR={SHORTENED.repr(str(path))} to be a folder or CIFAR-10's archive.")
+    with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
+        try:
+            _unpack(path, Path(scratch))
+        except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+            raise ValueError(f"Expected {path} to be a folder or a whole tar archive; {error}.") from error
+        yield Path(scratch)
+
+
+def _unpack(path: Path, target: Path) -> None:
+    """Write the members that are named as batches, wherever they lie in the archive; nothing else is touched."""
+    files = {file.name: file for dataset in DATASETS.values() for file in dataset.batches}
+    with (
+        uncompressed(path) as stream,
+        tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_UNPACKED)), mode="r:") as archive,
+    ):
+        for member in archive:
+            name = PurePosixPath(member.name).name
+            if name in files and member.isfile() and member.size <= files[name].max_bytes:
+                content = archive.extractfile(member)
+                (target / name).write_bytes(content.read() if content else b"")
 
 
 def has_data_sets(folder: Path) -> bool:
-    """Whether a folder has a file of a data set of the catalogue, or its archive."""
+    """True if a folder has a file of a data set of the catalogue, or its archive."""
     return _has_images(folder) or bool(_of_originals(folder))
 
 
@@ -75,23 +125,11 @@ def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
     return found
 
 
-def _contents(dataset: Dataset, place: Path) -> dict[str, bytes]:
+def _made(dataset: Dataset, place: Path) -> dict[str, bytes]:
     """The file that a data set's original files make."""
     assert dataset.arrays
     parts = READERS[dataset.name].read(place, dataset.arrays)
-    return {dataset.arrays.name: arrays.written(*parts, dataset.arrays)}
-
-
-def _import(folder: Path, root: Path | None) -> list[Dataset]:
-    found = _found(folder)
-    if not found:
-        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
-    for dataset, place in found:  # all of them before the first is installed
-        for file in dataset.files:
-            checked(place, file)
-    for dataset, place in found:
-        install(dataset, place, root)
-    return [dataset for dataset, _ in found]
+    return {dataset.arrays.name: dataset.arrays.written(*parts)}
 
 
 def _found(folder: Path) -> list[tuple[Dataset, Path]]:
@@ -116,8 +154,8 @@ def _recognised(folder: Path) -> Dataset:
     families = [dataset for dataset in DATASETS.values() if dataset.idx]
     for dataset in families:
         for file in dataset.idx:
-            path = idx.find(folder, file)
-            if path and idx.is_file_of(path, file):
+            path = find(folder, file.name)
+            if path and file.is_at(path):
                 return dataset
     titles = " or ".join(dataset.title for dataset in families)
     raise ValueError(
@@ -126,7 +164,7 @@ def _recognised(folder: Path) -> Dataset:
 
 
 def _has_any(folder: Path, dataset: Dataset) -> bool:
-    return any(idx.find(folder, file) for file in dataset.files)
+    return any(find(folder, file.name) for file in dataset.files)
 
 
 @contextmanager
@@ -159,3 +197,35 @@ def _swap(staged: Path, target: Path) -> None:
         if aside.exists():
             aside.rename(target)
         raise
+
+
+def found_in(folder: Path, originals: Iterable[Original]) -> list[Original]:
+    """Those of which a file lies in the folder, each of them read; ValueError where a file is missing or wrong."""
+    found = [each for each in originals if any(find(folder, name) for name in each.files)]
+    for each in found:
+        each.rows(folder)
+    return found
+
+
+def install_tables(folder: Path, originals: Iterable[Original]) -> None:
+    """Copy the files of tables that were found in the folder into the data root."""
+    target = folder_of_tables()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in (name for each in originals for name in each.files):
+            _replace_file(find(folder, name), target, name)
+    except OSError as error:
+        raise ValueError(f"Expected the data root to take the files under {target}; {error}.") from error
+
+
+def _replace_file(source: Path | None, target: Path, name: str) -> None:
+    """Put a copy in the target's place at once; the same file with the other ending goes."""
+    if source is None:
+        raise ValueError(f"Expected {name} to be there still.")
+    handle, copy = tempfile.mkstemp(dir=target)
+    os.close(handle)
+    shutil.copyfile(source, copy)
+    os.replace(copy, target / source.name)
+    other = name if source.suffix == ".gz" else f"{name}.gz"
+    if os.path.isfile(target / other):
+        os.remove(target / other)

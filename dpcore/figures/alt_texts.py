@@ -1,4 +1,4 @@
-"""What the figures show, in a sentence with its numbers, for those who cannot see them."""
+"""Sentences with the numbers of the figures, for those who cannot see them."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -159,7 +159,7 @@ def _reached(track: Track) -> str:
 
 
 def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[int]) -> str:
-    """What is said of each run behind its label, which is numbered as on the chart."""
+    """The words for each run behind its label, which is numbered as on the chart."""
     numbers = [f"{place + 1}: " if len(tracks) > 1 else "" for place in range(len(tracks))]
     ends = [GOES_ON if place in going_on else each for place, each in enumerate(said)]
     return "; ".join(f"{number}{each.label} {end}" for number, each, end in zip(numbers, tracks, ends, strict=True))

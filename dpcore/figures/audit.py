@@ -1,4 +1,4 @@
-"""What an audit saw: ROC curves below the certified one, scores with their laws, bounds against the canaries."""
+"""Charts of an audit: ROC curves below the certified one, scores with their laws, bounds against the canaries."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,9 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.audit.bounds.score_laws import ScoreLaws
-from dpcore.figures.claim import Stretch
-from dpcore.figures.labels import written
-from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, drawn, layout, line, style_of
+from dpcore.figures.number_line import Stretch
+from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, figure_of, layout, line, style_of, written
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -38,7 +37,7 @@ class Seen(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What an audit of so many canaries showed; in words."""
+    """The bound that an audit of so many canaries showed; in words."""
 
     canaries: int
     epsilon: float
@@ -73,7 +72,7 @@ def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Siz
     shape = layout("false-positive rate", "true-positive rate", height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
-    return drawn(traces, with_key(shape, styles, True, size), size)
+    return figure_of(traces, with_key(shape, styles, True, size), size)
 
 
 def roc_alt(seen: Seen, band: Band | None, rate: float = 0.01) -> str:
@@ -115,7 +114,7 @@ def scores_figure(
     shape |= {"barmode": "overlay", "bargap": 0}
     shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
     shape["annotations"] = _key((INSIDE, OUTSIDE), size)
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
@@ -164,7 +163,7 @@ def canaries_figure(
                        "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip
     shape["yaxis"] |= {"rangemode": "tozero"}
     shape["annotations"] = _key(styles, size)
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:

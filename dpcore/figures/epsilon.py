@@ -1,4 +1,7 @@
-"""Epsilon against epoch, and delta against epsilon, for any choice of accountants."""
+"""Epsilon against epoch, and delta against epsilon, for any choice of accountants.
+
+A ghost is the curve of another setting, such as one that was pinned, beside those of the present one.
+"""
 
 import math
 from bisect import bisect_right
@@ -9,16 +12,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.ghost_curve import Ghost, ghost_end, ghost_trace
-from dpcore.figures.labels import End, labelled
 from dpcore.figures.style import (
     BAND,
     BELOW_BAND,
     DEFAULT_ACCOUNTANTS,
     NORMAL,
+    End,
     Size,
-    drawn,
+    Style,
+    figure_of,
     hover_text,
+    labelled,
     layout,
     line,
     style_of,
@@ -28,6 +32,39 @@ from dpcore.privacy.mechanism import Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import SIGNS, verdict
 from dpcore.privacy.types import FloatArray, IntArray
+
+GHOST_LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
+GHOST_NAME = "Pinned"
+
+
+class Ghost(NamedTuple):
+    """One accountant's curve of a setting that is not the present one; epochs (n,) where it goes over those."""
+
+    label: str
+    curve: Curve
+    epochs: FloatArray | None = None
+
+
+def ghost_style(label: str) -> Style:
+    """The line style of every ghost."""
+    return Style(*GHOST_LOOK, label)
+
+
+def ghost_trace(ghost: Ghost) -> dict[str, Any]:
+    """Epsilon over epochs, or delta over epsilon where there are none; the hover says epsilon with its mark."""
+    curve, look = ghost.curve, ghost_style(ghost.label)
+    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+    x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
+    return line(x, y, look) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+
+
+def ghost_end(ghost: Ghost) -> list[End]:
+    """Its label at the end of a curve, as the accountants have theirs; none where its last epsilon is infinite."""
+    value = float(ghost.curve.epsilon[-1])
+    if not (np.isfinite(value) and value > 0):
+        return []
+    return [End(ghost_style(ghost.label), value, marked(value, ghost.curve.kind), GHOST_NAME)]
+
 
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
@@ -124,11 +161,11 @@ def curves_figure(
     if now is not None:
         mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
         shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
-    return drawn(content.traces, shape, size)
+    return figure_of(content.traces, shape, size)
 
 
 class Content(NamedTuple):
-    """What a plot of epsilon over epochs holds: traces, what stands at their ends, and the bounds of its y axis."""
+    """The content of a plot of epsilon over epochs: traces, labels at their ends, and the bounds of its y axis."""
 
     traces: list[dict[str, Any]]
     ends: list[End]
@@ -184,7 +221,7 @@ def profile_figure(
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]:
@@ -202,7 +239,7 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
 def lie(
     curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
 ) -> list[dict[str, Any]]:
-    """What it means to lie below the certified band, written there, in the lower right corner, where it has room."""
+    """The meaning of lying below the certified band, written there, in the lower right corner, where it has room."""
     lower = curves[CERTIFIED].lower if CERTIFIED in curves else None
     low, high = bounds
     end = 0.0 if lower is None else float(lower[-1])
@@ -214,7 +251,7 @@ def lie(
 
 
 def _hover_of(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
-    """What the hover says of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
+    """The hover of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
     return hover_text(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
 
 

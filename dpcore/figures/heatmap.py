@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import NORMAL, Size, drawn, layout
+from dpcore.figures.style import NORMAL, Size, figure_of, layout
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.epsilon_grid import Grid
 from dpcore.privacy.report.numbers import rounded
@@ -79,7 +79,7 @@ def heatmap_figure(
     shape["yaxis"] |= log_axis(grid.sigmas)
     labels = [_label(epochs, path, grid.sigmas, size) for path in paths]
     shape["annotations"] = [label for label in labels if label]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
 
 
 def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool]) -> bool:
-    """Whether a mark lies above the target's contour, if that is the path: its word is to keep clear of the line."""
+    """True if a mark lies above the target's contour, if that is the path: its word is to keep clear of the line."""
     _, sigmas, thick = path
     seen = np.isfinite(sigmas)
     return thick and bool(seen.any()) and mark.sigma > 1.01 * float(np.interp(mark.epochs, epochs[seen], sigmas[seen]))

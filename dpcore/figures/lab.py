@@ -1,4 +1,4 @@
-"""What privacy costs above what it buys: epsilon by every accountant, the accuracy of real runs, over one x axis."""
+"""Cost above gain: epsilon by every accountant, and the accuracy of real runs, over one x axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, curves_content
-from dpcore.figures.ghost_curve import Ghost
-from dpcore.figures.labels import End, end_labels
+from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import NORMAL, Size, drawn, layout, line, style_of
+from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.report.numbers import marked
@@ -24,7 +22,7 @@ INVITATION = "Press Train:<br>what this buys appears here"
 MARK = "rgba(128,128,128,0.9)"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
-LONGEST = 22  # characters of a run's label, beside its accuracy
+MAX_LABEL_CHARS = 22  # of a run, beside its accuracy
 ENOUGH = 0.6  # of the x axis: the words about the shaded region have room left of where the curves end
 FAINT = 0.65  # opacity of what belongs to other settings than those that are chosen
 
@@ -68,7 +66,8 @@ def lab_figure(
     ghosts = [] if by_epsilon else [run for run in runs if run.ghost]
     beside = {run.label: run.ghost.curve for run in ghosts if run.ghost}
     above = curves_content(curves, x, log=log, ghost=None if by_epsilon else ghost, beside=beside)
-    end = max([float(x[-1]), *(each for run in runs for each in _reach(run, by_epsilon))])
+    reached = ((*run.spent, run.most) if by_epsilon else (run.end, *run.epochs) for run in runs)
+    end = max([float(x[-1]), *(each for reach in reached for each in reach)])
     walked = {style_of(name).label for name in curves} | {"Proven upper bound"}
     tagged = [
         each | {"uid": f"{CURVE}{place}"} if each["name"] in walked else each for place, each in enumerate(above.traces)
@@ -78,7 +77,9 @@ def lab_figure(
         tagged = above.traces
     below = [_accuracy(run, by_epsilon, end) for run in runs] or [NOTHING_YET]  # without it no axis would be drawn
     dots, lines = _now(curves, x, epochs, runs)
-    tagged = [_beginning_left(each) if each["name"] == LIE and x[-1] < ENOUGH * end else each for each in tagged]
+    if x[-1] < ENOUGH * end:  # the words begin at the left edge, which would cut off what ends with them
+        left = {"x": [0.0], "textposition": "top right"}
+        tagged = [each | left if each["name"] == LIE else each for each in tagged]
     traces = [*tagged, *(_certified(run) for run in ghosts), *below, *dots]
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
@@ -86,22 +87,14 @@ def lab_figure(
     above = above._replace(ends=[*above.ends, *(each for each in others if each)])
     shape = _labelled(shape, above, runs, log, size)
     if not runs:
-        shape["annotations"].append(_said(without, size))
-    return drawn(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
-
-
-def _beginning_left(words: dict[str, Any]) -> dict[str, Any]:
-    """Words in a plot whose curves end early: they begin at its left edge, which would cut off what ends with them."""
-    return words | {"x": [0.0], "textposition": "top right"}
+        text = {"text": without, "showarrow": False, "font": {"size": size.text}}
+        shape["annotations"].append(text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"})
+    return figure_of(traces, shape | {"shapes": lines, "hoversubplots": "axis"}, size)
 
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
-    """Whether the x axis is the certified epsilon: where it is asked for, and finite."""
+    """True if the x axis is the certified epsilon: where it is asked for, and finite."""
     return across == "epsilon" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
-
-
-def _reach(run: LabRun, by_epsilon: bool) -> Sequence[float]:
-    return (*run.spent, run.most) if by_epsilon else (run.end, *run.epochs)
 
 
 def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size: Size) -> dict[str, Any]:
@@ -128,7 +121,7 @@ def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
-    """What stands at the end of a run's accuracy, in percent; with {} in its place where none is given.
+    """The label at the end of a run's accuracy, in percent; with {} in its place where none is given.
 
     The margin has room for so many characters of the run: its first and its last, where runs that are alike differ.
     Pointing at its line shows all of them.
@@ -138,19 +131,11 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     >>> label_of(LabRun("upright scattering, 4 views, lr 4", 0, [], []), 97.4)
     '97.4 % upright scatteri… lr 4'
     """
-    told = run.label if len(run.label) <= LONGEST else _cut(run.label)
+    told = run.label
+    if len(told) > MAX_LABEL_CHARS:
+        last = told.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
+        told = f"{told[: MAX_LABEL_CHARS - len(last) - 2].rstrip(', ')}… {last}"
     return f"{'{}' if accuracy is None else f'{accuracy:.1f}'} % {told}"
-
-
-def _cut(label: str) -> str:
-    last = label.rpartition(", ")[2][-LONGEST // 2 :]
-    return f"{label[: LONGEST - len(last) - 2].rstrip(', ')}… {last}"
-
-
-def _said(words: str, size: Size) -> dict[str, Any]:
-    """What stands in the lower plot before there is a run in it."""
-    text = {"text": words, "showarrow": False, "font": {"size": size.text}}
-    return text | {"x": 0.5, "xref": "paper", "y": sum(ACCURACY) / 2, "yref": "y2"}
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:

@@ -12,20 +12,23 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, log_axis
-from dpcore.figures.labels import LINE, End, labelled, written
 from dpcore.figures.style import (
     BAND,
     CERTIFIED_LOOK,
     LENGTHS,
+    LINE_PIXELS,
     LOOKS,
     NORMAL,
     REGION,
+    End,
     Size,
     Style,
-    drawn,
+    figure_of,
     hover_text,
+    labelled,
     layout,
     style_of,
+    written,
 )
 from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
@@ -53,7 +56,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
     ends = [each for each in ends if each.text]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
-    height = max(HEIGHT, round(LINE * rows * len(ends) + 80))
+    height = max(HEIGHT, round(LINE_PIXELS * rows * len(ends) + 80))
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
@@ -62,7 +65,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
         shape["annotations"] = _key(lines, styles, shape, size)
     else:
         shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
-    return drawn(_traces(lines, drawing), shape, size)
+    return figure_of(_traces(lines, drawing), shape, size)
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
@@ -103,7 +106,7 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
     for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
         shape[axis] |= log_axis(values) if log else {"showgrid": False}
     shape["annotations"] = _words(drawn_map, cells, size)
-    return drawn([cell_trace], shape, size)
+    return figure_of([cell_trace], shape, size)
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
@@ -147,7 +150,7 @@ def _room(lines: Sequence[Line]) -> dict[str, Any]:
 
 
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
-    """How a height is written: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
+    """The writer of heights: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
     if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
         return at_least
     if drawing.y != "epsilon" or not line.accountant:
@@ -187,7 +190,7 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
 
 
 def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
-    """Whether several curves end in one point, as trade-off functions do: then their ends say nothing."""
+    """True if several curves end in one point, as trade-off functions do: then their ends say nothing."""
     ends = [last for each in lines if (last := _last(each))]
     low, high = _bounds(lines, log=False)
     return drawing.y == ERROR or (
@@ -208,8 +211,9 @@ def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], 
     notes, row = [], 0
     for place in order:
         name = wrap(lines[place].name, NAME)
-        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": 1 - row * size.scaled(LINE) / height, "yanchor": "top"}
-        notes.append(written(styles[place], "<br>".join(name), size) | at | {"yref": "paper"})
+        y = 1 - row * size.scaled(LINE_PIXELS) / height
+        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yref": "paper", "yanchor": "top"}
+        notes.append(written(styles[place], "<br>".join(name), size) | at)
         row += len(name) + 0.5
     return notes
 
@@ -248,5 +252,5 @@ def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
 
 
 def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
-    """How many cells lie between a cell and the nearest of others."""
+    """The number of cells between a cell and the nearest of others."""
     return min((max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0)

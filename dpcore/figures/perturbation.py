@@ -8,8 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.labels import End, labelled
-from dpcore.figures.style import NORMAL, Size, Style, drawn, layout, line, look_at
+from dpcore.figures.style import NORMAL, End, Size, Style, figure_of, labelled, layout, line, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
@@ -32,7 +31,7 @@ FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
 class Spread(NamedTuple):
-    """What a method reached: at each epsilon, rising, one value for each seed."""
+    """The results of a method: at each epsilon, rising, one value for each seed."""
 
     method: str
     epsilons: Sequence[float]
@@ -79,7 +78,7 @@ def perturbation_figure(
     traces, ends = [], []
     for level in levels:
         value = level.value if log else 100 * level.value
-        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate=_hover(log)))
+        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate="%{y:.3g}" if log else "%{y:.1f} %"))
         ends.append(_end(level.style, value, log))
     for spread in sorted((each for each in spreads if each.values), key=lambda each: each.method in picked):
         style, means = method_style(spread.method), _over_seeds(spread, log)[0]
@@ -90,7 +89,7 @@ def perturbation_figure(
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def perturbation_alt(
@@ -136,6 +135,7 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
     mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
+    red, green, blue = (int(style.color[place : place + 2], 16) for place in (1, 3, 5))
     shade: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines",
@@ -143,7 +143,7 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
         "y": [*high, *low[::-1]],
         "line": {"width": 0, "color": style.color},
         "fill": "toself",
-        "fillcolor": _transparent(style.color, SHADES[picked]),
+        "fillcolor": f"rgba({red},{green},{blue},{SHADES[picked]})",
         "hoverinfo": "skip",
         "name": "",
     }
@@ -162,10 +162,6 @@ def _written(value: float, log: bool) -> str:
     if math.isnan(value):
         return "0 or less"
     return short(value) if log else percent(value / 100)
-
-
-def _hover(log: bool) -> str:
-    return "%{y:.3g}" if log else "%{y:.1f} %"
 
 
 def _end(style: Style, value: float, log: bool) -> End:
@@ -188,8 +184,3 @@ def _two_ends(spread: Spread, write: Callable[[float], str]) -> str:
     means = np.array(spread.values, dtype=float).mean(axis=1)
     places = [0, -1] if len(means) > 1 else [0]
     return ", ".join(f"{write(float(means[place]))} at {spread.epsilons[place]:g}" for place in places)
-
-
-def _transparent(color: str, opacity: float) -> str:
-    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"

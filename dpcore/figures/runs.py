@@ -1,4 +1,4 @@
-"""Many runs on one chart: what accuracy each epsilon has bought, and which classes were taken for which."""
+"""Many runs on one chart: what accuracy each epsilon has bought, confusions of classes, and what a sweep came to."""
 
 import math
 from collections.abc import Sequence
@@ -9,17 +9,18 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.heatmap import COLORS, INK, log_axis
-from dpcore.figures.style import NORMAL, RUNS, Size, drawn, layout
+from dpcore.figures.style import NORMAL, RUNS, Size, figure_of, layout
 from dpcore.figures.training import Track, run_style
-from dpcore.privacy.report.numbers import marked, percent
+from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.privacy.types import Kind
+from dpcore.training.progress.seed_summary import summary
 
 FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"
 FRONT_COLOR, OTHER_COLOR, LEVEL_COLOR = RUNS[0], "rgba(128,128,128,0.75)", RUNS[1]
-MOST = 1000  # points beside the front that are drawn
-WIDE = 10.0  # from this ratio of the largest to the smallest epsilon on the axis is logarithmic
+MAX_POINTS = 1000  # beside the front that are drawn
+WIDE = 10.0  # from this ratio of the largest to the smallest number on the axis is logarithmic
 SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
-LONGEST = 60  # characters of a name beside a point
+MAX_NAME_CHARS = 60  # beside a point
 
 
 class Outcome(NamedTuple):
@@ -51,20 +52,24 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     A bar at a point reaches to what its epsilon is at least. The best run without privacy is a line across.
     """
     best = front(outcomes)
-    rest = [each for each in _private(outcomes) if each not in best][:MOST]
+    rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
     traces[1] |= {"mode": "lines+markers", "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}}
     shape = layout(f"epsilon, {accountant}", "test accuracy, %", height=height, size=size, hovermode="closest")
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
-        traces.append(_level(level, span))
-        shape["annotations"] = [_named(level, size)]
+        pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
+        traces.append({"type": "scatter", "mode": "lines", "x": span, "y": [100 * level] * 2, "line": pen,
+                       "name": BESIDE, "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"})  # fmt: skip
+        place = {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
+        text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
+        shape["annotations"] = [place | text]
     if ends and max(ends) > WIDE * min(ends):
         shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
     else:
         shape["xaxis"] |= {"rangemode": "tozero"}
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
@@ -99,7 +104,7 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, si
     shape = layout("class", "test accuracy, %", height=300, size=size)
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 104]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
@@ -128,11 +133,11 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *,
     shape["xaxis"] |= {"type": "category", "showgrid": False}
     shape["yaxis"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
     shape["margin"]["l"] = size.scaled(96)
-    return drawn([cells], shape, size)
+    return figure_of([cells], shape, size)
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
-    """What was mistaken most often.
+    """The most frequent mistakes, in a sentence.
 
     >>> confusion_alt(["cat", "dog"], [[3, 1], [0, 4]])
     'Table of the test examples by class and answer: 7 of 8 are right. Most often mistaken: cat for dog 1.'
@@ -171,19 +176,103 @@ def written_name(name: str) -> str:
     >>> written_name("<b>x</b>")
     '&lt;b&gt;x&lt;/b&gt;'
     """
-    return escape(name if len(name) <= LONGEST else f"{name[:LONGEST]}…")
+    return escape(name if len(name) <= MAX_NAME_CHARS else f"{name[:MAX_NAME_CHARS]}…")
 
 
 def _spent(outcome: Outcome) -> str:
     return marked(outcome.epsilon or 0.0, outcome.kind)
 
 
-def _level(level: float, span: Sequence[float]) -> dict[str, Any]:
-    pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
-    return {"type": "scatter", "mode": "lines", "x": list(span), "y": [100 * level] * 2, "line": pen, "name": BESIDE,
-            "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"}  # fmt: skip
+class Cell(NamedTuple):
+    """Runs that differ in their seeds only: the values of the axes, and the test accuracies of those that finished."""
+
+    values: tuple[Any, ...]
+    accuracies: Sequence[float]
 
 
-def _named(level: float, size: Size) -> dict[str, Any]:
-    return {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom", "showarrow": False,
-            "text": f"best without privacy {percent(level)}", "font": {"size": size.text}}  # fmt: skip
+def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
+    """Mean test accuracy over two settings, each cell with its mean and spread; empty where none has finished.
+
+    >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
+    (['50.0 %', ''],)
+    """
+    across, up = (list(dict.fromkeys(each.values[axis] for each in cells)) for axis in (0, 1))
+    found = {each.values: each.accuracies for each in cells}
+    table = [[found.get((x, y), ()) for x in across] for y in up]
+    means = [[100 * summary(each).mean if each else math.nan for each in row] for row in table]
+    known = [each for row in means for each in row if not math.isnan(each)]
+    shown: dict[str, Any] = {
+        "type": "heatmap",
+        "x": [value_text(each) for each in across],
+        "y": [value_text(each) for each in up],
+        "z": means,
+        "zmin": min(known, default=0.0) - 0.5,
+        "zmax": max(known, default=100.0) + 0.5,
+        "colorscale": [list(each) for each in COLORS],
+        "showscale": False,  # each cell tells its number
+        "text": [[spread_text(each) for each in row] for row in table],
+        "texttemplate": "%{text}",
+        "textfont": {"color": INK, "size": size.text},
+        "hovertemplate": "%{x}, %{y}: %{text}<extra></extra>",
+    }
+    height = max(260, 100 + 44 * len(up))
+    shape = layout(written_name(labels[0]), written_name(labels[1]), height=height, size=size, hovermode="closest")
+    for axis in ("xaxis", "yaxis"):
+        shape[axis] |= {"type": "category", "showgrid": False}
+    shape["margin"]["l"] = size.scaled(96)
+    return figure_of([shown], shape, size)
+
+
+def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
+    """Test accuracy in percent over one setting: the mean with its spread as a bar, and every run as a small mark."""
+    done = [each for each in cells if each.accuracies]
+    x = [value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0] for each in done]
+    figures = [summary(each.accuracies) for each in done]
+    mean: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": "mean",
+        "x": x,
+        "y": [100 * each.mean for each in figures],
+        "line": {"color": FRONT_COLOR, "width": NORMAL.pen},
+        "marker": {"size": 8},
+        "error_y": {"type": "data", "array": [100 * each.spread for each in figures], "width": 4, "thickness": 1.5},
+        "text": [spread_text(each.accuracies) for each in done],
+        "hovertemplate": "%{x}: %{text}<extra></extra>",
+    }
+    single: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "each run",
+        "x": [place for place, each in zip(x, done, strict=True) for _ in each.accuracies],
+        "y": [100 * accuracy for each in done for accuracy in each.accuracies],
+        "marker": {"size": 5, "color": FRONT_COLOR, "opacity": 0.5},
+        "hovertemplate": "%{x}: %{y:.2f} %<extra></extra>",
+    }
+    shape = layout(written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest")
+    numbers = [each for each in x if not isinstance(each, str)]
+    if len(numbers) < len(x):
+        shape["xaxis"]["type"] = "category"
+    elif numbers and min(numbers) > 0 and max(numbers) > WIDE * min(numbers):
+        shape["xaxis"] |= {"type": "log", "tickvals": numbers, "ticktext": [value_text(each) for each in numbers]}
+    return figure_of([single, mean], shape, size)
+
+
+def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
+    """Every point of the grid with its mean and spread.
+
+    >>> sweep_alt([Cell((1.0,), [0.5, 0.6]), Cell((2.0,), [])], ["sigma"])
+    'Chart of test accuracy over sigma: 1: 55.0 % ± 7.1 %; 2: none finished.'
+    """
+    said = [f"{', '.join(map(value_text, each.values))}: {spread_text(each.accuracies) or 'none finished'}"
+            for each in cells]  # fmt: skip
+    return f"Chart of test accuracy over {' and '.join(labels)}: {'; '.join(said)}."
+
+
+def spread_text(accuracies: Sequence[float]) -> str:
+    """Mean and spread of some runs, of one its accuracy, of none nothing."""
+    if not accuracies:
+        return ""
+    figures = summary(accuracies)
+    spread = f" ± {percent(figures.spread)}" if len(accuracies) > 1 else ""
+    return f"{percent(figures.mean)}{spread}"

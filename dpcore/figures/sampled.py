@@ -7,8 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile_figure
-from dpcore.figures.labels import End
-from dpcore.figures.style import BELOW_BAND, NORMAL, Size, Style, drawn, hover_text, line
+from dpcore.figures.style import BELOW_BAND, NORMAL, End, Size, Style, figure_of, hover_text, line
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.report.numbers import marked
@@ -25,7 +24,7 @@ STEPPED = {"lower": "hv", "upper": "vh"}  # the lower end counts whole epochs, t
 
 
 class Sampled(NamedTuple):
-    """What is proven of batches that one sampler draws, and what others count for them."""
+    """Proven bounds for batches that one sampler draws, and what others count for them."""
 
     title: str
     adjacency: str
@@ -64,7 +63,7 @@ class SampledBand(NamedTuple):
 
     @property
     def filling(self) -> dict[str, Any]:
-        """What lies between them."""
+        """The filling between them."""
         return _between(self.interval)
 
 
@@ -83,10 +82,10 @@ def sampled_profile_figure(
 ) -> go.Figure:
     """Delta against epsilon, of another sampler in front of what accountants say of Poisson batches."""
     plain = profile_figure(profiles, log=log, size=size, **more)
-    ahead, shape = drawn(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
+    ahead, shape = figure_of(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
     if not log:
         shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
-    return drawn([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
+    return figure_of([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
 
 
 def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
@@ -113,7 +112,7 @@ def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
 
 
 def sampled_ends(shown: Sampled) -> list[End]:
-    """What stands at the right: the end of each line, with its mark and name."""
+    """The labels at the right: the end of each line, with its mark and name."""
     last, style = shown.curve.last, Style(*LOOK, shown.words)
     least, most = f"≥ {at_least(last.lower or 0.0)}, {shown.adjacency}", f"≤ {at_most(last.value)}, {shown.adjacency}"
     found = [End(style._replace(label=f"{shown.title}, at least"), last.lower or 0.0, least, shown.title)]

@@ -1,9 +1,10 @@
-"""How the charts look: each accountant's colour and dash, legible on light and on dark paper, and how large all is."""
+"""The look of the charts, legible on light and on dark paper: colours, dashes, sizes, layouts, and labels."""
 
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -11,7 +12,7 @@ from dpcore.privacy.types import FloatArray
 
 
 class Size(NamedTuple):
-    """How large a chart's text and lines are, in pixels."""
+    """The size of a chart's text and lines, in pixels."""
 
     text: int = 14
     pen: float = 2.2
@@ -69,8 +70,7 @@ LENGTHS = (  # the same of certified curves of growing lengths T, in order
 )
 CHECKED = False  # whether Plotly checks every attribute of a figure, which takes longer than all else about it
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
-
-
+LINE_PIXELS = 19  # of a line of normal text
 REGION = Style("#3054f0", "solid", "■", "")  # the edge of what a pair leaves to an attacker
 REGION_FILL = "rgba(48,84,240,0.10)"
 
@@ -120,7 +120,7 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = N
     }
 
 
-def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
+def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
     """The figure of traces and a layout, its lines as thick as its size says."""
     thicker = size.pen / NORMAL.pen
     if thicker != 1:
@@ -130,7 +130,7 @@ def drawn(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORM
 
 
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
-    """What the hover says of bounds (n,): as they are written, since plotly's own formats round to the nearest."""
+    """The hover of bounds (n,), as they are written, since plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}
 
@@ -139,3 +139,73 @@ def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:
     """A scatter trace in one style, as a plain dict: building plotly's own objects is several times slower."""
     pen = {"color": style.color, "dash": style.dash, "width": NORMAL.pen}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}
+
+
+class End(NamedTuple):
+    """The end of a curve: how it is drawn, how high it is, what is written there, and below that its name."""
+
+    style: Style
+    y: float
+    text: str
+    name: str = ""
+
+
+def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
+    """The positions, moved as little as a sweep can so that neighbours are `gap` apart and all lie in [low, high].
+
+    Where they cannot all fit, the lowest stay at `gap` and the rest run out at the top.
+
+    >>> moved_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
+    [2.5, 3.5, 5.0]
+    >>> moved_apart([4.9, 5.0], 1.0, 0.0, 5.0)
+    [4.0, 5.0]
+    """
+    order = np.argsort(positions, kind="stable")
+    placed = [min(max(positions[i], low), high) for i in order]
+    for i in range(len(placed) - 2, -1, -1):  # downwards from the top
+        placed[i] = min(placed[i], placed[i + 1] - gap)
+    for i in range(len(placed)):  # and up again from the bottom
+        placed[i] = max(placed[i], placed[i - 1] + gap if i else low)
+    moved = [0.0] * len(placed)
+    for value, i in zip(placed, order, strict=True):
+        moved[i] = float(value)
+    return moved
+
+
+def end_labels(
+    ends: Sequence[End], bounds: tuple[float, float], height: int, *, log: bool = False, size: Size = NORMAL
+) -> list[dict[str, Any]]:
+    """Annotations right of the plot, one for each end; bounds of the y axis, in its own (log) units.
+
+    `height` is that of the plot between its margins. All ends have a name, or none.
+    """
+    low, high = bounds
+    lines = 2 if ends and ends[0].name else 1
+    gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
+    below = gap * (lines - 1) / (2 * lines)  # what a second line reaches further down than a line alone
+    values = [float(np.log10(each.y)) if log else each.y for each in ends]
+    return [
+        written(each.style, f"{each.text}<br>{each.name}" if each.name else each.text, size)
+        | {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yanchor": "middle"}
+        for each, y in zip(ends, moved_apart(values, gap, low + below, high), strict=True)
+    ]
+
+
+def labelled(
+    shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
+) -> dict[str, Any]:
+    """The layout of one plot with its curves' labels beside the plot."""
+    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
+    return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
+
+
+def written(style: Style, text: str, size: Size) -> dict[str, Any]:
+    """An annotation of a piece of a line and a text, called as its line; where it stands is still to be said."""
+    return {
+        "name": style.label,
+        "xref": "paper",
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": size.text},
+        "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
+    }

@@ -1,4 +1,4 @@
-"""What an attacker can do: the errors they must make when guessing whether one example took part."""
+"""Charts of the errors that an attacker must make when guessing whether one example took part."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import written
 from dpcore.figures.sampled import SampledBand, faint
 from dpcore.figures.style import (
     BAND,
@@ -17,11 +16,12 @@ from dpcore.figures.style import (
     REGION_FILL,
     Size,
     Style,
-    drawn,
+    figure_of,
     hover_text,
     layout,
     line,
     style_of,
+    written,
 )
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -68,7 +68,8 @@ def tradeoff_figure(
     logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only. `otherwise`
     is the band of batches that are not Poisson: all else is faint beside it.
     """
-    lines = [each._replace(style=_of_region(each.style)) if each.region else each for each in lines]
+    edge = {"color": REGION.color, "dash": REGION.dash, "glyph": REGION.glyph}  # since it is no accountant's curve
+    lines = [each._replace(style=each.style._replace(**edge)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style for each in lines]
     if band is not None and not band.empty:
@@ -107,11 +108,6 @@ def growth_figure(
     traces += [_line(each, log) for each in beside]
     solid = limit.style._replace(glyph="━━")
     return _figure([_blind(log), *traces], [*styles, solid, *(each.style for each in beside), BLIND], log, height, size)
-
-
-def _of_region(style: Style) -> Style:
-    """The look of what a pair leaves: a colour of its own, since its edge is no accountant's curve."""
-    return style._replace(color=REGION.color, dash=REGION.dash, glyph=REGION.glyph)
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
@@ -173,7 +169,7 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
         axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
         if log:
             axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
-    return drawn(traces, with_key(shape, styles, log, size), size)
+    return figure_of(traces, with_key(shape, styles, log, size), size)
 
 
 def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:

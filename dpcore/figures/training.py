@@ -1,21 +1,29 @@
-"""What happened while runs trained: accuracy, loss, clipping, classes."""
+"""Charts of training runs: accuracy, loss, gradient norms, decisions, classes, and the noise schedule."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.labels import End, labelled
-from dpcore.figures.style import NORMAL, RUNS, Size, Style, drawn, layout, line
+from dpcore import check
+from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, figure_of, labelled, layout, line
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.events import NORM_QUANTILES
 
 DASHES = (("solid", "━━"), ("dash", "╌╌"), ("dot", "···"), ("dashdot", "╌·"), ("longdash", "— —"), ("6px,2px", "-··"))
-MOST = 400  # points of one line sent to a browser
+MAX_POINTS = 400  # of one line sent to a browser
 HEIGHT = 210
 RIGHT = 108  # pixels: a dash and "6: 98.7 %"
 STRIP = 130
 HOVER = "%{customdata:.0%}"
 ACCEPTED, REJECTED = RUNS[0], RUNS[1]
+NORM_WORDS = ("5 % are below", "25 % are below", "half are below", "75 % are below", "95 % are below")
+FAN_COLOR = RUNS[0]
+FAN_FILLS = {0.05: "rgba(36,105,166,0.18)", 0.25: "rgba(36,105,166,0.32)"}  # from this quantile to the one opposite
+CLIPPED = Style(RUNS[1], "dash", "╌╌", "C")
+NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
 class Track(NamedTuple):
@@ -54,7 +62,7 @@ def accuracy_figure(
     shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
     shape["yaxis"]["range"] = list(bounds)
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
@@ -88,7 +96,7 @@ def track_figure(
     shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return drawn(traces, shape, size)
+    return figure_of(traces, shape, size)
 
 
 def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
@@ -108,7 +116,7 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: S
     shape["hovermode"] = "closest"
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
-    return drawn([bar], shape, size)
+    return figure_of([bar], shape, size)
 
 
 def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
@@ -121,7 +129,7 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     (1.0, 1.0, 0.0)
     """
     accepted = np.frombuffer(decisions.encode(), np.uint8) == ord("a")  # (n,)
-    width = max(1, -(-len(accepted) // MOST))  # steps of one bar
+    width = max(1, -(-len(accepted) // MAX_POINTS))  # steps of one bar
     starts = np.arange(0, len(accepted), width)
     counts = np.minimum(width, len(accepted) - starts)
     kept = np.add.reduceat(accepted, starts, dtype=float) / counts if len(starts) else starts.astype(float)
@@ -134,7 +142,7 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
     shape["yaxis"] |= {"range": [-1.05, 1.05], "tickvals": [-0.5, 0.5], "ticktext": ["rejected", "accepted"]}
     shape["margin"] |= {"l": size.scaled(72), "t": 8}
-    return drawn(bars, shape, size)
+    return figure_of(bars, shape, size)
 
 
 def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]) -> dict[str, Any]:
@@ -144,10 +152,75 @@ def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, st
 
 
 def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """At most MOST of the points, evenly spaced, the last one kept.
+    """At most MAX_POINTS of the points, evenly spaced, the last one kept.
 
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    keep = np.unique(np.linspace(0, max(len(x) - 1, 0), MOST).round().astype(int))[: len(x)]
+    keep = np.unique(np.linspace(0, max(len(x) - 1, 0), MAX_POINTS).round().astype(int))[: len(x)]
     return np.asarray(x, dtype=float)[keep], np.asarray(y, dtype=float)[keep]
+
+
+def norms_figure(
+    epochs: Sequence[float],
+    norms: Sequence[Sequence[float]],
+    clip_norm: float,
+    *,
+    end: float = 0.0,
+    height: int = HEIGHT,
+    size: Size = NORMAL,
+) -> go.Figure:
+    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, and the line of the clipping norm C through it.
+
+    What lies above the line was cut down to it; where the whole fan lies below it, nothing was clipped. The vertical
+    axis is logarithmic, and so leaves out what is 0. x runs to `end` or more.
+
+    >>> figure = norms_figure([1.0, 2.0], [[0.1, 0.2, 0.3, 0.4, 0.5]] * 2, 0.25)
+    >>> [trace.name for trace in figure.data][2], figure.data[-1].name, list(figure.data[-1].y)
+    ('half are below', 'C', [0.25, 0.25])
+    """
+    check.positive(clip_norm=clip_norm)
+    values = np.asarray(norms, dtype=float).reshape(len(epochs), len(NORM_QUANTILES))  # (n, 5)
+    values = np.where(values > 0, values, np.nan)
+    furthest = max([end, *epochs]) or 1.0
+    traces = [_quantile(epochs, values[:, place], place) for place in range(len(NORM_QUANTILES))]
+    across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
+    shape = layout("epoch", "gradient norm", height=height, right=NORM_RIGHT, size=size)
+    shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
+    shape["xaxis"]["range"] = [0, furthest * 1.02]
+    text = f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}'
+    place = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "yanchor": "middle", "showarrow": False}
+    shape["annotations"] = [place | {"y": float(np.log10(clip_norm)), "font": {"size": size.text}, "text": text}]
+    return figure_of([*_filled(traces), across], shape, size)
+
+
+def _quantile(epochs: Sequence[float], norms: np.ndarray, place: int) -> dict[str, Any]:
+    """One quantile over the epochs; the median is the line that one sees."""
+    style = Style(FAN_COLOR, "solid", "━━", NORM_WORDS[place])
+    edge = line(list(epochs), norms, style, hovertemplate="%{y:.3g}")
+    return edge if NORM_QUANTILES[place] == 0.5 else edge | {"line": {"color": FAN_COLOR, "width": 0.8}}
+
+
+def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines with the fan between them: each area is filled down to the quantile below it."""
+    fills = [FAN_FILLS[min(low, round(1 - high, 2))] for low, high in pairwise(NORM_QUANTILES)]
+    inner = [each | {"fill": "tonexty", "fillcolor": fill} for each, fill in zip(traces[1:], fills, strict=True)]
+    return [traces[0], *inner]
+
+
+def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NORMAL) -> go.Figure:
+    """The noise multiplier over the epochs, one step of the line for each release."""
+    counts = np.array([release.count * release.q for release in mechanism.releases])
+    starts = np.cumsum(counts) - counts
+    sigmas = [release.sigma for release in mechanism.releases]
+    trace: dict[str, Any] = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*starts, float(counts.sum())],
+        "y": [*sigmas, sigmas[-1]],
+        "line": {"shape": "hv", "color": RUNS[0], "width": 2},
+        "hovertemplate": "sigma %{y:.4g}<extra></extra>",
+    }
+    shape = layout("epoch", "sigma", height=height, size=size)
+    shape["yaxis"]["rangemode"] = "tozero"
+    return figure_of([trace], shape, size)

@@ -30,7 +30,7 @@ AnyEvent = events.Event | perturbation.Event | audit.Event
 
 TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
 PERTURBATION = Kind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
-AUDIT = Kind("audit", AuditRequest, "dpcore.audit.observed.audit:audit", audit.KINDS)
+AUDIT = Kind("audit", AuditRequest, "dpcore.audit.run_audit:audit", audit.KINDS)
 KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpcore.data.fingerprint import fingerprint_of
-from dpcore.data.loading import Images, load
+from dpcore.data.loading import Images, fingerprint_of, load
 from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
 from dpcore.training.features.cache import finding

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from dpcore.audit.events import Event, Judged, Measured
-from dpcore.audit.observed.audit import audit
-from dpcore.audit.observed.watch import Watch
 from dpcore.audit.request import AuditRequest
+from dpcore.audit.run_audit import audit
+from dpcore.audit.watched_run import WatchedRun
 from dpcore.training import training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.randomness import gaussian_noise
@@ -39,9 +39,9 @@ def verdict_of(said: list[Event]) -> Judged:
     return judged
 
 
-def watched(request: AuditRequest, steps: int | None = None, start: int = 1) -> Watch:
+def watched(request: AuditRequest, steps: int | None = None, start: int = 1) -> WatchedRun:
     """A watched run after so many steps, or all."""
-    watch = Watch(request, start)
+    watch = WatchedRun(request, start)
     for step in range(1, (watch.plan.steps if steps is None else steps) + 1):
         watch.step(step)
     return watch

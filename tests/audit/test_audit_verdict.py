@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.audit.bounds.binomial import two_sided
+from dpcore.audit.bounds.exact import ALLOWED, audit_gradients, audit_history, audit_releases
 from dpcore.audit.bounds.noise import audit_noise
-from dpcore.audit.exact_findings import ALLOWED, audit_gradients, audit_history, audit_releases
-from dpcore.audit.verdict import claimed_band, holm, judged, measured
+from dpcore.audit.verdict import claimed_band, event_of, holm, judge
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 
@@ -43,11 +43,11 @@ def test_with_every_claim_true_some_audit_fails_no_more_often_than_the_confidenc
 
 def found(*sigmas: float) -> list:
     noise = [np.random.default_rng(0).normal(0, sigma, 10_000) for sigma in sigmas]
-    return [measured(str(place), audit_noise(each, WHOLE, DELTA)) for place, each in enumerate(noise)]
+    return [event_of(str(place), audit_noise(each, WHOLE, DELTA)) for place, each in enumerate(noise)]
 
 
 def test_what_fails_is_what_rejects_after_the_correction() -> None:
-    verdict = judged(found(1.0, 0.5, 1.1), WHOLE, DELTA, 0.95)
+    verdict = judge(found(1.0, 0.5, 1.1), WHOLE, DELTA, 0.95)
     assert verdict.failed == ("1",)
     assert dict(verdict.p_values)["0"] > 0.05
     band = ACCOUNTANTS["pld"].curve(WHOLE, 50, DELTA).last
@@ -58,7 +58,7 @@ def test_an_audit_that_cannot_test_takes_nothing_of_the_confidence() -> None:
     (one,) = found(0.5)
     silent = replace(one, audit="silent", p_value=None, epsilon=None)
     estimate = replace(one, audit="estimate", p_value=None, epsilon=99.0, evidence="estimate")
-    verdict = judged([one, silent, estimate], WHOLE, DELTA, 0.95)
+    verdict = judge([one, silent, estimate], WHOLE, DELTA, 0.95)
     assert [name for name, _ in verdict.p_values] == ["0"]
     assert verdict.failed == ("0",)
 
@@ -71,17 +71,17 @@ def test_nothing_claimed_and_noise_that_no_accountant_has_a_number_for_have_no_b
 
 
 def test_an_infinite_epsilon_is_told_without_an_infinite_number() -> None:
-    event = measured("noise", audit_noise(np.zeros(100), WHOLE, DELTA))
+    event = event_of("noise", audit_noise(np.zeros(100), WHOLE, DELTA))
     assert (event.epsilon, event.unbounded) == (None, True)
     assert json.dumps(asdict(event), allow_nan=False)
     assert all(math.isfinite(value) for _, value in event.figures)
 
 
 def test_where_nothing_is_charged_what_was_measured_is_told_without_an_epsilon() -> None:
-    event = measured("noise", audit_noise(np.ones(100), WHOLE, DELTA), "No epsilon: a demonstration.")
+    event = event_of("noise", audit_noise(np.ones(100), WHOLE, DELTA), "No epsilon: a demonstration.")
     assert event.epsilon is None
     assert event.shows.startswith("No epsilon: a demonstration. Measured: projections 100, factor 1")
-    silent = measured("noise", audit_noise(np.full(3, np.nan), WHOLE, DELTA), "No epsilon: a demonstration.")
+    silent = event_of("noise", audit_noise(np.full(3, np.nan), WHOLE, DELTA), "No epsilon: a demonstration.")
     assert silent.shows.startswith("Nothing can be shown")
 
 

@@ -72,7 +72,7 @@ def test_a_training_that_is_cancelled_ends_the_audit(capsys, monkeypatch: pytest
     def interrupted(watch, step):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpcore.audit.observed.watch.Watch.step", interrupted)
+    monkeypatch.setattr("dpcore.audit.watched_run.WatchedRun.step", interrupted)
     assert main(["audit", *SMALL, "--canaries", "0"]) == 130
     with Store() as store:
         assert store.runs(kind="audit")[0].status is Status.CANCELLED

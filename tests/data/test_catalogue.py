@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
-from dpcore.data.fingerprint import fingerprint_of
-from dpcore.data.loading import Images, Split, load
+from dpcore.data.loading import Images, Split, fingerprint_of, load
 
 SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
 

@@ -13,7 +13,6 @@ import torch
 from torchvision.datasets import CIFAR10 as PEER
 
 from dpcore.__main__ import main
-from dpcore.data import cifar
 from dpcore.data.catalogue import CIFAR10, CifarFile, available, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
@@ -107,7 +106,7 @@ def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
     assert not root.exists()
     for content in (b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])):  # of the right sum
         with pytest.raises(ValueError, match="to be a CIFAR-10 Python batch of 20 images"):
-            cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
+            CifarFile("test_batch", EACH, "").read(content, tmp_path)
 
 
 class Trap:
@@ -123,7 +122,7 @@ class Trap:
 def test_a_pickle_runs_nothing(tmp_path):
     content = pickle.dumps({b"data": Trap(tmp_path / "sprung"), b"labels": []})
     with pytest.raises(ValueError, match=r"it names posix\.mkdir"):
-        cifar.images(content, CifarFile("test_batch", EACH, ""), tmp_path)
+        CifarFile("test_batch", EACH, "").read(content, tmp_path)
     assert not (tmp_path / "sprung").exists()
 
 

@@ -169,7 +169,7 @@ def test_a_gzip_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None
     for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"):
         (raw / f"{name}.gz").write_bytes(HUGE)
     line = imported(tmp_path)
-    assert "train-images-idx3-ubyte.gz to hold 47040016 bytes uncompressed; it holds more" in line
+    assert "train-images-idx3-ubyte.gz to hold at most 47040016 bytes uncompressed; it holds more" in line
 
 
 def test_a_batch_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_plain_file_that_is_far_too_long_is_refused_by_name(tmp_path: Path) ->
     assert "the IDX files" in imported(tmp_path)  # side by side nothing says whose they are
     (tmp_path / "MNIST").mkdir()
     images.rename(tmp_path / "MNIST" / images.name)
-    assert f"{images.name} to hold 47040016 bytes uncompressed; it holds more" in imported(tmp_path)
+    assert f"{images.name} to hold at most 47040016 bytes uncompressed; it holds more" in imported(tmp_path)
 
 
 def test_a_folder_or_a_data_root_that_no_system_has_is_one_line_and_holds_nothing(

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from dpcore.__main__ import main
+from dpcore.data import originals
 from dpcore.data.catalogue import DATASETS, USERS, available, dataset_of, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
-from dpcore.data.originals import READERS, imdb, movielens
-from dpcore.data.originals.imdb import ids_of
-from dpcore.data.originals.reader import by_place
+from dpcore.data.originals import READERS, by_place, ids_of
 from tests.data.original_files import COUNTS, WRITERS, imdb_archive, movielens_archive, ratings, reviews, small
 
 
@@ -147,18 +146,18 @@ def test_a_missing_review_is_counted_and_a_cut_archive_refused(given, capsys):
 
 
 def test_what_unpacks_to_more_than_there_is_is_refused_before_it_is_held(given, monkeypatch, capsys):
-    monkeypatch.setattr(imdb, "MOST_UNPACKED", 50_000)
+    monkeypatch.setattr(originals, "MAX_REVIEWS_UNPACKED", 50_000)
     path = imdb_archive(given / "aclImdb_v1.tar.gz", {"train/unsup/1_0.txt": bytes(100_000)})
     assert main(["data", "import", str(path)]) == 2
     assert "unpacks to more than 50000 bytes" in capsys.readouterr().err
-    monkeypatch.setattr(imdb, "MOST_UNPACKED", 1 << 30)
-    imdb_archive(path, {"train/pos/99_9.txt": bytes(imdb.MOST + 5)})
+    monkeypatch.setattr(originals, "MAX_REVIEWS_UNPACKED", 1 << 30)
+    imdb_archive(path, {"train/pos/99_9.txt": bytes(originals.MAX_REVIEW + 5)})
     assert main(["data", "import", str(path)]) == 2
     assert "reviews of less than 1048576 bytes" in capsys.readouterr().err
     imdb_archive(path, {f"train/pos/{number}_9.txt": b"more" for number in range(100, 200)})
     assert main(["data", "import", str(path)]) == 2
     assert "no more than there are" in capsys.readouterr().err
-    monkeypatch.setattr(movielens, "MOST", 1000)
+    monkeypatch.setattr(originals, "MAX_RATINGS", 1000)
     assert main(["data", "import", str(movielens_archive(given / "ml-1m.zip"))]) == 2
     assert "more than 1000 bytes" in capsys.readouterr().err
 

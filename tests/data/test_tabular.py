@@ -5,8 +5,7 @@ import pytest
 
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.columns import Category, Number, features_of, unit_rows
-from dpcore.data.tabular.problem import Problem
-from dpcore.data.tabular.table import Rows, Table, parts_of
+from dpcore.data.tabular.table import Problem, Rows, Table, parts_of
 
 HERE = [name for name, table in TABLES.items() if not table.absent()]
 

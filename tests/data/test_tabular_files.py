@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpcore.__main__ import main
-from dpcore.data.tabular import ORIGINALS, TABLES, fetching
+from dpcore.data import download
+from dpcore.data.tabular import ORIGINALS, TABLES
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Measured
 from dpcore.training.perturbation.request import Request
@@ -108,7 +109,7 @@ def test_what_openml_returns_is_kept_as_the_original_file(name, given, monkeypat
     )
     frame = pandas.DataFrame({field: list(column) for field, column in zip(original.fields, values, strict=True)})
     frame = frame.drop(columns=[field for field in ("Time",) if field in frame]).replace("?", np.nan)
-    monkeypatch.setattr(fetching, "_fetched", lambda number: frame if number == original.openml else None)
+    monkeypatch.setattr(download, "_fetched", lambda number: frame if number == original.openml else None)
     assert main(["data", "download", "--dataset", name]) == 0
     assert "checked" in capsys.readouterr().out
     there = original.read()
@@ -122,7 +123,7 @@ def test_a_table_that_cannot_be_fetched_is_said(monkeypatch, capsys) -> None:
     def offline(number: int) -> None:
         raise OSError("no route to host")
 
-    monkeypatch.setattr(fetching, "_fetched", offline)
+    monkeypatch.setattr(download, "_fetched", offline)
     assert main(["data", "download", "--dataset", "adult"]) == 1
     assert "no route to host" in capsys.readouterr().out
     assert main(["data", "download", "--dataset", "bank"]) == 1

@@ -36,7 +36,7 @@ from tests.e2e.server import PATIENCE, ROOT, Server, serving
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, TimeoutError, expect
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]  # axe takes a minute for a page on a busy machine
+pytestmark = pytest.mark.long
 
 Found = dict[tuple[str, str], str]  # rule and the widget around -> an element that breaks it
 LOOKS = {  # in this order: size, theme and rules

@@ -9,8 +9,16 @@ from scipy.stats import norm
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
-from dpcore.figures.audit_line import BROKEN, Claimed, Shown, audit_line_alt, audit_line_figure
-from dpcore.figures.claim import Stretch, claim_alt, claim_figure
+from dpcore.figures.number_line import (
+    BROKEN,
+    Claimed,
+    Shown,
+    Stretch,
+    audit_line_alt,
+    audit_line_figure,
+    claim_alt,
+    claim_figure,
+)
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 

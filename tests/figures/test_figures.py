@@ -19,9 +19,8 @@ from dpcore.figures import (
     profile_figure,
 )
 from dpcore.figures.epsilon import LIE
-from dpcore.figures.labels import moved_apart
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
-from dpcore.figures.training import MOST, decisions_figure, thinned
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, moved_apart, style_of
+from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import SIGNS, verdict
@@ -160,7 +159,7 @@ def test_classes_are_bars_and_long_series_are_thinned_to_what_a_screen_shows_and
     (bars,) = classes_figure(["a", "b"], [0.25, 1.0]).data
     assert list(bars.y) == [25.0, 100.0]
     x, y = thinned(list(range(100_000)), [2.0 * i for i in range(100_000)])
-    assert len(x) == MOST
+    assert len(x) == MAX_POINTS
     assert (x[0], x[-1], y[-1]) == (0, 99_999, 199_998)
 
 
@@ -168,7 +167,7 @@ def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
     for count in (0, 1, 399, 400, 401, 100_003):
         decisions = "".join("ar"[i % 3 == 0] for i in range(count))
         accepted, rejected = decisions_figure(decisions, 0.01, max(count, 1)).data
-        assert len(accepted.y) <= MOST, count
+        assert len(accepted.y) <= MAX_POINTS, count
         widths = np.asarray(accepted.width) / 0.01
         assert widths.sum() == pytest.approx(count)
         assert (np.asarray(accepted.y) * widths).sum() == pytest.approx(decisions.count("a")), count

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpcore.figures import charted, epochs_at
-from dpcore.figures.ghost_curve import Ghost
+from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import GHOST, NOW, RUN, LabRun, lab_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism

@@ -5,8 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from dpcore.figures.audit_line import BROKEN, KEPT
-from dpcore.figures.ghost_curve import LOOK
+from dpcore.figures.epsilon import GHOST_LOOK
+from dpcore.figures.number_line import BROKEN, KEPT
 from dpcore.figures.perturbation import LOOKS as METHOD_LOOKS
 from dpcore.figures.sampled import LOOK as SAMPLED
 from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
@@ -28,9 +28,9 @@ TOGETHER = {  # colours that share a chart
         *(style_of(name).color for name in ACCOUNTANTS),
         SAMPLED[0],
         REGION.color,
-        LOOK[0],
+        GHOST_LOOK[0],
     ],
-    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED, REGION.color, LOOK[0]],
+    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED, REGION.color, GHOST_LOOK[0]],
 }
 APART = 8.0  # CIEDE2000
 
@@ -56,7 +56,7 @@ def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye_on_light_and_
 
 
 def test_a_colour_that_means_an_accountant_means_nothing_else():
-    for palette in (RUNS, GROWING, [REGION.color, LOOK[0]], METHODS):
+    for palette in (RUNS, GROWING, [REGION.color, GHOST_LOOK[0]], METHODS):
         assert min(difference(lab(one, "all three"), lab(other, "all three"))
                    for one, other in product(palette, ACCOUNTED)) > 5  # fmt: skip
 

@@ -5,7 +5,7 @@ import random
 
 from dpcore.figures.runs import (
     FRONT,
-    MOST,
+    MAX_POINTS,
     OTHERS,
     Outcome,
     front,
@@ -48,9 +48,9 @@ def test_runs_without_privacy_are_a_line_across_and_an_infinite_epsilon_is_no_po
 
 
 def test_the_front_is_drawn_whole_and_the_rest_is_bounded():
-    runs = [Outcome(f"{i}", 0.1, 1.0 + i) for i in range(2 * MOST)] + [Outcome("best", 0.9, 9.0)]
+    runs = [Outcome(f"{i}", 0.1, 1.0 + i) for i in range(2 * MAX_POINTS)] + [Outcome("best", 0.9, 9.0)]
     drawn = traces(front_figure(runs, "PLD"))
-    assert len(drawn[OTHERS]["x"]) == MOST
+    assert len(drawn[OTHERS]["x"]) == MAX_POINTS
     assert list(drawn[FRONT]["x"]) == [1.0, 9.0]
     assert [len(each["x"]) for each in front_figure([], "PLD").to_dict()["data"]] == [0, 0]
     assert "none yet" in front_alt([], "PLD")

@@ -51,11 +51,10 @@ def test_nothing_is_stored_that_a_cell_put_out_and_every_number_is_computed():
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
 def test_it_runs_from_top_to_bottom_without_a_warning_and_says_what_the_pages_say():
     notebook = nbformat.read(TOUR, as_version=4)
     folder = {"metadata": {"path": str(TOUR.parent)}}  # where it stands
-    executed = NotebookClient(notebook, timeout=500, kernel_name="python3", resources=folder).execute()
+    executed = NotebookClient(notebook, timeout=1500, kernel_name="python3", resources=folder).execute()
     assert all(cell.execution_count for cell in cells(executed, "code"))
     streams = [output for cell in cells(executed, "code") for output in cell.outputs if "name" in output]
     assert [each for each in streams if each.name == "stderr"] == []

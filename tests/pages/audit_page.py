@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.events import Counted, Event, Finished, Measured, Prepared, Scored, Watched
-from dpcore.audit.observed.audit import traced
 from dpcore.audit.request import AuditRequest
-from dpcore.audit.verdict import judged
+from dpcore.audit.run_audit import traced
+from dpcore.audit.verdict import judge
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -59,7 +59,7 @@ def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) ->
         Scored(tuple(inside.tolist()), tuple(outside.tolist())),
         *traced("one_run", roc),
         *traced("losses", roc),
-        judged(found, claim, 1e-5, 0.95),
+        judge(found, claim, 1e-5, 0.95),
         Finished(10, 4.0),
     ]
 

@@ -12,8 +12,7 @@ import torch
 from torch.nn import functional as F
 
 from dpcore import __version__
-from dpcore.data.fingerprint import fingerprint_of
-from dpcore.data.loading import Images, Split, load
+from dpcore.data.loading import Images, Split, fingerprint_of, load
 from dpcore.runs.kinds import event_from_json
 from dpcore.training import inputs, training_run
 from dpcore.training.checkpoint import where

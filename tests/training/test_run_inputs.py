@@ -10,7 +10,7 @@ import torch
 
 from dpcore.data import catalogue
 from dpcore.data.catalogue import DATASETS
-from dpcore.data.kinds import IdxFile
+from dpcore.data.formats import IdxFile
 from dpcore.data.loading import load
 from dpcore.training import inputs
 from dpcore.training.begun import Begun

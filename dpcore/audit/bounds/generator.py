@@ -1,33 +1,142 @@
-"""Whether a generator's numbers are normal: how far its tail reaches, its shape, and how fine it is.
+"""Tests of a generator's numbers for being normal: how far its tail reaches, its shape, and how fine it is.
 
 Accountants charge for normal noise on real numbers. A generator that never returns a number beyond a radius makes each
 release beyond it, which an example can reach, a proof that the example took part: that mass is delta at every epsilon.
+Draws are counted block by block, so that 1e9 need no memory.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.special import gammainc, gammaincc, ndtr
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below, two_sided
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
 from dpcore.audit.bounds.lower_epsilon import any_of
-from dpcore.audit.bounds.normal_tally import BINS, BLOCK, TAIL, NormalTally, tallies
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.types import FloatArray, IntArray, read_only
+
+TAIL = 3.5  # draws of this size are kept: 1 in 2,149
+BINS = 256  # of equal probability
+SHAPE = 2**22  # of the first draws fall into bins: a shape that is wrong shows long before a tail does
+BLOCK = 2**20
+FINEST = -60  # ties below 2^-60 in size are not expected in any number of draws
+
+
+@dataclass(frozen=True, eq=False)
+class NormalTally:
+    """The counts of the draws so far."""
+
+    draws: int
+    smallest: float
+    largest: float
+    tail: FloatArray  # draws of size TAIL or more
+    bins: IntArray  # (BINS,) of the first draws
+    first: int  # draws of the first block, among which equal ones are counted
+    distinct: int  # different numbers among them
+    ties: int  # pairs of equal numbers among them
+    ties_expected: float  # of normal numbers rounded to the type that is returned; 0 where that is too coarse
+    ties_spread: float  # their variance over that
+    not_finite: int
+
+    @property
+    def size(self) -> float:
+        """The largest draw by size."""
+        return max(abs(self.smallest), abs(self.largest))
+
+    def beyond(self, threshold: float) -> int:
+        """The number of draws larger than a threshold, which is at least TAIL, by size."""
+        return int(np.count_nonzero(np.abs(self.tail) > threshold))
+
+    def above(self, threshold: float) -> int:
+        """The number of draws larger than a threshold, which is at least TAIL."""
+        return int(np.count_nonzero(self.tail > threshold))
+
+
+def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> Iterator[NormalTally]:
+    """The tally after each block of draws; `draw(n)` returns n numbers that are claimed to be standard normal.
+
+    Numbers that are not finite are counted and left out.
+    Errors: ValueError if `draw` returns another number of them.
+
+    >>> generator = np.random.default_rng(0)
+    >>> *_, last = tallies(generator.standard_normal, 3000, block=1000)
+    >>> last.draws, last.first, last.distinct, round(last.size, 2)
+    (3000, 1000, 1000, 3.9)
+    """
+    check.whole(1, draws=draws, block=block)
+    drawn, smallest, largest, not_finite = 0, math.inf, -math.inf, 0
+    tail, bins, first = np.zeros(0), np.zeros(BINS, dtype=np.int64), None
+    while drawn < draws:
+        values = _finite(draw, min(block, draws - drawn))
+        first = _ties(values) if first is None else first
+        missing = min(block, draws - drawn) - values.size
+        if drawn < SHAPE:
+            place = (ndtr(values.astype(np.float64)) * BINS).astype(np.int64).clip(0, BINS - 1)
+            bins = bins + np.bincount(place, minlength=BINS)
+        far = values[np.abs(values) >= TAIL].astype(np.float64)
+        tail = np.concatenate([tail, far]) if far.size else tail
+        smallest, largest = float(values.min(initial=smallest)), float(values.max(initial=largest))
+        drawn, not_finite = drawn + values.size + missing, not_finite + missing
+        yield NormalTally(drawn, smallest, largest, read_only(tail), read_only(bins), *first, not_finite)
+
+
+def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
+    """The finite ones of so many draws, in the type that they come in."""
+    values = np.asarray(draw(count)).reshape(-1)
+    if values.size != count:
+        raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
+    values = values if values.dtype.kind == "f" else values.astype(np.float64)
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
+def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
+    """(draws, distinct ones, pairs of equal ones, expected pairs, their variance over that) of a block.
+
+    Types coarser than float32 have so many ties that their expectation is not known well enough: none are counted.
+    """
+    _, counts = np.unique(values, return_counts=True)
+    if values.dtype.itemsize < np.dtype(np.float32).itemsize:
+        return values.size, counts.size, 0, 0.0, 1.0
+    pairs, n = int(np.sum(counts * (counts - 1) // 2)), values.size
+    two, three = chance_of_a_tie(values.dtype), chance_of_a_tie(values.dtype, 3)
+    # Two pairs that share a number are equal together with the chance of three, and not as if they were independent.
+    spread = 1 - two + 2 * max(n - 2, 0) * (three - two**2) / two
+    return n, counts.size, pairs, n * (n - 1) / 2 * two, spread
+
+
+def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
+    """The probability that two normal numbers, or more together, are equal once they are rounded to a type of floats.
+
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits), so for k of them it is the sum over e of that spacing to
+    the power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A
+    type of whole numbers is taken for float64: its numbers are far too many ties.
+
+    >>> f"{chance_of_a_tie(np.float32):.2e}, {chance_of_a_tie(np.float64):.2e}"
+    '1.37e-08, 2.55e-17'
+    """
+    kind = np.dtype(dtype)
+    digits = np.finfo(kind.name).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
+    exponent = np.arange(FINEST, 6)
+    inside = 2 * (ndtr(np.sqrt(together) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(together) * 2.0**exponent))
+    spacing = 2.0 ** ((together - 1) * (exponent - digits))
+    return float(np.sum(spacing * inside) / np.sqrt(together) / (2 * np.pi) ** ((together - 1) / 2))
+
 
 FAR = 4.5  # beyond it draws are counted against the normal law on both sides
 THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack: chosen before any draw
 
 
 class Charged(NamedTuple):
-    """What the numbers are used for, where that is known."""
+    """The use of the numbers, where that is known."""
 
     mechanism: Mechanism
     delta: float
@@ -37,7 +146,7 @@ class Charged(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GeneratorFinding(Finding):
-    """How the draws compare with normal ones. Its p-value is that of four tests together."""
+    """A comparison of the draws with normal ones. Its p-value is that of four tests together."""
 
     title: ClassVar[str] = "Generator"
     tests: ClassVar[str] = "The numbers that noise is made of are normal, to the furthest that were drawn."
@@ -45,7 +154,6 @@ class GeneratorFinding(Finding):
         "The law beyond the draws; gaps between numbers near 0; that draws are independent, and that nobody can "
         "predict them."
     )
-    source: ClassVar[str] = "order statistics of normal numbers; the radius: README.md of dpcore.training.randomness"
 
     draws: int
     largest: float | None = None  # by size
@@ -75,17 +183,17 @@ def audit_generator(
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
 ) -> GeneratorFinding:
-    """What so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal, show.
+    """The finding from so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal.
 
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
     >>> found.rejected, found.distinct == 10**5
     (False, True)
     """
     *_, last = tallies(draw, draws, block=block)
-    return judged(last, charged=charged, confidence=confidence)
+    return finding_of(last, charged=charged, confidence=confidence)
 
 
-def judged(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
+def finding_of(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
     """The finding of a tally."""
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
@@ -158,13 +266,9 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     205
     """
     check.positive(radius=radius)
-    inside = ((r.q * max(_passing(1 / r.sigma, radius), 0.0), r.count) for r in mechanism.releases)
-    return any_of(*inside)
-
-
-def _passing(shift: float, radius: float) -> float:
-    """Probability that a normal number within the radius is beyond it once it is moved."""
-    return float(ndtr(-max(radius - shift, -radius)) - ndtr(-radius))
+    # Of a normal number within the radius: that it is beyond it once it is moved.
+    beyond = {r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius)) for r in mechanism.releases}
+    return any_of(*((r.q * max(beyond[r.sigma], 0.0), r.count) for r in mechanism.releases))
 
 
 def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
@@ -181,16 +285,12 @@ def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, conf
     best = 0.0
     for threshold in THRESHOLDS:
         without = any_of((float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps))
-        reached = {sigma: _reached(tally, threshold - 1 / sigma, error) for sigma in kinds}
+        farther = {sigma: tally.above(max(threshold - 1 / sigma, TAIL)) for sigma in kinds}  # draws below are not kept
+        reached = {sigma: float(rate_above(count, tally.draws, error)) for sigma, count in farther.items()}
         present = any_of(*((r.q * reached[r.sigma], r.count) for r in mechanism.releases))
         if present > delta and without > 0:
             best = max(best, log((present - delta) / without))
     return best
-
-
-def _reached(tally: NormalTally, threshold: float, error: float) -> float:
-    """Lower bound of the probability of a draw beyond a threshold; those below TAIL are not kept."""
-    return float(rate_above(tally.above(max(threshold, TAIL)), tally.draws, error))
 
 
 def _spent(

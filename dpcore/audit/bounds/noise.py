@@ -15,27 +15,25 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
-from dpcore.audit.bounds.inputs import numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
 from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.types import FloatArray
 
-ROWS = 256  # steps that are compared with all others at once
+ROWS_AT_ONCE = 256  # steps that are compared with all others at once
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoiseFinding(Finding):
-    """How much noise there is, as a part of what is charged. Its p-value is that of noise as large as charged."""
+    """The amount of noise, as a part of what is charged. Its p-value is that of noise as large as charged."""
 
     title: ClassVar[str] = "Noise"
     tests: ClassVar[str] = "Each release has normal noise of the standard deviation that is charged."
     untested: ClassVar[str] = (
         "Clipping, sampling and composition; that the noise is normal, and independent from step to step."
     )
-    source: ClassVar[str] = "the chi-square law of a sum of squared normal numbers"
 
     projections: int
     factor: float | None = None  # measured noise over what is charged
@@ -60,7 +58,7 @@ def audit_noise(
     sigma: ArrayLike | None = None,
     confidence: float = CONFIDENCE,
 ) -> NoiseFinding:
-    """What n noisy sums, each projected on a direction without gradient, show of sigma and epsilon.
+    """The finding from n noisy sums, each projected on a direction without gradient, of sigma and epsilon.
 
     `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to it, is what is charged
     for each, and may be left out where all releases of the mechanism have one.
@@ -118,12 +116,11 @@ def _charged(mechanism: Mechanism, sigma: ArrayLike | None) -> FloatArray:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepetitionFinding(Finding):
-    """Whether the noise of a step says anything of that of another."""
+    """A test of whether the noise of a step says anything of that of another."""
 
     title: ClassVar[str] = "Fresh noise"
     tests: ClassVar[str] = "The noise of each step is independent of that of all others."
     untested: ClassVar[str] = "How much noise there is; a dependence that is not a correlation."
-    source: ClassVar[str] = "the exact laws of a correlation, and of a share of a sum of squares, of normal numbers"
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size
@@ -140,7 +137,7 @@ class RepetitionFinding(Finding):
 
 
 def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> RepetitionFinding:
-    """Whether noise is drawn anew in every step, from projections (steps, k) on the same k directions.
+    """A test of whether noise is drawn anew in every step, from projections (steps, k) on the same k directions.
 
     Two tests, each exact whatever the standard deviation of the noise, if all steps have one: the largest correlation
     of any two steps, times the number of pairs (a seed that is used twice), and the share that the mean over steps has
@@ -153,11 +150,12 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     """
     z = numbers("projections", projections, dimensions=2)
     steps, directions = z.shape
-    if note := trouble(projections=z) or _too_few(steps, directions):
-        return RepetitionFinding(confidence=confidence, steps=steps, note=note)
-    length = np.sqrt(np.sum(z**2, axis=1))
-    if not length.all():
+    note, length = trouble(projections=z), np.sqrt(np.sum(z**2, axis=1))
+    if not note and min(steps, directions) < 2:
+        note = f"Nothing can be shown of {steps} steps in {directions} directions: it takes two of each."
+    if not note and not length.all():
         note = "Nothing can be shown: the noise of a step is 0 in every direction."
+    if note:
         return RepetitionFinding(confidence=confidence, steps=steps, note=note)
     correlation, pair = _largest_correlation(z / length[:, None])
     pairs = steps * (steps - 1) / 2
@@ -175,17 +173,11 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     )
 
 
-def _too_few(steps: int, directions: int) -> str:
-    if steps < 2 or directions < 2:
-        return f"Nothing can be shown of {steps} steps in {directions} directions: it takes two of each."
-    return ""
-
-
 def _largest_correlation(unit: FloatArray) -> tuple[float, tuple[int, int]]:
     """The largest product by size of two of (T, k) rows, and which they are."""
     best, pair = 0.0, (0, 1)
-    for start in range(0, len(unit), ROWS):
-        products = np.triu(unit[start : start + ROWS] @ unit[start:].T, k=1)
+    for start in range(0, len(unit), ROWS_AT_ONCE):
+        products = np.triu(unit[start : start + ROWS_AT_ONCE] @ unit[start:].T, k=1)
         place = np.unravel_index(int(np.argmax(np.abs(products))), products.shape)
         if abs(products[place]) > abs(best):
             best, pair = float(products[place]), (start + int(place[0]), start + int(place[1]))

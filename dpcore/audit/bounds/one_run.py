@@ -6,20 +6,109 @@ Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
-from dpcore.audit.bounds.guesses import BONFERRONI, CHOICES, Attempts, Guesses, attempts
-from dpcore.audit.bounds.inputs import constant, scored, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.types import FloatArray
 
-LARGEST = 100.0  # epsilon: that of more than e^100 canaries
+# Shares of the canaries that are guessed to be in and to be out; all others are abstentions. In subsampled training few
+# canaries leave a trace, but those that do leave a clear one: so some of the options say little of who is out.
+OPTIONS = (
+    (0.01, 0.0),
+    (0.03, 0.0),
+    (0.1, 0.0),
+    (0.25, 0.0),
+    (0.01, 0.01),
+    (0.05, 0.05),
+    (0.15, 0.15),
+    (0.3, 0.3),
+    (0.5, 0.5),
+)
+BONFERRONI, SPLIT = "bonferroni", "split"
+CHOICES = (BONFERRONI, SPLIT)  # how trying several numbers of guesses is paid for
+MAX_EPSILON = 100.0  # that of more than e^100 canaries
 HALVINGS = 17  # of an interval between a number and its double
+PLACES = int.from_bytes(b"places")  # seed of the order of canaries, which nobody's coins are flipped by
+
+
+class Guesses(NamedTuple):
+    """Numbers of canaries that were guessed to be in and out, and of guesses that were right."""
+
+    inside: int
+    outside: int
+    correct: int
+
+    @property
+    def made(self) -> int:
+        return self.inside + self.outside
+
+
+class Attempts(NamedTuple):
+    """The guesses on so many canaries, in one or several ways of which each pays for all."""
+
+    canaries: int
+    tried: tuple[Guesses, ...]
+
+
+def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside: int) -> Guesses:
+    """The canaries with the highest scores are guessed to be in, those with the lowest to be out.
+
+    Equal scores are ranked by their place, which must say nothing of who took part: see `attempts`.
+
+    >>> ranked(np.array([3.0, 1.0, 2.0, 0.0]), np.array([True, False, False, True]), 1, 2)
+    Guesses(inside=1, outside=2, correct=2)
+    """
+    order = np.argsort(-scores, kind="stable")
+    right_in = int(included[order[:inside]].sum())
+    right_out = int((~included[order[len(order) - outside :]]).sum())
+    return Guesses(inside, outside, right_in + right_out)
+
+
+def options(canaries: int) -> list[tuple[int, int]]:
+    """The numbers of guesses in and out to choose from, which depend on the number of canaries alone.
+
+    >>> options(4)
+    [(1, 0), (1, 1), (2, 2)]
+    """
+    counts = ((math.ceil(up * canaries), math.ceil(down * canaries)) for up, down in OPTIONS)
+    return list(dict.fromkeys((up, min(down, canaries - up)) for up, down in counts))
+
+
+def attempts(
+    scores: FloatArray,
+    included: NDArray[np.bool_],
+    chosen: tuple[int, int] | None,
+    choice: str,
+    delta: float,
+    error: float,
+) -> Attempts:
+    """The guesses that count: those of numbers chosen before, or of all options, or of the one that half of the
+    canaries, drawn by lot, shows to be worth most, counted on the other half.
+
+    Canaries are put into an order that depends on their number alone: scores often come with those of all that took
+    part first, so that the place of an equal score would tell who did, and so would the half that it falls into.
+    Errors: ValueError unless `choice` is one of CHOICES.
+    """
+    check.one_of(CHOICES, choice=choice)
+    order = np.random.default_rng(PLACES).permutation(scores.size)
+    scores, included = scores[order], included[order]
+    if chosen is not None:
+        return Attempts(scores.size, (ranked(scores, included, *chosen),))
+    if choice == BONFERRONI:
+        return Attempts(scores.size, tuple(ranked(scores, included, *each) for each in options(scores.size)))
+    half = scores.size // 2
+    first, second = ((scores[start::2][:half], included[start::2][:half]) for start in (0, 1))
+    guesses = [ranked(*first, *each) for each in options(half)]
+    worth = [one_run_epsilon(half, each.made, each.correct, delta, error) for each in guesses]
+    best = guesses[int(np.argmax(worth))]
+    return Attempts(half, (ranked(*second, best.inside, best.outside),))
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -33,9 +122,7 @@ def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, d
     >>> round(one_run_p_value(100, 50, 40, 0.0, 0.0), 8)  # 40 heads of 50 fair coins
     1.193e-05
     """
-    check.whole(1, canaries=canaries)
-    check.whole(0, canaries, guesses=guesses)
-    check.whole(0, guesses, correct=correct)
+    check_counts(canaries, guesses, correct)
     check.in_range(0, math.inf, epsilon=epsilon)
     check.in_range(0, 1, delta=delta)
     rate = 1 / (1 + math.exp(-epsilon))
@@ -45,6 +132,13 @@ def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, d
     tail = at_least(correct, guesses, rate)
     gap = float(np.max((at_least(correct - wrong, guesses, rate) - tail) / wrong))
     return min(1.0, float(tail) + 2 * canaries * delta * gap)
+
+
+def check_counts(canaries: int, guesses: int, correct: int) -> None:
+    """Errors: ValueError unless correct <= guesses <= canaries, all of them whole."""
+    check.whole(1, canaries=canaries)
+    check.whole(0, canaries, guesses=guesses)
+    check.whole(0, guesses, correct=correct)
 
 
 def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, error: float) -> float:
@@ -57,7 +151,7 @@ def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, err
     5.78
     """
 
-    return largest(lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error, LARGEST)
+    return largest(lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error, MAX_EPSILON)
 
 
 def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALVINGS) -> float:
@@ -84,7 +178,7 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneRunFinding(Finding):
-    """How well the scores of one run tell which canaries took part.
+    """The power of the scores of one run to tell which canaries took part.
 
     Its p-value is that of the epsilon claimed, where one is.
     """
@@ -94,7 +188,6 @@ class OneRunFinding(Finding):
     untested: ClassVar[str] = (
         "Nothing is assumed but fair coins; a bound from one run is loose, so that finding nothing says little."
     )
-    source: ClassVar[str] = "Steinke, Nasr and Jagielski 2023, arXiv 2305.08846, Theorem 5.2"
 
     canaries: int
     guesses: Guesses | None = None  # those that show most
@@ -131,20 +224,19 @@ def audit_one_run(
     >>> round(found.epsilon, 1), found.rejected, audit_one_run(np.ones(9), included[:9], 1e-5).shows
     (4.7, True, 'Nothing can be shown: all scores are equal.')
     """
-    score, inside = scored(scores, included)
+    score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
-    check.one_of(CHOICES, choice=choice)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
-
-    def worth(canaries: int, made: Guesses) -> float:
-        return one_run_epsilon(canaries, made.made, made.correct, delta, 1 - confidence)
-
-    seen = attempts(score, inside, guesses, choice, worth)
+    seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
     epsilon, best = best_of(seen, delta, (1 - confidence) / len(seen.tried))
+    p_value = None
+    if claimed is not None:
+        p_values = (one_run_p_value(seen.canaries, each.made, each.correct, claimed, delta) for each in seen.tried)
+        p_value = bonferroni(p_values)
     return OneRunFinding(
         confidence=confidence,
-        p_value=None if claimed is None else _of_claim(seen, claimed, delta),
+        p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.BOUND,
         canaries=seen.canaries,
@@ -160,13 +252,47 @@ def best_of(seen: Attempts, delta: float, error: float) -> tuple[float, Guesses]
     return found[best], seen.tried[best]
 
 
-def _of_claim(seen: Attempts, claimed: float, delta: float) -> float:
-    return bonferroni(one_run_p_value(seen.canaries, each.made, each.correct, claimed, delta) for each in seen.tried)
-
-
 def too_few(canaries: int, confidence: float) -> str:
     """A sentence where even guesses that are all right would show nothing: 2^-m is more than the error allowed."""
     least = math.ceil(-math.log2(1 - confidence))
     if canaries >= least:
         return ""
     return f"Nothing can be shown: {canaries} canaries are too few for a confidence of {confidence:g}; take {least}."
+
+
+def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
+    """The lower bound of epsilon that one run shows if the guesses of all m canaries are right: none shows more.
+
+    >>> [round(most_of_one_run(m, 1e-5), 2) for m in (4, 100, 1000)]
+    [0.0, 3.49, 5.78]
+    """
+    check.in_range(0, 1, ends="()", confidence=confidence)
+    return one_run_epsilon(canaries, canaries, canaries, delta, 1 - confidence)
+
+
+def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
+    """About the lower bound of epsilon that `audit_one_run` shows of so many canaries whose scores have these laws.
+
+    It is that of as many right guesses as are expected.
+    """
+    check.whole(1, canaries=canaries)
+    guesses = tuple(expected_guesses(laws, canaries, *each) for each in options(canaries))
+    return best_of(Attempts(canaries, guesses), delta, (1 - confidence) / len(guesses))[0]
+
+
+def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:
+    """The number of guesses that are right on average, where half of the canaries are in, rounded down.
+
+    The guesses of who is in are those beyond the score that so large a share of all canaries is beyond; of them the
+    part of those that are in is right.
+    """
+    false, true = laws.shares_above()
+    beyond = (false + true) / 2  # falling with the score
+    right_in = canaries * _at(beyond, true / 2, inside / canaries)
+    right_out = canaries * _at(1 - beyond, (1 - false) / 2, outside / canaries)
+    return Guesses(inside, outside, int(right_in + right_out + 1e-9))
+
+
+def _at(share: FloatArray, right: FloatArray, wanted: float) -> float:
+    order = np.argsort(share, kind="stable")
+    return float(np.interp(wanted, np.append(0.0, share[order]), np.append(0.0, right[order])))

@@ -20,15 +20,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.audit.bounds.families import Family
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
-from dpcore.audit.bounds.guesses import BONFERRONI, CHOICES, Attempts, Guesses, attempts
-from dpcore.audit.bounds.inputs import constant, scored, trouble
-from dpcore.audit.bounds.one_run import largest, one_run_epsilon, too_few
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise, with_noise
+from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
+from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.tradeoff import Tradeoff
 
-LEAST_TAIL = 1e-12  # p-values are told down to here
+
+@final
+@dataclass(frozen=True)
+class NoiseFamily:
+    """The mechanism that is charged, with less or more noise than is charged: the strength s is charged over drawn.
+
+    Its trade-off functions f_s fall as s rises from 0, where nothing can be told. Each is the certified curve below the
+    exact one, so that what is refuted is refuted of the mechanism.
+    """
+
+    mechanism: Mechanism
+
+    halvings: ClassVar[int] = 9  # of the interval between a strength and its double; a curve takes a tenth of a second
+    evidence: ClassVar[Evidence] = Evidence.CONDITIONAL
+    condition: ClassVar[str] = "if all but the noise is as charged"  # then its epsilon is a bound
+
+    @property
+    def most(self) -> float:
+        """The largest strength that is tried: noise as small as an accountant has a number for."""
+        return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
+
+    def tradeoff(self, strength: float) -> Tradeoff:
+        """f_s."""
+        check.in_range(0, np.inf, strength=strength)
+        return tradeoff_bounds(with_noise(self.mechanism, 1 / max(strength, 1e-3))).lower
+
+    def epsilon(self, strength: float, delta: float) -> float:
+        """Lower bound of epsilon of what has f_s, or of what tells more."""
+        return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
+
+
+MIN_TAIL = 1e-12  # p-values are told down to here
 NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
 
 
@@ -59,7 +91,7 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """Whether so many right guesses cannot have the probability `tail`, or a larger one."""
+    """True if so many right guesses cannot have the probability `tail`, or a larger one."""
     r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries
     for right in range(correct - 1, -1, -1):
@@ -81,13 +113,13 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
     >>> round(tradeoff_p_value(100, 50, 40, Gaussian(0.0)), 6) >= 1.2e-5, tradeoff_p_value(100, 50, 0, Gaussian(1.0))
     (True, 1.0)
     """
-    _checked(canaries, guesses, correct)
+    check_counts(canaries, guesses, correct)
     if correct == 0:
         return 1.0
     error = LeastError(f, guesses / canaries)
-    low, high = math.log(LEAST_TAIL), 0.0
-    if impossible(canaries, guesses, correct, LEAST_TAIL, error):
-        return LEAST_TAIL
+    low, high = math.log(MIN_TAIL), 0.0
+    if impossible(canaries, guesses, correct, MIN_TAIL, error):
+        return MIN_TAIL
     if not impossible(canaries, guesses, correct, 1.0, error):
         return 1.0
     while high - low > 1e-4:
@@ -100,26 +132,19 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
-    """Whether a training with the trade-off function f has so many right guesses with less than this probability."""
-    _checked(canaries, guesses, correct)
+    """True if a training with the trade-off function f has so many right guesses with less than this probability."""
+    check_counts(canaries, guesses, correct)
     return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
-
-
-def _checked(canaries: int, guesses: int, correct: int) -> None:
-    check.whole(1, canaries=canaries)
-    check.whole(0, canaries, guesses=guesses)
-    check.whole(0, guesses, correct=correct)
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TradeoffFinding(Finding):
-    """How strong a member of a family one run refutes. Its p-value is that of the claim, where there is one."""
+    """The strongest member of a family that one run refutes. Its p-value is that of the claim, where there is one."""
 
     title: ClassVar[str] = "One run, whole trade-off curve"
     tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
     untested: ClassVar[str] = "What the condition beside its epsilon says; finding nothing says little."
-    source: ClassVar[str] = "Mahloujifar, Melis and Chaudhuri 2024, arXiv 2410.22235"
 
     canaries: int
     condition: str = ""
@@ -139,7 +164,7 @@ class TradeoffFinding(Finding):
 def audit_tradeoff(
     scores: ArrayLike,
     included: ArrayLike,
-    family: Family,
+    family: NoiseFamily,
     delta: float,
     *,
     claimed: Tradeoff | None = None,
@@ -151,16 +176,11 @@ def audit_tradeoff(
 
     As `audit_one_run`; `claimed` is a curve that the training must not lie below, such as a certified one.
     """
-    score, inside = scored(scores, included)
+    score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
-    check.one_of(CHOICES, choice=choice)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return TradeoffFinding(confidence=confidence, canaries=score.size, note=note)
-
-    def worth(canaries: int, made: Guesses) -> float:
-        return one_run_epsilon(canaries, made.made, made.correct, delta, 1 - confidence)
-
-    seen = attempts(score, inside, guesses, choice, worth)
+    seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
     strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
     p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
     return TradeoffFinding(
@@ -176,7 +196,7 @@ def audit_tradeoff(
     )
 
 
-def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Guesses]:
+def strongest(seen: Attempts, family: NoiseFamily, error: float) -> tuple[float, Guesses]:
     """The strongest member that any of the guesses rejects, and those guesses."""
     best = seen.tried[0]
 

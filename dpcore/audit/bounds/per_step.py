@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
-from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon, with_noise
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
@@ -27,20 +26,19 @@ from dpcore.privacy.report.numbers import nearest, outward
 from dpcore.privacy.types import FloatArray
 
 ROUNDED = 1e-6  # of delta: many times what sums of binomial probabilities can err
-LEAST_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows next to nothing
+MIN_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows next to nothing
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PerStepFinding(Finding):
-    """How well single steps tell that a canary is in the batch, and what that comes to over all steps."""
+    """The power of single steps to tell that a canary is in the batch, and what that comes to over all steps."""
 
     title: ClassVar[str] = "Canary in each step"
     tests: ClassVar[str] = "Noise and clipping together: a step hides an example as well as is charged."
     untested: ClassVar[str] = (
         "That steps are alike and their noise independent; the sampling; everything outside a step."
     )
-    source: ClassVar[str] = "Nasr et al. 2023, arXiv 2302.07956"
 
     scores: tuple[int, int]
     rates: Rates | None = None
@@ -64,7 +62,7 @@ def audit_per_step(
     threshold: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> PerStepFinding:
-    """What the scores of steps with the canary in the batch (n,), and of steps without it (k,), show.
+    """The finding from scores of steps with the canary in the batch (n,), and of steps without it (k,).
 
     A score is what a step released along the canary's gradient, over what is charged: under normal noise it is
     Normal(1 / sigma, 1) with the canary and Normal(0, 1) without. The mechanism says how often a step is taken and at
@@ -88,7 +86,10 @@ def audit_per_step(
     counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
     if counted.rates is None:
         return PerStepFinding(confidence=confidence, scores=counted.scores, note=counted.note)
-    mu = mu_at(counted.rates)
+    mu, if_gaussian = mu_at(counted.rates), 0.0
+    if mu >= MIN_MU:
+        drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))
+        if_gaussian = lower_epsilon(with_noise(drawn, 1.0), delta)
     return PerStepFinding(
         confidence=confidence,
         epsilon=composed_epsilon(counted.rates, mechanism, delta),
@@ -96,7 +97,7 @@ def audit_per_step(
         scores=counted.scores,
         rates=counted.rates,
         mu=mu,
-        epsilon_if_gaussian=_if_gaussian(mechanism, mu, delta),
+        epsilon_if_gaussian=if_gaussian,
     )
 
 
@@ -110,14 +111,6 @@ def mu_at(rates: Rates) -> float:
     if not 0 < rates.true_positives < 1 or not 0 < rates.false_positives < 1:
         return 0.0
     return max(float(ndtri(rates.true_positives) - ndtri(rates.false_positives)), 0.0)
-
-
-def _if_gaussian(mechanism: Mechanism, mu: float, delta: float) -> float:
-    """The certified lower epsilon with normal noise of 1 / mu clipping norms in each step."""
-    if mu < LEAST_MU:
-        return 0.0
-    drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))
-    return lower_epsilon(with_noise(drawn, 1.0), delta)
 
 
 def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE
-from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, constant, numbers, trouble
 from dpcore.privacy.types import FloatArray, IntArray, read_only
 
 LEVELS = 16  # of the counts at which shares are bounded, from either end
@@ -87,7 +86,7 @@ def _curves(
 
 
 def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
-    """How many scores are above each threshold."""
+    """Numbers of scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 

@@ -1,4 +1,4 @@
-"""Whether batches are Poisson samples: seen from which of some examples, the canaries, are in which batches.
+"""Tests of batches for being Poisson samples: which of some examples, the canaries, are in which batches.
 
 Each test counts events that are independent with a known probability if every example is drawn for every step by a
 coin of its own, so that each p-value is that of a binomial law, exactly. README.md lists what each of them catches.
@@ -14,12 +14,11 @@ from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni
-from dpcore.audit.bounds.inputs import flags
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
 from dpcore.privacy.report.numbers import nearest
 from dpcore.privacy.types import FloatArray, IntArray
 
-FEWEST = 5.0  # inclusions expected in all: below, no test can tell anything
+MIN_INCLUSIONS = 5.0  # that are expected in all: below, no test can tell anything
 
 
 class SamplingTest(NamedTuple):
@@ -33,14 +32,13 @@ class SamplingTest(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SamplingFinding(Finding):
-    """How batches compare with Poisson samples. Its p-value is that of all its tests together."""
+    """A comparison of batches with Poisson samples. Its p-value is that of all its tests together."""
 
     title: ClassVar[str] = "Sampling"
     tests: ClassVar[str] = "Each example is in each batch with probability q, whatever else is in it or was before."
     untested: ClassVar[str] = (
         "Examples that are no canaries, other than by the size of batches; what is done with a batch."
     )
-    source: ClassVar[str] = "the binomial law, exactly, with Bonferroni's correction"
 
     steps: int
     canaries: int
@@ -61,7 +59,7 @@ def audit_sampling(
     examples: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> SamplingFinding:
-    """What the presence of canaries in batches, (steps, canaries), shows of Poisson sampling at the rate q.
+    """The finding from the presence of canaries in batches, (steps, canaries), of Poisson sampling at the rate q.
 
     `batch_sizes` (steps,) are those of whole batches out of `examples`, if they are known; steps are in their order and
     begin with an epoch. Canaries are chosen before any batch is drawn.
@@ -74,7 +72,7 @@ def audit_sampling(
     check.in_range(0, 1, ends="(]", q=q)
     inside = flags("included", included, dimensions=2)
     steps, canaries = inside.shape
-    if inside.size * q < FEWEST:
+    if inside.size * q < MIN_INCLUSIONS:
         expected = nearest(inside.size * q, 2)
         note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
         return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
@@ -112,7 +110,7 @@ def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 
 
 def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """How often a canary is drawn exactly once in 1/q steps: always by shuffling, in 37 % of all cases by coins."""
+    """A test of canaries drawn exactly once in 1/q steps: always so by shuffling, in 37 % of all cases by coins."""
     length = min(max(round(1 / q), 2), len(inside))
     count = len(inside) // length
     times = inside[: count * length].reshape(count, length, -1).sum(axis=1)  # (windows, canaries)
@@ -125,7 +123,7 @@ def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 
 
 def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """Whether those drawn more often in the first half of all steps are so in the second, which is independent."""
+    """A test of those drawn more often in the first half of all steps: so in the second half, which is independent?"""
     half = len(inside) // 2
     times = inside[:half].sum(axis=0)
     order = np.argsort(-times, kind="stable")
@@ -139,7 +137,7 @@ def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 
 
 def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """Whether batches some steps apart have more canaries in common than chance, at any distance.
+    """A test of batches some steps apart for more canaries in common than chance, at any distance.
 
     For each distance L only pairs (t, t + L) without a step in common are counted, those with t // L even, so that the
     count is Binomial(pairs * canaries, q^2).
@@ -160,7 +158,7 @@ def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 
 
 def _disjoint_pairs(steps: int) -> IntArray:
-    """How many t with t // L even have t + L below `steps`, for L = 1 ... steps - 1.
+    """The numbers of t with t // L even and t + L below `steps`, for L = 1 ... steps - 1.
 
     >>> _disjoint_pairs(5).tolist()  # (0, 1), (2, 3); (0, 2), (1, 3); (0, 3), (1, 4); (0, 4)
     [2, 2, 2, 1]
@@ -171,7 +169,7 @@ def _disjoint_pairs(steps: int) -> IntArray:
 
 
 def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """How often both canaries of a pair are in one batch; each canary is in one pair."""
+    """A test of how often both canaries of a pair are in one batch; each canary is in one pair."""
     even = inside.shape[1] // 2 * 2
     both, cases = int((inside[:, :even:2] & inside[:, 1:even:2]).sum()), len(inside) * even // 2
     sentence = (
@@ -196,7 +194,7 @@ def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 
 
 def _common(rows: NDArray[np.bool_]):
-    """How many columns each two rows have in common, as a sparse table of those that have any."""
+    """The numbers of columns that two rows have in common, as a sparse table of those that have any."""
     sparse = csr_array(rows.astype(np.float64))
     return (sparse @ sparse.T).tocoo()
 

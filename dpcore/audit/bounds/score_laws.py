@@ -20,7 +20,7 @@ from dpcore.privacy.types import FloatArray, read_only
 FINE = 16  # nodes in the standard deviation of one step's score, at least
 COARSE = 400  # nodes in the standard deviation of all steps' score, at least
 WIDE = 10.0  # standard deviations on either side
-MOST = 2**20  # nodes
+MAX_NODES = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def score_laws(mechanism: Mechanism) -> ScoreLaws:
     mean = (float(counts @ np.array([each[0][side] for each in moments])) for side in (0, 1))
     low, high = next(mean) - WIDE * deviation, next(mean) + WIDE * deviation
     size = int(next_fast_len(max(ceil((high - low) / mesh), 2), real=True) or 2)
-    check.whole(2, MOST, nodes=size)
+    check.whole(2, MAX_NODES, nodes=size)
     start = round(low / mesh)
     laws = (_composed(mechanism, mesh, size, start, side) for side in (0, 1))
     return ScoreLaws(read_only(mesh * (start + np.arange(size, dtype=np.float64))), *laws)
@@ -107,7 +107,7 @@ def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
 
 
 def _released(score: FloatArray, release: Release) -> FloatArray:
-    """What a step released where its score is this: the inverse of `step_score`, -inf below its least value."""
+    """The release of a step whose score is this: the inverse of `step_score`, -inf below its least value."""
     q, sigma = release.q, release.sigma
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = score if q == 1 else np.log(np.maximum(np.expm1(score) + q, 0.0)) - log(q)

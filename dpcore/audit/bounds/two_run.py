@@ -1,5 +1,7 @@
 """Audits of scores that are independent: of canaries in many runs, or of the steps of one.
 
+The losses of one trained model are counted in the same way, as an estimate: its examples are not independent.
+
 A threshold has a true-positive rate among scores with the canary and a false-positive rate among those without it.
 Bounds of both (Clopper and Pearson) bound epsilon, in either direction:
 
@@ -19,8 +21,8 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding
-from dpcore.audit.bounds.inputs import constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
+from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.privacy.report.numbers import nearest, outward
 from dpcore.privacy.types import FloatArray
 
@@ -70,12 +72,11 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoRunFinding(Finding):
-    """How well a threshold tells scores with the canary from scores without it."""
+    """The power of a threshold to tell scores with the canary from scores without it."""
 
     title: ClassVar[str] = "In and out"
     tests: ClassVar[str] = "Everything together: the whole training is as private as is claimed."
     untested: ClassVar[str] = "That scores are independent, as those of separate runs are."
-    source: ClassVar[str] = "Nasr et al. 2023, arXiv 2302.07956; Clopper and Pearson 1934"
 
     scores: tuple[int, int]  # in, out: those that were counted
     rates: Rates | None = None
@@ -140,4 +141,55 @@ def _too_few(inside: int, outside: int, confidence: float) -> str:
     return (
         f"Nothing can be shown: {inside} scores with and {outside} without the canary are too few for a confidence of "
         f"{confidence:g}."
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LossFinding(Finding):
+    """The power of a threshold on the loss to tell members from others: who took part tends to have a smaller loss.
+
+    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, for the true-positive rate at a
+    small false-positive rate as the number to look at.
+    """
+
+    title: ClassVar[str] = "Losses of a trained model"
+    tests: ClassVar[str] = "What is released, the model, hides who took part as well as is claimed."
+    untested: ClassVar[str] = (
+        "A better attack than a threshold on the loss; one model is one run, in which examples are not independent."
+    )
+
+    roc: Roc | None = None
+    rates: Rates | None = None  # of the threshold that epsilon follows from
+
+    def _measured(self) -> str:
+        told = self.roc.told if self.roc else ()
+        shares = " and ".join(
+            f"{nearest(100 * each.seen, 3)} % at {nearest(100 * each.rate, 3)} % false positives" for each in told
+        )
+        return (
+            f"A threshold on the loss finds {shares}. Were examples independent, epsilon would be at least "
+            f"{outward(self.epsilon or 0.0, math.floor)} (an estimate)."
+        )
+
+
+def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> LossFinding:
+    """The finding from the losses of examples that took part (n,), and of others of the same kind (k,).
+
+    >>> import numpy as np
+    >>> generator = np.random.default_rng(0)
+    >>> audit_losses(generator.exponential(0.2, 500), generator.exponential(1.0, 500), 1e-5).epsilon > 0.3
+    True
+    """
+    inside, outside = -numbers("members", members), -numbers("others", others)
+    if note := trouble(losses_of_members=inside, losses_of_others=outside) or constant("losses", inside, outside):
+        return LossFinding(confidence=confidence, note=note)
+    counted = audit_two_run(inside, outside, delta, independent=False, confidence=confidence)
+    return LossFinding(
+        confidence=confidence,
+        epsilon=counted.epsilon,
+        evidence=Evidence.ESTIMATE,
+        note=counted.note,
+        roc=roc_of(inside, outside, confidence=confidence),
+        rates=counted.rates,
     )

@@ -1,9 +1,6 @@
 """Tables that come as delimited text: their original files, checked field by field, plain or gzipped."""
 
 import csv
-import gzip
-import os
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from dpcore.data.catalogue import IMPORT, data_root
+from dpcore.data.formats import content, find
 from dpcore.data.tabular.columns import Column, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
-MOST = 1 << 30  # bytes that are read of one file
+MAX_BYTES = 1 << 30  # that are read of one file
 Lines = list[str]
 
 
@@ -45,7 +43,7 @@ class Original:
 
     def absent(self) -> str:
         """Why it cannot be read, as a sentence; empty where it can."""
-        missing = [each for each in self.files if place_of(folder_of_tables(), each) is None]
+        missing = [each for each in self.files if find(folder_of_tables(), each) is None]
         fetch = f"'python -m dpcore data download --dataset {self.name}' or " if self.openml else ""
         place = f"Expected {missing[0]} in {folder_of_tables()}; " if missing else ""
         return f"{place}{fetch}{IMPORT} brings it." if missing else ""
@@ -64,9 +62,11 @@ class Original:
         return Rows(features_of(self.columns, taken), self._labels(values[-1]))
 
     def _lines(self, folder: Path, name: str) -> Iterator[str]:
-        text = _text(folder, name)
-        start = 1 if self.header else 0
-        for line in text.splitlines()[start:]:
+        path = find(folder, name)
+        if path is None:
+            raise ValueError(f"Expected {name} or {name}.gz in {folder}.")
+        text = content(path, MAX_BYTES).decode("utf-8", errors="replace")
+        for line in text.splitlines()[1 if self.header else 0 :]:
             if line.strip() and not line.startswith("|"):  # Adult's test file begins with such a line
                 yield line
 
@@ -100,22 +100,3 @@ class Original:
 def folder_of_tables() -> Path:
     """Where the original files of tables lie."""
     return data_root() / "tables"
-
-
-def place_of(folder: Path, name: str) -> Path | None:
-    """The file in a folder, plain or gzipped; None where it is not there."""
-    return next((folder / each for each in (name, f"{name}.gz") if os.path.isfile(folder / each)), None)
-
-
-def _text(folder: Path, name: str) -> str:
-    path = place_of(folder, name)
-    if path is None:
-        raise ValueError(f"Expected {name} or {name}.gz in {folder}.")
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            content = stream.read(MOST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"Expected {path} to be readable; {error}.") from error
-    if len(content) > MOST:
-        raise ValueError(f"Expected {path} to have at most {MOST} bytes.")
-    return content.decode("utf-8", errors="replace")

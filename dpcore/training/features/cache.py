@@ -15,8 +15,7 @@ from torch import Tensor
 
 from dpcore import check
 from dpcore.data.catalogue import data_root
-from dpcore.data.fingerprint import fingerprint_of_part
-from dpcore.data.loading import Images
+from dpcore.data.loading import Images, fingerprint_of_part
 from dpcore.training.features.feature_file import HEADER, Key, digest_of, read, write
 from dpcore.training.features.kinds import kind_of
 from dpcore.training.features.pieces import Progress, Steps, computing, drained, image_shape, overheard

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.descent import descended, minimiser
 from dpcore.training.perturbation.task import Task

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpcore.data.tabular import TABLES
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.baseline import best, is_exact

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.audit.bounds.limits import expected_of_one_run, most_of_one_run
+from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import ScoreLaws, score_laws
 from dpcore.audit.events import Traced
 from dpcore.figures.audit import (
@@ -18,7 +18,7 @@ from dpcore.figures.audit import (
     scores_alt,
     scores_figure,
 )
-from dpcore.figures.claim import Stretch
+from dpcore.figures.number_line import Stretch
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import percent, short
 from pages.parts.audit.audit_results import AuditResults
@@ -59,7 +59,7 @@ def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> Limi
     """What so many canaries can show of a claim."""
     laws = laws_of(claim)
     most = tuple(most_of_one_run(count, delta, confidence) for count in COUNTS)
-    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence).epsilon for count in COUNTS))
+    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence) for count in COUNTS))
 
 
 def audit_charts(found: AuditResults) -> None:

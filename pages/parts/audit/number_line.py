@@ -5,8 +5,7 @@ import math
 import streamlit as st
 
 from dpcore.audit.events import Measured
-from dpcore.figures.audit_line import Claimed, Shown, audit_line_alt, audit_line_figure
-from dpcore.figures.claim import Stretch
+from dpcore.figures.number_line import Claimed, Shown, Stretch, audit_line_alt, audit_line_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from dpcore import check
-from dpcore.audit.broken import TRAINERS
-from dpcore.audit.request import CANARIES, MOST_CANARIES, MOST_CONFIDENCE, AuditRequest
+from dpcore.audit.broken_trainers import TRAINERS
+from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
 from dpcore.privacy.report.glossary import help_on
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
@@ -28,12 +28,12 @@ BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
 CONFIDENCE = Quantity(
     "confidence", "Confidence", "0.95", 0.5, 0.999,
-    lambda value: check.in_range(0, MOST_CONFIDENCE, ends="(]", confidence=value), "shows more", "errs less often",
+    lambda value: check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=value), "shows more", "errs less often",
     help=help_on("audit_confidence"), stops=(0.5, 0.8, 0.9, 0.95, 0.99, 0.999),
 )  # fmt: skip
 CANARY_COUNT = Quantity(
-    "canaries", "Canaries", str(CANARIES), 0, MOST_CANARIES,
-    lambda value: check.whole(0, MOST_CANARIES, canaries=value), "more of the data is real", "shows more",
+    "canaries", "Canaries", str(CANARIES), 0, MAX_CANARIES,
+    lambda value: check.whole(0, MAX_CANARIES, canaries=value), "more of the data is real", "shows more",
     help=help_on("canary"), whole=True, stops=(0, 10, 30, 100, 300, 1000, 2000, 5000),
 )  # fmt: skip
 

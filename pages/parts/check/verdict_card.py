@@ -11,7 +11,7 @@ from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, judge
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import Read
 from dpcore.claims.verdict import event_for
-from dpcore.figures.claim import Stretch, claim_alt, claim_figure
+from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from pages.parts.explain.terms import head, term

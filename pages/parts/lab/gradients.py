@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.figures.norms import WORDS
+from dpcore.figures.training import NORM_WORDS
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import Store
@@ -58,7 +58,7 @@ NOISE = "#ce7a4a"
 
 
 class Step(NamedTuple):
-    """What is known of a step: norms are the quantiles of `WORDS`, of the gradients since the last report."""
+    """What is known of a step: norms are the quantiles of `NORM_WORDS`, of the gradients since the last report."""
 
     step: int
     n: int
@@ -95,13 +95,13 @@ def _batch(step: Step) -> str:
 
 
 def _lengths(step: Step) -> str:
-    bars = "".join(_bar(step, norm, norm, word) for norm, word in zip(step.norms, WORDS, strict=True))
+    bars = "".join(_bar(step, norm, norm, word) for norm, word in zip(step.norms, NORM_WORDS, strict=True))
     return f"<b>One gradient an example.</b> Their lengths, as the run reported them last:{bars}"
 
 
 def _clipped(step: Step) -> str:
     cut = (min(norm, step.clip_norm) for norm in step.norms)
-    bars = "".join(_bar(step, short, norm, word) for short, norm, word in zip(cut, step.norms, WORDS, strict=True))
+    bars = "".join(_bar(step, short, norm, word) for short, norm, word in zip(cut, step.norms, NORM_WORDS, strict=True))
     share = percent(step.clipped, 0)
     return f"<b>Clipped to C = {nearest(step.clip_norm)}.</b> Longer ones are shortened: {share} of them were.{bars}"
 

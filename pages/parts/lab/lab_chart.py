@@ -10,11 +10,10 @@ import plotly.graph_objects as go
 
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.alt_texts import curves_alt
-from dpcore.figures.ghost_curve import Ghost
+from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
-from dpcore.figures.labels import written
 from dpcore.figures.sampled import Sampled
-from dpcore.figures.style import Size
+from dpcore.figures.style import Size, written
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism

@@ -17,7 +17,7 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.figures import Line, charted, epochs_at
-from dpcore.figures.ghost_curve import SHORT, Ghost, ghost_style
+from dpcore.figures.epsilon import GHOST_NAME, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
@@ -112,7 +112,7 @@ def pinned_line(pinned: Setting) -> list[Line]:
 
 def pinned_mark(pinned: Setting) -> Mark:
     """Its point on a map of epsilon over epochs and sigma."""
-    return Mark(pinned.epochs, pinned.sigma, SHORT.lower(), "square")
+    return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 
 def difference(pinned: Setting, setting: Setting) -> str:
@@ -128,7 +128,7 @@ def difference(pinned: Setting, setting: Setting) -> str:
 
 
 def _label(pinned: Setting) -> str:
-    return f"{SHORT}: {words_of(pinned)}"
+    return f"{GHOST_NAME}: {words_of(pinned)}"
 
 
 def _epsilon(setting: Setting) -> float:

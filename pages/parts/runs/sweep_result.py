@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.figures.runs_sweep import Cell, spread_text, sweep_alt, sweep_line, sweep_map
+from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning

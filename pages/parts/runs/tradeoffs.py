@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.figures.runs import MOST, Outcome, front, front_alt, front_figure
+from dpcore.figures.runs import MAX_POINTS, Outcome, front, front_alt, front_figure
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.export.spreadsheet import as_text
@@ -82,8 +82,8 @@ def _left_out(found: Sequence[Ended], outcomes: Sequence[Outcome], left: int) ->
     if len(found) == LATEST:
         said.append(f"Of more than {LATEST:,} finished runs the latest are looked at.")
     private = [each for each in outcomes if each.epsilon is not None]
-    if len(private) > MOST + len(front(outcomes)):
-        said.append(f"Beside the front {MOST:,} of {len(private):,} are drawn.")
+    if len(private) > MAX_POINTS + len(front(outcomes)):
+        said.append(f"Beside the front {MAX_POINTS:,} of {len(private):,} are drawn.")
     if left:
         said.append(f"{left:,} epsilon{'s are' if left > 1 else ' is'} still computed.")
     elif without := len(found) - len(outcomes):

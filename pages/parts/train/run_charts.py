@@ -17,9 +17,8 @@ from dpcore.figures import (
     track_figure,
 )
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
-from dpcore.figures.labels import written
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL
-from dpcore.figures.training import MOST, accuracy_lines, decisions_figure
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL, written
+from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import NOT_COVERED
@@ -200,7 +199,7 @@ def class_growths(watched: Watched) -> list[Growth]:
 def proposals(watched: Watched) -> list[Strip]:
     """The strip of what simulated annealing accepts and rejects, while the run goes on."""
     since = (watched.run.id, watched.history.sequence)
-    return [Strip(*since, watched.history.decisions, watched.config.q, MOST)] if watched.run.active else []
+    return [Strip(*since, watched.history.decisions, watched.config.q, MAX_POINTS)] if watched.run.active else []
 
 
 def norm_growths(watched: Watched) -> list[Growth]:

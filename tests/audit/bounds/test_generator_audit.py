@@ -11,17 +11,21 @@ from scipy.special import ndtri
 
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.generator import (
+    BINS,
+    TAIL,
     Charged,
+    NormalTally,
     audit_generator,
+    chance_of_a_tie,
     counted_epsilon,
     impossible_mass,
     p_far,
     p_reach,
     p_shape,
     p_ties,
+    tallies,
 )
 from dpcore.audit.bounds.lower_epsilon import lower_epsilon
-from dpcore.audit.bounds.normal_tally import BINS, TAIL, NormalTally, chance_of_a_tie, tallies
 from dpcore.privacy.mechanism import Mechanism, Release
 
 ONE = Mechanism.constant(1.0, 1.0, 1)

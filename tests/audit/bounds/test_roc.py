@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from dpcore.audit.bounds.finding import Evidence
-from dpcore.audit.bounds.losses import audit_losses
 from dpcore.audit.bounds.roc import TOLD, levels, roc_of, share_bounds
+from dpcore.audit.bounds.two_run import audit_losses
 from dpcore.privacy.tradeoff import Gaussian
 
 

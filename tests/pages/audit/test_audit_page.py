@@ -4,7 +4,7 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.audit.broken import BROKEN, TRAINERS
+from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status

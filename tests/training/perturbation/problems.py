@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.training.perturbation.noise import Stream, stream_of
 from dpcore.training.perturbation.task import Task
 

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.training.perturbation.descent import descended
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.methods.output import OutputPerturbation

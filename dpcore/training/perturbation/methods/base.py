@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.task import Draws, Task

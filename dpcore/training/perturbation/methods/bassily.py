@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from scipy.special import gammaln
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition, asked, bounded_gradients, tails, unasked

@@ -5,7 +5,7 @@ from typing import final
 
 import numpy as np
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.baseline import best
 from dpcore.training.perturbation.conditions import Condition

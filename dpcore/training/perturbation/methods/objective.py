@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from dpcore.data.tabular.problem import Problem
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.types import FloatArray

@@ -3,12 +3,12 @@
 import math
 from functools import cache
 
-from dpcore.audit.bounds.influence import InfluenceFinding
-from dpcore.audit.bounds.limits import expected_of_one_run, most_of_one_run
+from dpcore.audit.bounds.exact import InfluenceFinding
 from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.audit.bounds.noise import NoiseFinding, factor_below
+from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
-from dpcore.audit.broken import BROKEN
+from dpcore.audit.broken_trainers import BROKEN
 from dpcore.audit.request import CANARIES
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 from pages.parts.explain.lesson import Answer, Lesson, Question, Scene, Step
@@ -35,7 +35,7 @@ def _by_noise() -> str:
 @cache
 def _by_one_run() -> tuple[str, str]:
     """What the best canaries show in one run, about, and what no guesses exceed."""
-    best = expected_of_one_run(score_laws(CLAIMED.mechanism), CANARIES, CLAIMED.delta, CONFIDENCE).epsilon
+    best = expected_of_one_run(score_laws(CLAIMED.mechanism), CANARIES, CLAIMED.delta, CONFIDENCE)
     return short(best), short(most_of_one_run(CANARIES, CLAIMED.delta, CONFIDENCE))
 
 

@@ -1,0 +1,181 @@
+"""Findings that are no matter of chance: what one example can do, and what is charged, against what was seen."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpcore import check
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
+from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise, lower_epsilon
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import nearest, outward
+
+# In clipping norms: gradients and sums of float32 are rounded, and not alike in two ways of summing.
+ALLOWED = 1e-3
+ALLOWED_OF_A_SUM = 1e-4  # where both sums were taken in one way
+NO_STEP = "Nothing can be shown: no step with an example was seen."
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class InfluenceFinding(Finding):
+    """The largest influence of any example that was tried. It is no matter of chance: its p-value is 0 or 1."""
+
+    title: ClassVar[str] = "Influence"
+    tests: ClassVar[str] = "No example moves the sum that is released by more than the clipping norm."
+    untested: ClassVar[str] = "Examples and weights that were not tried; the noise and the sampling."
+
+    tried: int
+    largest: float | None = None  # in clipping norms
+    place: int | None = None  # which of those that were tried
+
+    def _measured(self) -> str:
+        bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
+        return (
+            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by {moved} clipping norms; where "
+            f"one can do so in every step, epsilon is at least {bound}."
+        )
+
+
+def audit_influence(
+    influences: ArrayLike,
+    mechanism: Mechanism,
+    delta: float,
+    *,
+    clip_norm: float = 1.0,
+    allowed: float = ALLOWED_OF_A_SUM,
+    confidence: float = CONFIDENCE,
+) -> InfluenceFinding:
+    """The finding from the lengths by which examples moved the sum (k,), of the clipping norm and of epsilon.
+
+    An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
+    is what the rounding of both sums can make of it; so much is taken off before epsilon is computed: that of the
+    mechanism with noise of sigma C / influence, from below. An example that always moves the sum less than C costs less
+    than is charged, and shows a smaller epsilon.
+    Errors: ValueError if an influence is negative.
+
+    >>> found = audit_influence([0.5, 2.0], Mechanism.constant(q=1.0, sigma=4.0, steps=4), 1e-5)
+    >>> found.rejected, round(found.epsilon, 2)  # as 1-GDP
+    (True, 4.38)
+    """
+    check.positive(clip_norm=clip_norm)
+    check.in_range(0, 1, allowed=allowed)
+    lengths = numbers("influences", influences) / clip_norm
+    if note := trouble(influences=lengths):
+        return InfluenceFinding(confidence=confidence, tried=lengths.size, note=note)
+    check.in_range(0, math.inf, influence=float(lengths.min()))
+    largest = float(lengths.max())
+    sure = max(largest - allowed, 0.0)
+    return InfluenceFinding(
+        confidence=confidence,
+        p_value=0.0 if sure > 1 else 1.0,
+        epsilon=epsilon_with_noise(mechanism, 1 / sure, delta) if sure > 0 else 0.0,
+        evidence=Evidence.CONDITIONAL,
+        tried=lengths.size,
+        largest=largest,
+        place=int(np.argmax(lengths)),
+    )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GradientsFinding(Finding):
+    """A comparison of the clipped gradients that are summed with those that are charged for."""
+
+    title: ClassVar[str] = "Gradients"
+    tests: ClassVar[str] = "What the engine sums are clipped gradients, as autograd gives them one example at a time."
+    untested: ClassVar[str] = "Examples and steps that were not tried; how far a gradient of another length would go."
+
+    tried: int
+    largest: float  # distance of the two, in clipping norms
+
+    def _measured(self) -> str:
+        far = nearest(self.largest, 3)
+        return f"None of {self.tried} examples tried is more than {far} clipping norms off the audit's own gradient."
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HistoryFinding(Finding):
+    """A test of whether the trainer remembers more than it released."""
+
+    title: ClassVar[str] = "History"
+    tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is kept."
+    untested: ClassVar[str] = "Memory that shows in later steps only; examples and steps that were not tried."
+
+    tried: int
+    largest: float  # how far an example moved the release of a batch that it is not in, in clipping norms
+
+    def _measured(self) -> str:
+        far = nearest(self.largest, 3)
+        return (
+            f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it "
+            f"is not in, by up to {far} clipping norms, though the earlier release stays as it was; 0 is charged."
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleasesFinding(Finding):
+    """A test of whether everything that was released is charged."""
+
+    title: ClassVar[str] = "Releases"
+    tests: ClassVar[str] = "As many noisy sums are charged as were released."
+    untested: ClassVar[str] = "How much noise each has, and what else left the trainer: losses, norms, accuracies."
+
+    released: int
+    charged: int
+
+    def _measured(self) -> str:
+        more = ""
+        if self.epsilon is not None:
+            more = f"; with all of them epsilon is at least {outward(self.epsilon, math.floor)}"
+        return f"{self.released:,} noisy sums were released and {self.charged:,} are charged{more}."
+
+
+def audit_gradients(distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
+    """The finding from distances of clipped gradients from the audit's own, in clipping norms, of `tried` examples."""
+    if not distances:
+        return GradientsFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
+    largest = max(distances)
+    p_value = 0.0 if largest > ALLOWED else 1.0
+    return GradientsFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+
+
+def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
+    """The finding from moves of a release by an example that is not in its batch, in clipping norms.
+
+    >>> audit_history([0.0, 2.5], tried=4).p_value, audit_history([0.0], tried=2).p_value
+    (0.0, 1.0)
+    """
+    if not moves:
+        return HistoryFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
+    largest = max(moves)
+    p_value = 0.0 if largest > ALLOWED else 1.0
+    return HistoryFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+
+
+def audit_releases(
+    released: Mechanism, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
+) -> Finding:
+    """The finding from the releases that were seen and those that are charged; no claim charges none.
+
+    Where all are charged, that shows no epsilon beside the one that is claimed.
+
+    >>> seen, claim = Mechanism.constant(0.1, 2.0, 20), Mechanism.constant(0.1, 2.0, 15)
+    >>> audit_releases(seen, claim, 1e-5).rejected, audit_releases(claim, claim, 1e-5).rejected
+    (True, False)
+    """
+    charged = claim.steps if claim else 0
+    more = released.steps > charged
+    return ReleasesFinding(
+        confidence=confidence,
+        p_value=0.0 if more else 1.0,
+        epsilon=lower_epsilon(released, delta) if more else None,
+        evidence=Evidence.CONDITIONAL,
+        released=released.steps,
+        charged=charged,
+    )

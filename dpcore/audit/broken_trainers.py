@@ -1,0 +1,245 @@
+"""The trainers that can be audited: ours, and ours with one thing broken, which no other page or command has.
+
+A broken trainer is ours with a part replaced, other settings, or another claim; the trainer itself knows of no fault.
+Free of torch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from dpcore.audit.wrappers import Wrapper, replace_parts
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.training.config import RunConfig
+from dpcore.training.defaults import defaults
+from dpcore.training.gradients.clipping import Clipping, Flat, PerLayer
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.plan import plan
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dpcore.training.training_run import TrainingRun
+
+MIN_EPOCHS = 3.0  # of batches that are reused: the first epoch is as it should be
+PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals by, where none is
+STRICT_Q0 = 1000.0  # where no Q0 was chosen: a proposal that raises the public loss is nearly always rejected
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """A trainer under audit: what it trains, what about it is broken, and what it claims."""
+
+    name: str  # on the command line
+    title: str
+    story: str  # one line: what goes wrong, and where that has happened
+    fails: str = ""  # the audit that must find it
+    alter: Callable[[TrainingRun], None] = lambda run: None  # replaces parts of a run before its first step
+    trains: Callable[[RunConfig], RunConfig] = lambda config: config  # settings asked for -> settings that are trained
+    claims: Callable[[RunConfig, int | None], Mechanism | None] = lambda config, accepted: plan(config).mechanism
+    # settings trained, steps accepted -> what they are charged for; None where nothing can be charged
+
+
+class Silence(Wrapper):
+    """A source of noise that adds none."""
+
+    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
+        """Leave the target as it is."""
+
+
+class Quieter(Wrapper):
+    """A source of noise whose standard deviation is a part of what was asked for."""
+
+    def __init__(self, noise: Any, part: float) -> None:
+        super().__init__(noise)
+        self._share = part
+
+    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
+        """Add noise of a part of the standard deviation."""
+        self._part.add(piece, target, std * self._share, scale)
+
+
+class Reseeded(Wrapper):
+    """A source of noise that begins anew with every draw."""
+
+    def __init__(self, noise: Any) -> None:
+        super().__init__(noise)
+        self._first = noise.states()
+
+    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
+        """Add the noise of the first step again."""
+        self._part.words[piece].restore(self._first[piece])
+        self._part.add(piece, target, std, scale)
+
+
+class Unclipped(Wrapper):
+    """An engine that sums gradients as long as they are."""
+
+    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
+        """The plain sum."""
+        return self._part.clipped_sum(x, y, Flat(math.inf), *others)
+
+
+class LayerByLayer(Wrapper):
+    """An engine that clips each layer to C on its own, whatever it is told."""
+
+    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
+        """The sum of gradients whose layers are clipped to C one by one."""
+        return self._part.clipped_sum(x, y, PerLayer(clipping.clip_norm), *others)
+
+
+class Divided(Wrapper):
+    """An engine whose sums come out as if they were divided by the size of the batch; it remembers that size."""
+
+    def __init__(self, engine: Any, batch: int) -> None:
+        super().__init__(engine)
+        self._batch = batch
+        self.factor = 1.0  # expected batch over the size of the last one
+
+    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
+        """The sum, times the expected batch over its size."""
+        self.factor = self._batch / max(len(x), 1)
+        found = self._part.clipped_sum(x, y, clipping, *others)
+        found.shares.mul_(self.factor)
+        return found
+
+
+class DividedNoise(Wrapper):
+    """The noise on such a sum, which is divided as the sum is."""
+
+    def __init__(self, noise: Any, engine: Divided) -> None:
+        super().__init__(noise)
+        self._engine = engine
+
+    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
+        """Add noise times the same factor."""
+        self._part.add(piece, target, std * self._engine.factor, scale)
+
+
+class Replayed(Wrapper):
+    """Random words that begin anew after so many draws."""
+
+    def __init__(self, words: Any, period: int) -> None:
+        super().__init__(words)
+        self._period, self._drawn, self._first = period, 0, words.state()
+
+    def draw(self, count: int) -> Tensor:
+        """The next words, or those of the first epoch again."""
+        if self._drawn % self._period == 0:
+            self._part.restore(self._first)
+        self._drawn += 1
+        return self._part.draw(count)
+
+
+def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
+    engine = Divided(run.engine, run.config.batch)
+    replace_parts(run, engine=engine, noise=DividedNoise(run.noise, engine))
+
+
+def _replay_batches(run: TrainingRun) -> None:
+    run.batches = Replayed(run.batches, max(1, round(1 / run.config.q)))  # type: ignore[assignment]
+
+
+def _with_raw_history(config: RunConfig) -> RunConfig:
+    trained = (config.dataset, config.model, "pi_adam", config.source)
+    rates = defaults(*trained, reading="raw", features=config.features)
+    asked = replace(config, stop_epsilon=0.0)  # what has no epsilon cannot stop at one
+    return replace(asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr)
+
+
+def _with_annealing(config: RunConfig) -> RunConfig:
+    if config.acceptance == "sa":
+        return config
+    public = config.examples // PUBLIC_SHARE
+    batch = min(config.batch, config.examples - public)
+    asked = replace(config, acceptance="sa", sa_q0=STRICT_Q0, public=public, batch=batch)
+    if not OPTIMIZERS[config.optimizer].momentum:
+        return asked
+    return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))  # momentum would smooth rejections out
+
+
+OWN = Trainer(name="own", title="Ours", story="The trainer of this program, as it trains every run.")
+BROKEN_TRAINERS = (
+    Trainer(
+        name="no_noise",
+        title="No noise",
+        story="The call that adds the noise was left out, and training went well: better than before.",
+        fails="noise",
+        alter=lambda run: replace_parts(run, noise=Silence(run.noise)),
+    ),
+    Trainer(
+        name="half_noise",
+        title="Half the noise",
+        story="A factor of two was lost between two conventions of sensitivity: sigma C / 2 is drawn for sigma C.",
+        fails="noise",
+        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 0.5)),
+    ),
+    Trainer(
+        name="noise_divided_twice",
+        title="Noise divided twice",
+        story="Noise that is right for the mean, sigma C / B, is added to the sum, which is then divided by B as well.",
+        fails="noise",
+        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 1 / run.config.batch)),
+    ),
+    Trainer(
+        name="no_clipping",
+        title="No clipping",
+        story="Noise is drawn for gradients of norm C at most, but nothing holds them to it.",
+        fails="clipping",
+        alter=lambda run: replace_parts(run, engine=Unclipped(run.engine)),
+    ),
+    Trainer(
+        name="layers_charged_once",
+        title="Layers clipped one by one, charged once",
+        story="Each of k layers is clipped to C, so one example moves the sum by up to C sqrt k; C is charged.",
+        fails="clipping",
+        alter=lambda run: replace_parts(run, engine=LayerByLayer(run.engine)),
+        trains=lambda config: replace(config, clipping="flat"),  # which is what is charged
+    ),
+    Trainer(
+        name="batches_reused",
+        title="Batches reused every epoch",
+        story="A list of batches is made once, for speed, and each epoch goes through it: nothing is sampled anew.",
+        fails="sampler",
+        alter=_replay_batches,
+        trains=lambda config: replace(config, epochs=max(config.epochs, MIN_EPOCHS)),
+    ),
+    Trainer(
+        name="realised_divisor",
+        title="Divisor of the realised batch",
+        story="The noisy sum is divided by how many examples were drawn: sum, noise and so the release tell their "
+        "number.",
+        fails="clipping",
+        alter=_divide_by_the_batch_drawn,
+    ),
+    Trainer(
+        name="same_noise",
+        title="The same noise in every step",
+        story="The generator is seeded inside the step, so that each step draws what the first one drew; it cancels.",
+        fails="fresh_noise",
+        alter=lambda run: replace_parts(run, noise=Reseeded(run.noise)),
+    ),
+    Trainer(
+        name="raw_state",
+        title="PIAdam on a raw history",
+        story="Each example goes through an update rule whose moments were fed without noise: clipping bounds none of "
+        "it.",
+        fails="history",
+        trains=_with_raw_history,
+        # the literal reading takes the same steps from a history of releases
+        claims=lambda config, accepted: plan(replace(config, reading="literal")).mechanism,
+    ),
+    Trainer(
+        name="accepted_only",
+        title="SA-DPSGD, accepted steps charged",
+        story="Proposals that are rejected were released to be judged; the paper charges those that are kept.",
+        fails="releases",
+        trains=_with_annealing,
+        claims=lambda config, accepted: plan(config).claimed(accepted),
+    ),
+)
+BROKEN = {each.name: each for each in BROKEN_TRAINERS}
+TRAINERS = {OWN.name: OWN, **BROKEN}

@@ -1,1 +1,0 @@
-"""Training with the audit's eyes on every step."""

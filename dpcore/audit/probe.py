@@ -1,0 +1,259 @@
+"""The steps of a run under audit: what is seen of each, and what a single example can do to what is released.
+
+Steps are seen at the places where the trainer hands things on. Some of them are probed, too.
+Neighbouring batches are coupled: the same step is taken again from the same state and with the same noise, on the batch
+without one of its examples. If a release is f(batch) + noise, as is charged, then the noise cancels, and the two differ
+by no more than C. A noise that depends on the batch does not cancel: it shows here too.
+
+Then the step is taken on both batches, and both times the optimizer is given the same release. Whatever it remembers
+must then be the same, bit for bit, as what is remembered is a function of releases. The next step, on a batch that the
+example is not in, shows what is not.
+"""
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from dpcore.audit.wrappers import Wrapper, replace_parts
+from dpcore.training.byte_rows import Rows
+from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, owner
+from dpcore.training.gradients.clipping import Clipping
+from dpcore.training.moment import Moment, go_back, moment_of
+from dpcore.training.optimizers.base import State
+from dpcore.training.training_run import TrainingRun
+
+
+class SeenStep(NamedTuple):
+    """One step, as it was."""
+
+    x: Tensor  # (b, ...) the examples that the engine was given
+    y: Tensor  # (b,)
+    norms: Tensor  # of the gradients, before clipping
+    clipped: Tensor  # (d,) the engine's sum
+    means: Tensor  # (d,) what the optimizer was given
+    released: Tensor  # (d,) the same times the expected batch: the noisy sum that is charged for
+    scale: Tensor | None  # (d,) D, which sum and noise were multiplied by; None for ones
+
+
+class WatchedEngine(Wrapper):
+    """An engine whose last sum is kept, with the batch that it was taken of."""
+
+    def __init__(self, engine: Any) -> None:
+        super().__init__(engine)
+        self.x = self.y = self.norms = self.total = engine.parameters.new_empty(0)
+        self._given = torch.empty_like(engine.parameters)[None]  # (1, d)
+
+    def clipped_sum(self, x: Tensor, y: Tensor, clipping: Clipping, *others: Any) -> ClippedSum:
+        """The engine's sum, in memory of its own: the step works on it in place."""
+        found = self._part.clipped_sum(x, y, clipping, *others)
+        self.x, self.y, self.norms = x, y, found.norms
+        self.total = self._given[0].copy_(found.total).clone()
+        return found._replace(shares=self._given)
+
+
+class WatchedRows:
+    """A run's examples, or their labels: notes which were drawn, and gives those of them that are in the data."""
+
+    def __init__(self, rows: Rows, present: Tensor) -> None:
+        self._rows, self._present = rows, present
+        self.drawn = torch.empty(0, dtype=torch.int64)
+
+    def __getitem__(self, at: Tensor) -> Tensor:
+        self.drawn = at
+        return self._rows[at[self._present[at]]]
+
+    def all_of(self, part: slice) -> Tensor:
+        """The rows of a part of the data, which nobody has drawn."""
+        return self._rows[part]
+
+
+class Observer:
+    """Watches a run that has not begun; every part of it that was to be replaced has been.
+
+    What the optimizer is given is seen where it absorbs it, piece by piece. With `forced` it is given that instead: so
+    the audit can ask what a step leaves behind that is no function of its release.
+    """
+
+    def __init__(self, run: TrainingRun, present: Tensor) -> None:
+        self._run = run
+        self._engine = WatchedEngine(run.engine)
+        replace_parts(run, engine=self._engine)
+        self._absorb = run.descent.optimizer.absorb
+        run.descent.optimizer = run.descent.optimizer._replace(absorb=self._absorbed)
+        self._means = torch.zeros_like(run.engine.parameters)
+        self.rows = (WatchedRows(run.train[0], present), WatchedRows(run.train[1], present))
+        run.train = self.rows  # type: ignore[assignment]
+        self.forced: Tensor | None = None
+        self.releases = 0  # how often the trainer has given the optimizer something
+        self._given = 0  # the same, with what the audit has
+
+    def _absorbed(self, gradient: Tensor, state: State) -> None:
+        start = int(gradient.storage_offset())  # of a piece: it lies in the memory of the whole sum
+        piece = slice(start, start + len(gradient))
+        if self.forced is not None:
+            gradient.copy_(self.forced[piece])
+        self._means[piece] = gradient
+        self._given += int(start == 0)
+        self._absorb(gradient, state)
+
+    def take(self, step: int) -> SeenStep:
+        """Let the trainer take a step, and return what was seen of it."""
+        scale, before = scale_of(self._run), self._given
+        with self._run.cores.working():
+            self._run.step(step)
+        self.releases += self._given - before
+        return self._seen(scale)
+
+    def again(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> SeenStep:
+        """Let the trainer take a step on a batch of the audit's choice, from where the run stands."""
+        scale = scale_of(self._run)
+        with self._run.cores.working():
+            self._run.descent.take(x, y, sigma, lr)
+        return self._seen(scale)
+
+    def _seen(self, scale: Tensor | None) -> SeenStep:
+        engine, means = self._engine, self._means.clone()
+        released = means * self._run.config.batch
+        return SeenStep(engine.x, engine.y, engine.norms, engine.total, means, released, scale)
+
+    @property
+    def drawn(self) -> NDArray[np.int64]:
+        """The positions of the last batch, those of canaries that are out included."""
+        return self.rows[0].drawn.cpu().numpy()
+
+
+def scale_of(run: TrainingRun) -> Tensor | None:
+    """D of the next step (d,), which is public; None for ones."""
+    rules, state = run.descent.optimizer, run.descent.state
+    return rules.scale(state) if run.config.private and rules.scale and state.count >= rules.wait else None
+
+
+class OwnGradients:
+    """Clipped gradients of a network of the same layers, at whatever parameters it is asked for."""
+
+    def __init__(self, module: nn.Module, clipping: Clipping) -> None:
+        self._module = copy.deepcopy(module).requires_grad_(True)
+        self._clipping = clipping
+        sizes: dict[str, int] = {}
+        for name, weight in self._module.named_parameters():
+            sizes[owner(name)] = sizes.get(owner(name), 0) + weight.numel()
+        self._sizes = list(sizes.values())  # of the groups that are clipped on their own, or not
+
+    def of(
+        self, parameters: Tensor, x: Tensor, y: Tensor, scale: Tensor | None, transform: Transform | None
+    ) -> Iterator[Tensor]:
+        """Each example's clipped gradient divided by D (d,), in float64."""
+        nn.utils.vector_to_parameters(parameters.clone(), self._module.parameters())
+        for i in range(len(x)):
+            row = self._gradient(x[i : i + 1], y[i : i + 1])
+            row = row if transform is None else transform(row[None])[0]
+            yield self._clipped(row.double() if scale is None else row.double() / scale.double())
+
+    def _gradient(self, x: Tensor, y: Tensor) -> Tensor:
+        self._module.zero_grad()
+        F.cross_entropy(self._module(x), y).backward()
+        rows = [torch.zeros_like(each) if each.grad is None else each.grad for each in self._module.parameters()]
+        return torch.cat([row.flatten() for row in rows])
+
+    def _clipped(self, row: Tensor) -> Tensor:
+        parts = row.split(self._sizes)
+        squares = torch.stack([part.square().sum() for part in parts])[:, None]  # (groups, 1)
+        factors = self._clipping.factors(squares)[:, 0]
+        return torch.cat([part * factor for part, factor in zip(parts, factors, strict=True)])
+
+
+ROWS = 8  # examples of a batch whose part in the sum is measured, the longest gradients first
+NEIGHBOURS = 2  # of these, how many are left out of the batch
+
+
+class Look(NamedTuple):
+    """The numbers of a probed step, in units of C."""
+
+    alone: float  # the longest part of one example in the sum
+    moved: float  # how far leaving an example out moved the release, at most
+    remembered: float  # how far an example that is not in the batch moved the release, at most
+    differs: float  # how far the engine's part of an example is from the audit's own, at most
+
+
+class NeighbourProbe:
+    """Takes steps of one run again, on neighbouring batches."""
+
+    def __init__(self, run: TrainingRun, observer: Observer, classes: int) -> None:
+        self._run, self._observer, self._classes = run, observer, classes
+        self._own = OwnGradients(run.engine.module, run.descent.clipping)
+        self._clip_norm = run.config.clip_norm
+
+    def measure(self, step: int, before: Moment, seen: SeenStep) -> Look | None:
+        """Probe the step that was taken from `before`; the run's state is restored afterwards.
+
+        None for a batch without examples, and where training diverges, so that what it shows is no number.
+        """
+        rows = self._longest(seen)
+        if not len(rows):
+            return None
+        after = moment_of(self._run)
+        numbers = float(self._run.sigmas[step - 1]), self._run.learning_rate.at(step)
+        try:
+            alone, differs = self._parts(before, seen, rows)
+            pairs = [self._pair(before, seen, int(row), *numbers) for row in rows[:NEIGHBOURS]]
+        finally:
+            self._observer.forced = None
+            go_back(self._run, after)
+        moved, remembered = (max(column) for column in zip(*pairs, strict=True))
+        found = Look(alone, moved, remembered, differs)
+        return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
+
+    def _longest(self, seen: SeenStep) -> Tensor:
+        """The rows of the batch with the longest gradients, canaries left out."""
+        examples = torch.nonzero(seen.y < self._classes).flatten()
+        return examples[seen.norms.argsort(descending=True)[:ROWS]]
+
+    def _parts(self, before: Moment, seen: SeenStep, rows: Tensor) -> tuple[float, float]:
+        """The length of the engine's parts of the examples, and their distance from the audit's own, each at most."""
+        go_back(self._run, before)
+        descent, scale = self._run.descent, scale_of(self._run)
+        inverse = None if scale is None else scale.pow(-2)
+        transform = descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
+        x, y = seen.x[rows], seen.y[rows]
+        lengths, gaps = [], []
+        for i, own in enumerate(self._own.of(before.parameters, x, y, scale, transform)):
+            one = slice(i, i + 1)
+            with self._run.cores.working():
+                found = self._run.engine.clipped_sum(x[one], y[one], descent.clipping, inverse, transform).total
+            part = divided(found.double(), scale)
+            lengths.append(part.norm().item())
+            gaps.append((part - own).norm().item())
+        return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
+
+    def _pair(self, before: Moment, seen: SeenStep, row: int, sigma: float, lr: float) -> tuple[float, float]:
+        """Moves by one example: of the release of its batch, and of the next one, of a batch that it is not in."""
+        run, again = self._run, self._observer.again
+        kept = torch.arange(len(seen.x), device=seen.x.device) != row
+        others = seen.x[kept], seen.y[kept], sigma, lr
+        go_back(run, before)
+        without = again(*others)
+        moved = self._apart(without, seen)
+        later = []
+        for batch in ((seen.x, seen.y, sigma, lr), others):
+            go_back(run, before)
+            self._observer.forced = seen.means
+            again(*batch)
+            self._observer.forced = None
+            later.append(again(*others))
+        return moved, self._apart(*later)
+
+    def _apart(self, one: SeenStep, other: SeenStep) -> float:
+        gap = one.released.double() - other.released.double()
+        return divided(gap, other.scale).norm().item() / self._clip_norm
+
+
+def divided(vector: Tensor, scale: Tensor | None) -> Tensor:
+    """The vector (d,) over D."""
+    return vector if scale is None else vector / scale

@@ -1,0 +1,194 @@
+"""A run that is trained under the audit's eyes: canaries put in, the trainer's parts replaced, each step recorded."""
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dpcore.audit.canaries import CanaryScores, WithCanaries, flip_coins
+from dpcore.audit.events import Prepared, Watched
+from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
+from dpcore.audit.request import AuditRequest
+from dpcore.audit.wrappers import replace_parts
+from dpcore.data.catalogue import DATASETS
+from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.training.config import RunConfig
+from dpcore.training.moment import moment_of
+from dpcore.training.plan import plan
+from dpcore.training.training_run import TrainingRun
+
+PROJECTIONS = 200_000  # of the noise, over all steps
+MIN_DIRECTIONS = 32
+TRACKED_PAIRS = 4_000_000  # of tracked examples in one batch, over all steps
+LOOKS = 8  # steps that are looked at closely
+DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
+WITHOUT_NOISE = "No canaries: without noise there is nothing that could hide them."
+TRANSFORMED = (
+    "No canaries: this optimizer changes each gradient before it is clipped, and leaves none its own direction."
+)
+
+
+class Record:
+    """The numbers that are kept of a watched run; it grows by a step at a time."""
+
+    def __init__(self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator) -> None:
+        self._config = config
+        count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
+        self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
+        self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
+        self._noise: list[FloatArray] = []
+        self._inclusions: list[NDArray[np.bool_]] = []
+        self._sizes: list[int] = []
+        self._sigmas: list[float] = []
+        self.looks: list[Look] = []
+
+    def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
+        """Take in a step: what was seen, which positions were drawn, and the sigma that is charged for."""
+        noise = self._at(seen.released) - self._at(seen.clipped)
+        scale = None if seen.scale is None else self._at(seen.scale)
+        self._noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
+        included = np.zeros(self._config.examples, dtype=np.bool_)
+        included[drawn] = True
+        self._inclusions.append(included[: self._tracked])
+        self._sizes.append(len(drawn))
+        self._sigmas.append(sigma)
+
+    def _at(self, vector: Tensor) -> Tensor:
+        """The vector's coordinates that are kept, in float64."""
+        return vector[self._directions.to(vector.device)].cpu().double()
+
+    @property
+    def steps(self) -> int:
+        """The number of steps that were watched."""
+        return len(self._sizes)
+
+    @property
+    def noise(self) -> FloatArray:
+        """The release less the clipped sum, over C D: (steps, k)."""
+        return np.array(self._noise)
+
+    @property
+    def sigmas(self) -> FloatArray:
+        """The sigma charged for each step: (steps,)."""
+        return np.array(self._sigmas)
+
+    @property
+    def inclusions(self) -> NDArray[np.bool_]:
+        """The examples that each batch had, of those that are tracked: (steps, k)."""
+        return np.array(self._inclusions)
+
+    @property
+    def sizes(self) -> IntArray:
+        """The sizes of the batches, of all examples: (steps,)."""
+        return np.array(self._sizes, dtype=np.int64)
+
+    def noise_factor(self) -> float | None:
+        """Root mean square of the noise over that charged; None where none is charged, or no number was seen."""
+        sigmas = self.sigmas
+        if not len(sigmas) or not sigmas.all():
+            return None
+        factor = math.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2))
+        return factor if math.isfinite(factor) else None
+
+
+class WatchedRun:
+    """One run in training, and what was seen of it."""
+
+    def __init__(self, request: AuditRequest, start: int) -> None:
+        secret, coins, choices = SeedSequence((start, DOMAIN)).spawn(3)
+        config = replace(request.trained, seed=None)  # noise that no other run draws, whatever its seed
+        self.request, self.config, self.plan = request, config, plan(config)
+        secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
+        self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
+        self.classes = len(DATASETS[config.dataset].classes)
+        noisy, transforms = config.private and config.sigma > 0, run.descent.optimizer.transform
+        self.without_canaries = WITHOUT_NOISE if not noisy else TRANSFORMED if transforms else ""
+        count = 0 if self.without_canaries else request.canaries
+        self.canaries = flip_coins(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
+        self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
+        present = self._put_in()
+        request.by.alter(run)
+        self.observer = Observer(run, present)
+        self._probe = NeighbourProbe(run, self.observer, self.classes)
+        self._looks = set(np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist())
+        self.record = Record(config, self.plan.steps, len(run.engine.parameters), np.random.default_rng(choices))
+        self.scores = CanaryScores(len(self.canaries), self.plan.steps)
+
+    def _put_in(self) -> Tensor:
+        """Put the canaries in the places of the first examples; which of all places hold an example (n,)."""
+        run, count = self.run, len(self.canaries)
+        replace_parts(run, engine=self._with_canaries)
+        x, y = run.train
+        labels = y.clone()
+        labels[:count] = self.classes + torch.arange(count, device=y.device)
+        run.train = (x, labels)
+        present = torch.ones(len(y), dtype=torch.bool, device=y.device)
+        present[:count] = torch.as_tensor(self.canaries.inside, device=y.device)
+        return present
+
+    def step(self, step: int) -> None:
+        """Take a step, and keep what is seen of it. Errors: RuntimeError if the loss stops being finite."""
+        sigma, looked = float(self.run.sigmas[step - 1]), step in self._looks
+        before = moment_of(self.run) if looked else None
+        seen = self.observer.take(step)
+        self.record.add(seen, self.observer.drawn, sigma)
+        if len(self.canaries):
+            self._score(seen, sigma)
+        if before:
+            look = self._probe.measure(step, before, seen)
+            self.record.looks += [look] if look else []
+
+    def _score(self, seen: SeenStep, sigma: float) -> None:
+        """Add a step to the canaries' scores."""
+        at, clip_norm = self.canaries.coordinates, self.config.clip_norm
+        scale = None if seen.scale is None else seen.scale[at].double()
+        own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)
+        drawn = np.zeros(self.config.examples, dtype=np.bool_)
+        drawn[self.observer.drawn] = True
+        sampled = drawn[: len(self.canaries)] & self.canaries.inside
+        self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
+
+    def losses(self) -> tuple[FloatArray, FloatArray]:
+        """The trained model's losses on the training examples, canaries left out, and on the test examples."""
+        run, count = self.run, len(self.canaries)
+        members = tuple(rows.all_of(slice(count, None)) for rows in self.observer.rows)
+        return self._losses(*members), self._losses(*run.test)
+
+    def _losses(self, x: Tensor, y: Tensor) -> FloatArray:
+        with self.run.cores.working():
+            logits = self.run.engine.logits(x)
+        return torch.nn.functional.cross_entropy(logits.double(), y, reduction="none").cpu().numpy()
+
+    @property
+    def accepted(self) -> int | None:
+        """Steps that were accepted; None for a run that accepts everything."""
+        return self.run.annealing.accepted if self.run.annealing else None
+
+    def prepared(self) -> Prepared:
+        """The event of all that is known before the first step."""
+        claim = self.request.by.claims(self.config, self.plan.steps if self.run.annealing else None)
+        releases = () if claim is None else claim.releases
+        return Prepared(
+            self.config.examples,
+            self.plan.steps,
+            self.config.q,
+            len(self.run.engine.parameters),
+            len(self.canaries),
+            int(self.canaries.inside.sum()),
+            str(self.run.device),
+            tuple((each.q, each.sigma, each.count) for each in releases),
+            self.config.delta,
+            "" if claim else self.plan.unaccounted,
+        )
+
+    def progress(self, step: int) -> Watched:
+        """The event of so many steps taken."""
+        factor, looks = self.record.noise_factor(), self.record.looks
+        sigma = None if factor is None else factor * self.config.sigma
+        alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))
+        return Watched(step, self.plan.steps, sigma, alone, moved)

@@ -1,0 +1,247 @@
+"""The files that data sets consist of: IDX files, CIFAR-10's Python batches, and arrays that `data import` makes.
+
+Each kind of file says how large it may be, checks the bytes of one, and reads them as examples and labels.
+"""
+
+import gzip
+import hashlib
+import io
+import math
+import os
+import pickle
+import struct
+import tarfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Part = tuple[NDArray[Any], NDArray[np.uint8]]  # examples (n, ...) and labels (n,)
+CIFAR_SHAPE = (3, 32, 32)  # channels, height, width of an image in CIFAR's Python batches
+HARMLESS = {  # all that a batch needs: arrays and byte strings
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("_codecs", "encode"),
+}
+
+
+@dataclass(frozen=True)
+class IdxFile:
+    """One file in the IDX format: big-endian magic number and sizes, then bytes."""
+
+    name: str
+    shape: tuple[int, ...]
+    md5: str  # of the uncompressed file
+
+    @property
+    def size(self) -> int:
+        """Bytes of the uncompressed file."""
+        return 4 + 4 * len(self.shape) + math.prod(self.shape)
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes that it may have: no more are read."""
+        return self.size
+
+    def check(self, raw: bytes, path: Path) -> None:
+        """Errors: ValueError unless magic number, shape, length and MD5 sum are those of the file."""
+        dimensions = len(self.shape)
+        magic = 0x0800 + dimensions  # 0x08 stands for unsigned bytes
+        header = struct.unpack_from(f">{1 + dimensions}I", raw) if len(raw) >= 4 + 4 * dimensions else (0,)
+        if header[0] != magic:
+            raise ValueError(f"Expected {path} to start with the IDX magic number {magic:#010x}.")
+        if header[1:] != self.shape:
+            raise ValueError(f"Expected {path} to have shape {self.shape}; its header says {header[1:]}.")
+        if len(raw) != self.size:
+            raise ValueError(f"Expected {path} to hold {self.size} bytes uncompressed; it holds {len(raw)}.")
+        _check_md5(raw, self.md5, path)
+
+    def read(self, raw: bytes) -> NDArray[np.uint8]:
+        """The bytes of a checked file as an array of its shape."""
+        return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(self.shape)).reshape(self.shape)
+
+    def is_at(self, path: Path) -> bool:
+        """True if the path holds exactly this file."""
+        try:
+            self.check(content(path, self.max_bytes), path)
+        except ValueError:
+            return False
+        return True
+
+
+class HarmlessUnpickler(pickle.Unpickler):
+    """An unpickler that knows arrays and byte strings only, so that a pickle runs nothing."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The named function if it is harmless; UnpicklingError otherwise."""
+        if (module, name) not in HARMLESS:
+            raise pickle.UnpicklingError(f"it names {module}.{name}")
+        return super().find_class(module.replace("numpy.core", "numpy._core"), name)
+
+
+@dataclass(frozen=True)
+class CifarFile:
+    """One of CIFAR-10's Python batches.
+
+    It is a pickled dictionary: b"data" (n, 3072) unsigned bytes, red, green and blue planes of 32x32; b"labels" n
+    numbers. Source: Krizhevsky 2009, "Learning multiple layers of features from tiny images", and its data page.
+    """
+
+    name: str
+    count: int  # images in it
+    md5: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of its pixels: the file has some more."""
+        return self.count * math.prod(CIFAR_SHAPE)
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes that it may have, so that no more are read: the real ones are 1.01 times their pixels."""
+        return 2 * self.size + 4096
+
+    def check(self, raw: bytes, path: Path) -> None:
+        """Errors: ValueError unless the MD5 sum is the file's, and the bytes a batch of its images."""
+        _check_md5(raw, self.md5, path)
+        self.read(raw, path)
+
+    def read(self, raw: bytes, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none."""
+        try:
+            batch = HarmlessUnpickler(io.BytesIO(raw), encoding="bytes").load()
+            pixels, labels = batch[b"data"], np.array(batch[b"labels"], dtype=np.uint8)
+            images = pixels.astype(np.uint8, casting="safe").reshape(self.count, *CIFAR_SHAPE)
+            return images, labels.reshape(self.count)
+        except Exception as error:  # a damaged pickle may raise anything
+            sentence = f"Expected {path} to be a CIFAR-10 Python batch of {self.count} images; {error}."
+            raise ValueError(sentence) from error
+
+
+@dataclass(frozen=True)
+class ArraysFile:
+    """Examples that are no images, as `data import` makes them of a set's original files.
+
+    Training examples, their labels, test examples, their labels, one after another without a header: ids as 16-bit
+    numbers, low byte first, all else as bytes.
+    """
+
+    shape: tuple[int, ...]  # of one example
+    train: int
+    test: int
+    originals: str  # what it is made of, in words
+    ids: int = 0  # how many there are to name, where an example's numbers are ids; 0: they are quantities
+    name: str = "examples"
+
+    @property
+    def kind(self) -> np.dtype:
+        """The type of an example's numbers."""
+        return np.dtype("<u2" if self.ids else np.uint8)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return (self.train + self.test) * (math.prod(self.shape) * self.kind.itemsize + 1)
+
+    @property
+    def max_bytes(self) -> int:
+        """Bytes that it may have: no more are read."""
+        return self.size
+
+    def check(self, raw: bytes, path: Path) -> None:
+        """Errors: ValueError unless the length is that of the file; its numbers are checked as they are read."""
+        if len(raw) != self.size:
+            raise ValueError(f"Expected {path} to hold {self.size} bytes; it holds {len(raw)}.")
+
+    def read(self, raw: bytes, path: Path, classes: int) -> tuple[Part, Part]:
+        """The training and the test part of a checked file; ValueError where its numbers name no class or id."""
+        start, parts = 0, []
+        for count in (self.train, self.test):
+            shape = (count, *self.shape)
+            examples = np.frombuffer(raw, self.kind, math.prod(shape), start).reshape(shape)
+            labels = np.frombuffer(raw, np.uint8, count, start + examples.nbytes)
+            start += examples.nbytes + count
+            if labels.max() >= classes or (self.ids and examples.max() >= self.ids):
+                raise ValueError(f"Expected {path} to name known classes and ids only; import it again.")
+            parts.append((examples, labels))
+        return parts[0], parts[1]
+
+    def written(self, train: Part, test: Part) -> bytes:
+        """Both parts as the bytes of the file."""
+        return b"".join(
+            examples.astype(self.kind).tobytes() + labels.astype(np.uint8).tobytes()
+            for examples, labels in (train, test)
+        )
+
+
+File = IdxFile | CifarFile | ArraysFile
+
+
+class Bounded:
+    """A stream that refuses to be read beyond its first bytes, whatever an archive says of its members' sizes."""
+
+    def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
+        self.stream, self.max_bytes = stream, max_bytes
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; ReadError beyond the bound."""
+        self._allow(self.tell() + size)
+        return self.stream.read(size)
+
+    def seek(self, position: int) -> int:
+        """Go to a position; ReadError beyond the bound."""
+        self._allow(position)
+        return self.stream.seek(position)
+
+    def tell(self) -> int:
+        """The position."""
+        return self.stream.tell()
+
+    def _allow(self, position: int) -> None:
+        if position > self.max_bytes:
+            raise tarfile.ReadError(f"it unpacks to more than {self.max_bytes} bytes")
+
+
+def find(folder: Path, name: str) -> Path | None:
+    """The file in the folder, plain or gzipped; None where it is not there."""
+    return next((path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None)
+
+
+def uncompressed(path: Path) -> BinaryIO:
+    """The file as a stream, unpacked while it is read if it is gzipped."""
+    with path.open("rb") as stream:
+        gzipped = stream.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
+
+
+def content(path: Path, max_bytes: int) -> bytes:
+    """The uncompressed bytes of a file, gzipped or not; ValueError if it cannot be read whole or holds too many."""
+    try:
+        with uncompressed(path) as stream:
+            raw = stream.read(max_bytes + 1)  # the one beyond is never there, or the file is another
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"Expected {path} to be a readable file; {error}.") from error
+    if len(raw) > max_bytes:
+        raise ValueError(f"Expected {path} to hold at most {max_bytes} bytes uncompressed; it holds more.")
+    return raw
+
+
+def checked_content(folder: Path, file: File) -> bytes:
+    """The uncompressed bytes of a data set's file in the folder; ValueError if it is missing or not the one."""
+    path = find(folder, file.name)
+    if path is None:
+        raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
+    raw = content(path, file.max_bytes)
+    file.check(raw, path)
+    return raw
+
+
+def _check_md5(raw: bytes, expected: str, path: Path) -> None:
+    md5 = hashlib.md5(raw, usedforsecurity=False).hexdigest()
+    if md5 != expected:
+        raise ValueError(f"Expected {path} to have MD5 {expected}; it has {md5}.")

@@ -1,0 +1,204 @@
+"""The original files of data sets that are no images, each read once, by `data import`; free of torch.
+
+Adult: 123 binary features, LIBSVM's columns, of which each number is one of a few ranges.
+
+The Large Movie Review Dataset: a text file for each review, in the folder aclImdb or its archive. Paper 004 keeps the
+10,000 most frequent words, which are counted on the reviews themselves. That count is no release with noise, so no
+epsilon covers it. Here a word's id follows from the word alone: some words share one.
+
+MovieLens 1M: a line UserID::MovieID::Rating::Timestamp for each rating, in ratings.dat or in ml-1m.zip.
+"""
+
+import io
+import os
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpcore.data.catalogue import MOVIES, USERS
+from dpcore.data.formats import ArraysFile, Bounded, Part, find, uncompressed
+from dpcore.data.tabular.columns import Category, Ranges
+from dpcore.data.tabular.delimited_tables import ADULT, ADULT_COLUMNS, ADULT_FIELDS
+
+ADULT_FILE = "adult.data"  # 32,561 rows: all that paper 004 takes; adult.test is left alone, as there
+MAX_ADULT = 1 << 25  # bytes of the file that are looked at
+ADULT_RANGES = {  # where a next range begins: LIBSVM's are fifths of the rows, these are round numbers of ours
+    "age": (26, 33, 41, 50),
+    "fnlwgt": (110_000, 160_000, 200_000, 260_000),
+    "education-num": (9, 10, 11, 13),
+    "capital-gain": (1,),
+    "capital-loss": (1,),
+    "hours-per-week": (35, 40, 41, 50),
+}
+WORDS_OF = {each.name: each for each in ADULT_COLUMNS if isinstance(each, Category)}
+BINARY = tuple(WORDS_OF.get(name) or Ranges(name, ADULT_RANGES[name]) for name in ADULT_FIELDS[:-1])
+ADULT_ROWS = replace(ADULT, files=(ADULT_FILE,), columns=BINARY, chosen=list)
+
+REVIEWS, REVIEWS_ARCHIVE = "aclImdb", "aclImdb_v1.tar.gz"
+KINDS = ("neg", "pos")  # folders, in the order of the classes
+MAX_REVIEW = 1 << 20  # bytes of one review: the longest has 14 thousand
+MAX_REVIEWS_UNPACKED = 1 << 30  # bytes of the archive: the real one has a third
+FILLER = 0  # the id that fills a short review up
+WORD = re.compile(r"[a-z0-9']+")
+
+RATINGS, RATINGS_FOLDER, RATINGS_ARCHIVE = "ratings.dat", "ml-1m", "ml-1m.zip"
+MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
+HIGHEST = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
+
+Key = tuple[str, str, str]  # part, kind, name of a review
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The two functions that turn the files of a data set into its two parts."""
+
+    find: Callable[[Path, ArraysFile], Path | None]  # in a folder, or the archive itself; None: they are not there
+    read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # what was found; ValueError where it is something else
+
+
+def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) -> tuple[Part, Part]:
+    """Rows in a training and a test part, by their places alone: no value has a say in which row is where.
+
+    ValueError where there are not as many rows as the data set has.
+    """
+    count = file.train + file.test
+    if len(labels) != count:
+        raise ValueError(f"Expected {count} {what}; there are {len(labels)}.")
+    order = shuffled(count)
+    test, train = order[: file.test], order[file.test :]
+    return (examples[train], labels[train]), (examples[test], labels[test])
+
+
+def shuffled(count: int) -> NDArray[np.int64]:
+    """So many places in an order that is always the same."""
+    return np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
+
+
+def _find_adult(folder: Path, file: ArraysFile) -> Path | None:
+    """The folder, if it has the file with all rows: fewer are a table, which is compared on and not trained on."""
+    path = find(folder, ADULT_FILE)
+    if path is None:
+        return None
+    with uncompressed(path) as stream:
+        lines = stream.read(MAX_ADULT).splitlines()
+    return folder if sum(1 for line in lines if line.strip()) == file.train + file.test else None
+
+
+def _read_adult(folder: Path, file: ArraysFile) -> tuple[Part, Part]:
+    rows = ADULT_ROWS.rows(folder)
+    return by_place(rows.features, rows.labels, file, f"rows in {ADULT_FILE}")
+
+
+def ids_of(text: str, ids: int, length: int) -> NDArray[np.uint16]:
+    """The ids of a review's last words, from 1; short reviews are filled up in front.
+
+    >>> ids_of("Good, GOOD<br />film", 10_000, 4).tolist()
+    [0, 2274, 2274, 1779]
+    """
+    words = WORD.findall(text.lower().replace("<br />", " "))[-length:]
+    found = [1 + zlib.crc32(word.encode()) % (ids - 1) for word in words]
+    return np.array([FILLER] * (length - len(found)) + found, dtype=np.uint16)
+
+
+def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
+    if given.name == REVIEWS_ARCHIVE:
+        return given if os.path.isfile(given) else None
+    for place in (given, given / REVIEWS):
+        if os.path.isdir(place / "train" / KINDS[0]):
+            return place
+    return given / REVIEWS_ARCHIVE if os.path.isfile(given / REVIEWS_ARCHIVE) else None
+
+
+def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
+    found: dict[Key, NDArray[np.uint16]] = {}
+    try:
+        for key, text in _reviews_in_archive(place) if os.path.isfile(place) else _reviews_in_folder(place):
+            if len(text) >= MAX_REVIEW or len(found) > file.train + file.test:
+                raise ValueError(
+                    f"Expected reviews of less than {MAX_REVIEW} bytes in {place}, and no more than there are."
+                )
+            found[key] = ids_of(text.decode("utf-8", errors="replace"), file.ids, file.shape[0])
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise ValueError(f"Expected {place} to be {REVIEWS} or its whole archive; {error}.") from error
+    return _reviews_of("train", found, file.train, place), _reviews_of("test", found, file.test, place)
+
+
+def _reviews_of(part: str, found: dict[Key, NDArray[np.uint16]], count: int, place: Path) -> Part:
+    """The reviews of a part in a fixed order, in which kinds mix: the last ones may be held out as public data."""
+    named = sorted(key for key in found if key[0] == part)
+    if len(named) != count:
+        raise ValueError(
+            f"Expected {count} reviews under {part}/neg and {part}/pos in {place}; there are {len(named)}."
+        )
+    keys = [named[number] for number in shuffled(count)]
+    labels = [KINDS.index(kind) for _, kind, _ in keys]
+    return np.stack([found[key] for key in keys]), np.array(labels, dtype=np.uint8)
+
+
+def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
+    for part in ("train", "test"):
+        for kind in KINDS:
+            for path in (place / part / kind).glob("*.txt"):
+                with path.open("rb") as stream:
+                    yield (part, kind, path.name), stream.read(MAX_REVIEW)
+
+
+def _reviews_in_archive(place: Path) -> Iterator[tuple[Key, bytes]]:
+    """Whatever else the archive holds is passed over."""
+    with (
+        uncompressed(place) as stream,
+        tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_REVIEWS_UNPACKED)), mode="r:") as archive,
+    ):
+        for member in archive:
+            *_, part, kind, name = ("", "", *PurePosixPath(member.name).parts)
+            if part in ("train", "test") and kind in KINDS and name.endswith(".txt") and member.isfile():
+                content = archive.extractfile(member)
+                yield (part, kind, name), content.read(MAX_REVIEW) if content else b""
+
+
+def _find_ratings(given: Path, file: ArraysFile) -> Path | None:
+    beside = [given / RATINGS, given / RATINGS_FOLDER / RATINGS, given / RATINGS_ARCHIVE]
+    places = [given] if given.name == RATINGS_ARCHIVE else beside
+    return next((place for place in places if os.path.isfile(place)), None)
+
+
+def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
+    try:
+        text = _ratings_in(place).decode("ascii").strip().replace("::", " ") or "nothing"
+        rows = np.loadtxt(io.StringIO(text), np.int64, comments=None, ndmin=2)
+    except (OSError, EOFError, KeyError, ValueError, zlib.error, zipfile.BadZipFile) as error:
+        raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp; {error}.") from error
+    if rows.shape[1] != 4:
+        raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp.")
+    if (rows[:, :3] < 1).any() or (rows[:, :3] > HIGHEST).any():
+        raise ValueError(f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}.")
+    pairs = rows[:, :2] + (-1, USERS - 1)  # users before movies
+    return by_place(pairs, rows[:, 2] - 1, file, f"ratings in {place}")
+
+
+def _ratings_in(place: Path) -> bytes:
+    """The ratings' bytes; ValueError beyond the bound, whatever an archive says of its size."""
+    if place.name == RATINGS:
+        with place.open("rb") as stream:
+            raw = stream.read(MAX_RATINGS + 1)
+    else:
+        with zipfile.ZipFile(place) as archive, archive.open(f"{RATINGS_FOLDER}/{RATINGS}") as stream:
+            raw = stream.read(MAX_RATINGS + 1)
+    if len(raw) > MAX_RATINGS:
+        raise ValueError(f"it holds more than {MAX_RATINGS} bytes")
+    return raw
+
+
+READERS = {
+    "adult": Reader(_find_adult, _read_adult),
+    "imdb": Reader(_find_reviews, _read_reviews),
+    "movielens": Reader(_find_ratings, _read_ratings),
+}
