@@ -12,10 +12,10 @@ from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
 from pages.parts.explain.odds import alternative, on_screen
+from pages.parts.jobs.job_store import job_store
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
-from pages.parts.lab.train_button import start_button
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
@@ -38,7 +38,7 @@ from pages.parts.results.sampled import (
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.shell.present import chart_size
 from pages.parts.train import run_picker
-from pages.parts.train.run_store import run_store
+from pages.parts.train.buttons import start_button
 from pages.parts.train.settings_form import last_good, settings_form
 
 left, right = page_columns("What does privacy cost, and what does it buy?")
@@ -53,7 +53,7 @@ with right:
     row = large.container(horizontal=True, gap="small", key="choices")
     shown, below = st.container(), st.container()
 
-store, past, device = run_store(sentences)
+store, past, device = job_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
     form, place = settings_form(device, lab=True)

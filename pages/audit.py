@@ -3,12 +3,10 @@
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit import shown_audit
-from pages.parts.audit.earlier_audits import earlier_audits
+from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, shown_audit
 from pages.parts.audit.request_form import request_form
-from pages.parts.audit.watching import watch
+from pages.parts.jobs.job_store import job_store
 from pages.parts.layout import page_columns
-from pages.parts.train.run_store import run_store
 
 NOTHING = (
     "Nothing is audited yet: press Audit, and the trainer is put to the test here. Ours should pass; each of the "
@@ -18,21 +16,21 @@ MOVED_ON = "The controls say something else than what is shown below: audit agai
 
 left, right = page_columns("Does the trainer keep what it claims?")
 
-store, past, _ = run_store(right, AUDIT.name)
+store, past, _ = job_store(right, AUDIT.name)
 with right:
-    shown = shown_audit.shown(store) if store else None
+    shown = shown_audit(store) if store else None
 with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):
         asked = request_form(store)
 with right:
-    earlier_audits(past, shown)
+    SHOWN.choice(past, shown, audit_line)
 with left, start:
-    shown_audit.audit_button(asked, store, past)
+    audit_button(asked, store, past)
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
             st.caption(MOVED_ON)
-        watch(store, shown)
+        follow(store, shown)
     elif store:
         st.info(NOTHING)

@@ -4,21 +4,20 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
+from pages.parts.jobs.job_store import job_store
+from pages.parts.jobs.shown_job import request_of
 from pages.parts.layout import page_columns
-from pages.parts.perturbation import comparison
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import conditions, examples_of, task_of
-from pages.parts.perturbation.earlier import earlier_comparisons
-from pages.parts.perturbation.panel import watch
-from pages.parts.perturbation.picture import chosen_place
+from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of
+from pages.parts.perturbation.places import chosen_place
 from pages.parts.perturbation.request_form import request_form
-from pages.parts.train.run_store import run_store
 
 OF_SHOWN = "Which conditions held for what is shown above"
 
 left, right = page_columns("Where can the noise go?")
 
-store, past, _ = run_store(right, PERTURBATION.name)
+store, past, _ = job_store(right, PERTURBATION.name)
 with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):
@@ -27,19 +26,19 @@ with left:
             st.warning(small)
 with right:
     place = chosen_place()
-    shown = comparison.shown(store) if store else None
-    earlier_comparisons(past, shown)
+    shown = SHOWN.shown(store) if store else None
+    SHOWN.choice(past, shown, line_of)
 with left, start:
-    comparison.compare_button(asked, store, past)
+    compare_button(asked, store, past)
 
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
             st.caption("The controls say something else than what is shown below: compare again to see that.")
-        watch(store, shown, place.methods if place else ())
+        follow(store, shown, place.methods if place else ())
     elif asked.request:
         st.info("Nothing is compared yet: press Compare, and the methods are drawn here as they are done.")
-    compared = comparison.request_of(shown)
+    compared = request_of(shown)
     try:
         if compared and compared != asked.request:
             st.html(conditions(OF_SHOWN, compared))

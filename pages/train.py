@@ -3,17 +3,17 @@
 import streamlit as st
 
 from pages.parts.controls.widgets import accountant_choice, choice_of
+from pages.parts.jobs.job_store import job_store
 from pages.parts.layout import page_columns
 from pages.parts.train import run_picker
+from pages.parts.train.buttons import start_buttons
 from pages.parts.train.estimate import estimate, expected
 from pages.parts.train.live import watch
-from pages.parts.train.run_store import run_store
 from pages.parts.train.settings_form import last_good, settings_form
-from pages.parts.train.start_buttons import start_buttons
 
 left, right = page_columns("Train a private model and watch it")
 
-store, past, device = run_store(right)
+store, past, device = job_store(right)
 if store is None:
     st.stop()
 with left:

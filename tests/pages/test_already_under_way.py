@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -9,17 +10,21 @@ import streamlit as st
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from pages.parts.audit import panel as audits
 from pages.parts.controls.faults import UNDER_WAY
-from pages.parts.perturbation import comparison
+from pages.parts.jobs.shown_job import ShownJob
+from pages.parts.jobs.start_and_stop import PROBLEM
+from pages.parts.perturbation import panel as comparisons
 from pages.parts.runs import actions, sweep_form
-from pages.parts.train import run_picker
+from pages.parts.train.buttons import resume, start
+from tests.pages import audit_page
 from tests.pages.perturbation_page import REQUEST
 from tests.pages.train_page import CONFIG, recorded
 
 CONFIGS = [RunConfig(epochs=1), RunConfig(epochs=1, sigma=2.0)]
 Click = Callable[[Store], None]
 BUTTONS: dict[str, Click] = {
-    "runs": lambda store: run_picker.start(store, CONFIGS),
+    "runs": lambda store: start(store, CONFIGS),
     "sweep": lambda store: sweep_form._start(store, CONFIGS, ["sigma"], "Sweep"),
 }
 
@@ -38,9 +43,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_queued_or_running_is_not_started_again_and_that_is_said(store: Store, click: Click):
     click(store)
-    assert run_picker.PROBLEM not in st.session_state
+    assert PROBLEM not in st.session_state
     click(store)
-    assert st.session_state[run_picker.PROBLEM] == UNDER_WAY
+    assert st.session_state[PROBLEM] == UNDER_WAY
     store.claim("test:1")
     click(store)
     assert len(store.runs()) == len(CONFIGS)
@@ -65,22 +70,22 @@ def test_where_nothing_came_of_a_click_the_next_one_tries_again(
     with monkeypatch.context() as patch:
         patch.setattr("dpcore.runs.within_limits.submit", full)
         click(store)
-    assert st.session_state[run_picker.PROBLEM] == "the queue is full"
+    assert st.session_state[PROBLEM] == "the queue is full"
     click(store)
     assert len(store.runs()) == len(CONFIGS)
 
 
 def test_other_settings_and_another_seed_are_started_at_once_and_alone(store: Store):
-    run_picker.start(store, CONFIGS[:1])
-    run_picker.start(store, CONFIGS)
+    start(store, CONFIGS[:1])
+    start(store, CONFIGS)
     assert [run.config for run in reversed(store.runs())] == CONFIGS
-    run_picker.start(store, [replace(CONFIGS[0], seed=1)])
+    start(store, [replace(CONFIGS[0], seed=1)])
     assert len(store.runs()) == 3
 
 
 def test_of_more_runs_with_secret_seeds_those_that_are_missing_are_started(store: Store):
     for count in (1, 3, 2):
-        run_picker.start(store, CONFIGS[:1] * count)
+        start(store, CONFIGS[:1] * count)
     assert len(store.runs()) == 3
 
 
@@ -91,17 +96,35 @@ def test_runs_of_others_count_for_nothing(store: Store, click: Click):
     assert len(store.runs()) == 2 * len(CONFIGS)
 
 
-@pytest.mark.parametrize("resume", [run_picker.go_on, lambda store, run: actions._resume(store, [run])])
+@pytest.mark.parametrize("resume", [resume, lambda store, run: actions._resume(store, [run])])
 def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None]):
     lost = recorded(store, CONFIG, 40, Status.LOST)
     for said in (None, UNDER_WAY):
         resume(store, lost)
-        assert st.session_state.get(run_picker.PROBLEM) == said
+        assert st.session_state.get(PROBLEM) == said
     assert len(store.runs(Status.QUEUED)) == 1
 
 
-def test_a_comparison_that_is_shown_and_under_way_is_not_begun_again(store: Store):
+@pytest.mark.parametrize(("job", "asked"), [(comparisons.SHOWN, REQUEST), (audits.SHOWN, audit_page.REQUEST)])
+def test_a_comparison_or_audit_that_is_shown_and_under_way_is_not_begun_again(store: Store, job: ShownJob, asked: Any):
     for said in (None, UNDER_WAY):
-        comparison.begin(store, REQUEST)
-        assert st.session_state.get(comparison.PROBLEM) == said
+        job.begin(store, asked)
+        assert st.session_state.get(PROBLEM) == said
     assert len(store.runs(kind=None)) == 1
+
+
+@pytest.mark.parametrize("job", [comparisons.SHOWN, audits.SHOWN])
+def test_another_request_is_begun_at_once_and_takes_the_place_of_a_comparison_that_was_begun_here(
+    store: Store, job: ShownJob
+):
+    for confidence in (0.9, 0.8):
+        job.begin(
+            store,
+            replace(REQUEST, delta=1e-3 * confidence)
+            if job.replaces
+            else replace(audit_page.REQUEST, confidence=confidence),
+        )
+    assert [run.status for run in store.runs(kind=None)] == [
+        Status.QUEUED,
+        Status.CANCELLED if job.replaces else Status.QUEUED,
+    ]

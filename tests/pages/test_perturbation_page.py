@@ -37,7 +37,7 @@ def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: St
         steps=20,
     )  # fmt: skip
     assert page.query_params["comparison"] == job.id
-    assert page.get("progress")[0].proto.text.endswith("and comparisons, starts in a moment")
+    assert page.get("progress")[0].proto.text.endswith("of all jobs, starts in a moment")
     assert store.runs() == []
 
 
@@ -48,6 +48,9 @@ def test_a_running_comparison_says_how_far_it_is_and_is_cancelled(store: Store):
     assert bar.proto.text == "3 of 7 results, now gradient perturbation"
     assert bar.proto.value == 42
     page.button(key=f"cancel_{run}").click().run()
+    assert "was not started in this tab" in texts(page, "markdown")
+    assert not store.run(run).cancelling
+    page.button(key="cancel_yes").click().run()
     assert store.run(run).cancelling
     assert page.button(key=f"cancel_{run}").label == "Cancelling…"
     store.end(run, Status.CANCELLED)
@@ -136,11 +139,3 @@ def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store:
         assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html(page)
     assert "one row that is replaced" in NEIGHBOURS
     assert "except on the page Perturbation" in GLOSSARY["adjacency"].meaning
-
-
-def test_a_comparison_of_another_session_is_cancelled_only_after_a_question(store: Store):
-    run = recorded(store, [])
-    page = opened(comparison=run)
-    assert "Another session began this comparison." in texts(page, "markdown")
-    page.button(key=f"cancel_{run}").click().run()
-    assert store.run(run).cancelling

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
@@ -10,8 +9,8 @@ from dpcore.audit.request import AuditRequest
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
-
-Kind = TypeVar("Kind")
+from pages.parts.jobs.job_store import scaled_seconds
+from pages.parts.jobs.shown_job import all_of, last_of
 
 
 @dataclass(frozen=True)
@@ -74,18 +73,18 @@ class AuditResults:
 def audit_results(store: Store, run: Run) -> AuditResults:
     """What the store has of an audit; ValueError where this version does not know what was asked for."""
     said: Sequence[object] = [event for _, event in store.tail(run.id)]
-    finished = _last(said, Finished)
+    finished = last_of(said, Finished)
     return AuditResults(
         run,
         run.request,
-        _last(said, Prepared),
-        _last(said, Watched),
-        _last(said, Stopped),
-        _all(said, Measured),
-        _last(said, Counted),
-        _last(said, Scored),
-        _all(said, Traced),
-        _last(said, Judged),
+        last_of(said, Prepared),
+        last_of(said, Watched),
+        last_of(said, Stopped),
+        all_of(said, Measured),
+        last_of(said, Counted),
+        last_of(said, Scored),
+        all_of(said, Traced),
+        last_of(said, Judged),
         finished.seconds if finished else None,
     )
 
@@ -97,16 +96,5 @@ def is_estimate(found: Measured) -> bool:
 
 def expected_seconds(request: AuditRequest, past: Sequence[Run]) -> float | None:
     """By the latest audit of these data with this model that has finished here; None where there is none."""
-    for run in past:
-        alike = all(run.settings.get(name) == getattr(request.config, name) for name in ("dataset", "model"))
-        if alike and isinstance(run.last, Finished) and run.last.steps:
-            return run.last.seconds * request.config.steps_of_epochs / run.last.steps
-    return None
-
-
-def _all(said: Sequence[object], kind: type[Kind]) -> tuple[Kind, ...]:
-    return tuple(each for each in said if isinstance(each, kind))
-
-
-def _last(said: Sequence[object], kind: type[Kind]) -> Kind | None:
-    return next((each for each in reversed(said) if isinstance(each, kind)), None)
+    steps = request.config.steps_of_epochs
+    return scaled_seconds(past, request.config, lambda run: steps / run.last.steps)

@@ -1,11 +1,13 @@
-"""The table of audits: what each tests, what it leaves untested, and what came out."""
+"""The tables of an audit: what each audit tests, leaves untested and found, and how far normal numbers reach."""
 
 import math
 from html import escape
 from typing import Any
 
 import streamlit as st
+from scipy.special import ndtr
 
+from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
@@ -17,6 +19,14 @@ HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leav
 FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"
 SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", "#808080"), WAITING: ("…", "#808080")}
 TITLE = "What each audit found"
+REACH_TITLE = "How far normal numbers reach"
+REACH_HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
+TORCH_NAME = "torch's float32 on a CPU"
+REACH = (
+    "The first is the trainer's noise over what is charged, the second what libraries draw noise from by default. "
+    "Where far more than none are expected beyond the largest, noise ends where normal noise does not, and a release "
+    "beyond that proves who took part, whatever is claimed. The chance of none is the p-value of one test alone."
+)
 
 
 def findings(found: AuditResults) -> None:
@@ -87,3 +97,42 @@ def columns(found: AuditResults) -> Columns:
         for name, value in row.items():
             table.setdefault(name, []).append(value)
     return table
+
+
+def generators(found: AuditResults) -> None:
+    """Draw how far the trainer's normal numbers and torch's reach, as far as it is counted while the audit goes on.
+
+    Nothing where nobody asked for the count.
+    """
+    if found.request.torch_draws and (rows := generator_rows(found)):
+        st.html(f"<h2 class=part>{REACH_TITLE}</h2>{generators_table(rows)}")
+        st.caption(REACH)
+
+
+def generator_rows(found: AuditResults) -> list[tuple[str, int, float]]:
+    """Name, draws, and the largest of them, of each generator."""
+    rows, own = [], found.finding("generator")
+    figures = dict(own.figures) if own else {}
+    if "largest" in figures:
+        rows.append(("the trainer's noise", int(figures["draws"]), figures["largest"]))
+    if found.counted:
+        rows.append((TORCH_NAME, found.counted.draws, found.counted.largest))
+    return rows
+
+
+def generators_table(rows: list[tuple[str, int, float]]) -> str:
+    """An HTML table of these generators."""
+    heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
+    top = f"<thead><tr><th scope=col>Generator</th>{heads}</tr></thead>"
+    body = "".join(_generator_row(*each) for each in rows)
+    return scrolling(REACH_TITLE, f"<table class='verdicts generators'>{top}<tbody>{body}</tbody></table>")
+
+
+def _generator_row(name: str, draws: int, largest: float) -> str:
+    beyond = 2 * draws * float(ndtr(-largest))
+    none = outward(chance_of_none(draws, largest), math.ceil)
+    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), none)
+    shown = "".join(
+        f'<td class=number data-label="{head}">{cell}</td>' for head, cell in zip(REACH_HEADS, cells, strict=True)
+    )
+    return f"<tr><th scope=row>{escape(name)}</th>{shown}</tr>"

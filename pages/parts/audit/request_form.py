@@ -14,10 +14,11 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
-from pages.parts.audit.audited_run import AUDITED, OWN_SETTINGS
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 
+AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
+OWN_SETTINGS = "here"  # the settings of the controls
 BESIDE = "Count torch's normal numbers too"
 TORCH_DRAWS = 500_000_000  # some seconds; of as many normal numbers 4 would be beyond torch's largest
 RECENT = 20  # finished runs to choose from

@@ -12,10 +12,10 @@ from dpcore.training.models import models_for
 from pages.parts.controls.url_state import Remembered, put
 from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
+from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
-from pages.parts.train import run_picker
+from pages.parts.train.buttons import start
 from pages.parts.train.method import plain_method
-from pages.parts.train.run_store import expected_seconds
 
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson was opened
@@ -60,7 +60,7 @@ def offer_runs(place: Any, store: Store | None) -> None:
         key="lesson_runs",
         icon=":material/play_arrow:",
         disabled=store is None,
-        on_click=run_picker.start,
+        on_click=start,
         args=(store, runs),
     )
 

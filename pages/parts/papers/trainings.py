@@ -17,13 +17,14 @@ from dpcore.training.described import described
 from dpcore.training.progress.seed_summary import with_seeds
 from pages.parts.controls.faults import say_once
 from pages.parts.controls.widgets import choice_by_title, number
+from pages.parts.jobs.job_store import expected_seconds, job_store
+from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train import run_picker
+from pages.parts.train.buttons import start
 from pages.parts.train.form import SEEDS
-from pages.parts.train.run_store import expected_seconds, run_store
 
 STARTED = "paper_runs"  # name of a training -> the runs that were started of it here
 REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean without a spread says little
@@ -66,8 +67,8 @@ def trainings_of(paper: Paper) -> dict[str, Training]:
 def _start(training: Training, name: str) -> None:
     config = training.config
     seeds = int(number(REPEATS))
-    store, _, _ = run_store(st)
-    say_once(run_picker.PROBLEM)
+    store, _, _ = job_store(st)
+    say_once(PROBLEM)
     here = config.source in available(config.dataset)
     started = st.session_state.get(STARTED, {}).get(name, [])
     waiting = _active(store, started)
@@ -96,13 +97,11 @@ def missing(config: RunConfig) -> str:
 
 @uninterrupted
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
-    """Queue the runs, and remember which they are. As a callback; a click while they are under way does nothing."""
-    started, before = st.session_state.setdefault(STARTED, {}), run_picker.shown_runs()
-    if _active(store, started.get(name, [])):
-        return
-    run_picker.start(store, configs)
-    if new := [run for run in run_picker.shown_runs() if run not in before]:
-        started[name] = new
+    """Queue the runs, and remember which they are; those that are under way are not queued again. As a callback."""
+    if new := start(store, configs):
+        started = st.session_state.setdefault(STARTED, {})
+        going_on = [run.id for run in runs_of(store, started.get(name, [])) if run.active]
+        started[name] = [*going_on, *new]
 
 
 def _active(store: Store | None, runs: Sequence[str]) -> int:

@@ -1,47 +1,70 @@
-"""How far a comparison is, and what it has found: drawn twice a second while it goes on, then once."""
+"""A comparison on its page: how it is begun and found again, how far it is, and what it has found."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.check import verbatim
 from dpcore.data.tabular import TABLES
-from dpcore.runs.expected import duration, start_of
-from dpcore.runs.in_words import status_of
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.figures.perturbation import perturbation_alt, perturbation_figure
+from dpcore.runs.expected import duration
+from dpcore.runs.kinds import PERTURBATION
+from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.controls.faults import MAX_REASON
-from pages.parts.perturbation.charts import charts
-from pages.parts.perturbation.comparison import begun_here, cancel
+from pages.parts.jobs.shown_job import ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
 from pages.parts.perturbation.numbers import numbers
-from pages.parts.perturbation.results import Results, results
-from pages.parts.train.cancel_button import cancel_button
+from pages.parts.perturbation.request_form import Asked
+from pages.parts.perturbation.results import Results, expected_seconds, results
+from pages.parts.results.exports import chart
+from pages.parts.shell.present import chart_size
 
-EVERY = 0.5  # seconds between two looks while it goes on
-OTHERS = "Another session began this comparison."  # and may wait for it
+SHOWN = ShownJob(
+    PERTURBATION.name,
+    "comparison",
+    "Compare",
+    ":material/play_arrow:",
+    "comparison",
+    "a comparison on this machine",
+    replaces=True,
+)
 
 
-def watch(store: Store, run: Run, picked: Sequence[str]) -> None:
+def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
+    """Draw the button, with the time that pressing it takes where that is known, or why it cannot be pressed."""
+    seconds = expected_seconds(asked.request, past) if asked.request else None
+    SHOWN.button(store, asked.request, seconds)
+    if asked.problem:
+        st.info(asked.problem)
+    elif seconds is None:
+        st.caption("These data have not been compared here yet: how long that takes is not known.")
+
+
+def line_of(run: Run) -> str:
+    """What was compared, in a line that tells it from the others."""
+    request = run.request
+    data = TABLES[request.dataset].title
+    pair = f" ({' or '.join(request.classes)})" if request.classes else ""
+    count = len(request.methods)
+    methods = f"{count} methods" if count > 1 else "one method"
+    low, high = min(request.epsilons), max(request.epsilons)
+    epsilons = f"epsilon {low:g} to {high:g}" if high > low else f"epsilon {low:g}"
+    return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} {line_end(run)}"
+
+
+def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
     """Draw the comparison and keep it up to date; the lines of some methods are picked out."""
-    st.fragment(_panel, run_every=EVERY if run.active else None)(store, run.id, run.active, tuple(picked))
+    SHOWN.follow(store, run, results, lambda found: _draw(store, found, picked))
 
 
-def _panel(store: Store, run_id: str, active: bool, picked: tuple[str, ...]) -> None:
-    try:
-        found = results(store, store.run(run_id))
-    except (UnknownRun, StoreError) as error:
-        st.error(str(error))
-        return
-    except (ValueError, TypeError) as error:  # settings of another version
-        st.error(f"This comparison was made by another version of this program. {error}")
-        return
-    if active and not found.run.active:
-        st.rerun()
+def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
-    _status(store, found)
+    until = f"What it had found until then is shown: {found.done} of {found.total} results."
+    until = until if found.done else "It had found nothing until then."
+    SHOWN.status(store, found.run, found.done / found.total, _progress(found), until)
+    if found.run.status is Status.FINISHED:
+        st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
         charts(found, picked)
         numbers(found)
@@ -57,45 +80,13 @@ def described(found: Results) -> str:
     return f"{what} · {seeds} · {promise(request.delta)}"
 
 
-def _status(store: Store, found: Results) -> None:
-    run = found.run
-    if run.active:
-        bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
-        bar.progress(min(found.done / found.total, 1.0), text=_progress(store, found))
-        cancel_button(button, store, run, cancel, "" if begun_here(run.id) else OTHERS)
-    elif run.status is Status.FINISHED:
-        st.caption(" ".join([_measured(found), *_notes(found)]))
-    else:
-        _ended_early(found)
-
-
-def _progress(store: Store, found: Results) -> str:
-    run, place = found.run, f"{found.done} of {found.total} results"
-    if run.status is Status.QUEUED:
-        place = f"{status_of(run)} of runs and comparisons" if run.position else status_of(run)
-        return ", ".join(filter(None, [place, start_of(store, run.id)]))
+def _progress(found: Results) -> str:
     if found.prepared is None:
         return "reading the data"
+    place = f"{found.done} of {found.total} results"
     done = {each.method for each in (*found.measured, *found.skipped)}
     waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
     return f"{place}, now {waiting[0]}" if waiting else place
-
-
-def _ended_early(found: Results) -> None:
-    run = found.run
-    until = f"What it had found until then is shown: {found.done} of {found.total} results."
-    until = until if found.done else "It had found nothing until then."
-    if run.status is Status.CANCELLED:
-        st.info(f"The comparison was cancelled. {until}")
-    elif run.status is Status.LOST:
-        why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
-        st.error(f"The comparison was lost. {why}{until} Compare again.")
-    else:
-        lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The comparison failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
-        if not lines[-1].startswith("ValueError: "):
-            with st.expander("Traceback"):
-                st.code("\n".join(lines), language=None)
 
 
 def _measured(found: Results) -> str:
@@ -106,6 +97,46 @@ def _measured(found: Results) -> str:
     return f"Measured here in {duration(found.seconds or 1)}{tests}{over}."
 
 
-def _notes(found: Results) -> list[str]:
-    """What whoever reads the figures should know."""
-    return list(found.prepared.notes) if found.prepared else []
+TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
+APART = (
+    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
+    "condition of their theorem fails here, or there is none. The table below says which."
+)
+
+
+def charts(found: Results, picked: Sequence[str]) -> None:
+    """Accuracy and gap side by side: of the methods that keep their epsilon, then of those that do not."""
+    if any(found.spreads("accuracy", kept=True)):
+        _pair(found, picked, kept=True)
+    if any(found.spreads("accuracy", kept=False)):
+        st.markdown(APART)
+        _pair(found, picked, kept=False)
+    for each in _reasons(found):
+        st.warning(each)
+
+
+def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
+    beside = st.container(key="beside" if kept else "fan").columns(2, gap="medium")
+    for column, measure in zip(beside, TITLES, strict=True):
+        spreads = found.spreads(measure, kept=kept)
+        levels = found.levels(measure) if kept else found.levels(measure)[-1:]
+        here = [name for name in picked if any(each.method == name for each in spreads)]
+        figure = perturbation_figure(
+            spreads, measure, levels=levels, kept=kept, picked=here, epsilons=found.request.epsilons, size=chart_size()
+        )
+        alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
+        title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
+        with column:
+            chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)
+
+
+def _reasons(found: Results) -> list[str]:
+    """Why results are missing, each reason once."""
+    named: dict[tuple[str, str], list[str]] = {}
+    for each in found.skipped:
+        named.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
+    return [f"{METHODS[method].title}{_at(epsilons)}: {reason}" for (method, reason), epsilons in named.items()]
+
+
+def _at(epsilons: list[str]) -> str:
+    return f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""

@@ -11,6 +11,8 @@ from dpcore.runs.store import Store
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
+from pages.parts.jobs.job_store import scaled_seconds
+from pages.parts.jobs.shown_job import all_of, last_of
 
 BLIND = method_style(next(iter(METHODS)))._replace(color="#808080", dash="dot", glyph="···", label="Blind guess")
 
@@ -64,12 +66,15 @@ class Results:
 
 def results(store: Store, run: Run) -> Results:
     """What the store has of a comparison; ValueError where this version does not know what was asked for."""
-    events: Sequence[object] = [event for _, event in store.tail(run.id)]
-    prepared = next((each for each in events if isinstance(each, Prepared)), None)
-    seconds = next((each.seconds for each in events if isinstance(each, Finished)), None)
-    measured = tuple(each for each in events if isinstance(each, Measured))
+    events = [event for _, event in store.tail(run.id)]
+    finished = last_of(events, Finished)
     return Results(
-        run, run.request, prepared, measured, tuple(each for each in events if isinstance(each, Skipped)), seconds
+        run,
+        run.request,
+        last_of(events, Prepared),
+        all_of(events, Measured),
+        all_of(events, Skipped),
+        finished.seconds if finished else None,
     )
 
 
@@ -85,12 +90,4 @@ def work_of(request: Request) -> int:
 
 def expected_seconds(request: Request, past: Sequence[Run]) -> float | None:
     """By the latest comparison with these data and this model that has finished here; None where there is none."""
-    for run in past:
-        last = run.last
-        alike = all(run.settings.get(name) == getattr(request, name) for name in ("dataset", "model"))
-        if alike and isinstance(last, Finished):
-            try:
-                return last.seconds * work_of(request) / work_of(run.request)
-            except (ValueError, KeyError):  # of another version
-                continue
-    return None
+    return scaled_seconds(past, request, lambda run: work_of(request) / work_of(run.request))

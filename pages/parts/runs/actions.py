@@ -1,4 +1,4 @@
-"""What can be done with the ticked runs: rename, tag, annotate, resume, cancel, delete. What may not be is refused."""
+"""Renaming, tagging, annotating, resuming, cancelling, deleting ticked runs, and letting a paused queue go on."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,17 +7,20 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.runs import editing
+from dpcore.runs.access import NOT_TEACHER, may_rule
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
-from dpcore.runs.store import Store
+from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
+from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.choosing import Chosen
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
-from pages.parts.visitors import may_change
+from pages.parts.train.buttons import resume
+from pages.parts.visitors import current_user, may_change
 
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told
@@ -67,7 +70,7 @@ def cancel_runs(store: Store, ids: list[str]) -> None:
 
 @uninterrupted
 def _resume(store: Store, ids: list[str]) -> None:
-    each_of(store, ids, run_picker.go_on)
+    each_of(store, ids, resume)
 
 
 @uninterrupted
@@ -76,7 +79,7 @@ def _load(store: Store, ids: list[str]) -> None:
     try:
         load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
     except (StoreError, UnknownRun) as error:
-        st.session_state[run_picker.PROBLEM] = str(error)
+        st.session_state[PROBLEM] = str(error)
 
 
 @uninterrupted
@@ -94,7 +97,7 @@ def each_of(store: Store, ids: Sequence[str], do: Doing) -> None:
                 raise ValueError(NOT_YOURS)
             do(store, run)
         except (StoreError, UnknownRun, ValueError, OSError) as error:
-            st.session_state[run_picker.PROBLEM] = str(error)
+            st.session_state[PROBLEM] = str(error)
 
 
 def _dialogs(store: Store) -> None:
@@ -184,3 +187,27 @@ def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
         st.session_state[WRONG] = str(error)
         return False
     return True
+
+
+def paused_line(store: Store) -> None:
+    """Draw that the queue is paused, with the button that lets it go on, for whoever may press it.
+
+    In a classroom its teacher pauses it, above every page. A server that is started later for one person has no
+    classroom, and the queue of its store is paused still.
+    """
+    if not store.board(PAUSED) or not may_rule(current_user()):
+        return
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(":material/pause: **The queue is paused**: what is queued waits until it goes on.")
+    row.button("Let the queue go on", key="queue_goes_on", on_click=_let_go_on, args=(store,))
+
+
+@uninterrupted
+def _let_go_on(store: Store) -> None:
+    if not may_rule(current_user()):
+        st.session_state[PROBLEM] = NOT_TEACHER
+        return
+    try:
+        store.post(PAUSED, None)
+    except StoreError as error:
+        st.session_state[PROBLEM] = str(error)

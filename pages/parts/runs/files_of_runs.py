@@ -17,9 +17,9 @@ from dpcore.runs.export.typed_json import MOST_BYTES
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 from pages.parts.controls.faults import MAX_REASON
+from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.runs.choosing import Chosen, tick_only
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.run_picker import PROBLEM
 from pages.parts.visitors import current_user
 
 MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in

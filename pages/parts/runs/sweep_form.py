@@ -1,25 +1,20 @@
 """The form that starts a sweep: a grid over up to two settings and several seeds."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.runs import within_limits
-from dpcore.runs.access import NOBODY, may_start
-from dpcore.runs.record import Run, StoreError
+from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import LONGEST, MOST, named_runs, sweep_of, swept_settings, values_of
 from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
-from pages.parts.controls.faults import UNDER_WAY
 from pages.parts.controls.url_state import put
+from pages.parts.jobs.start_and_stop import start
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.run_rows import name_of
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
-from pages.parts.train.run_picker import PROBLEM, note_started, under_way
-from pages.parts.visitors import current_user
 
 USUAL = "the usual settings"
 NONE = "none"
@@ -86,19 +81,8 @@ def _listed(name: str, key: str, usual: str) -> str:
 
 @uninterrupted
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
-    """Queue the sweep; where this session began all of its runs and they are still under way, it says that."""
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return
-    try:
-        if Counter(configs) <= Counter(run.config for run in under_way(store)):
-            st.session_state[PROBLEM] = UNDER_WAY
-            return
-        sweep = store.new_id()
-        runs = within_limits.submit(store, named_runs(configs, axes, name), user.owner, sweep)
-    except (StoreError, ValueError, RuntimeError) as error:
-        st.session_state[PROBLEM] = str(error)
-        return
-    note_started(runs)
-    put("sweep", sweep, "")
-    put("show", "sweep", "progress")
+    """Queue the sweep and show it; where this session began all of its runs and they are under way, it says that."""
+    sweep = store.new_id()
+    if start(store, configs, lambda every: [run for _, run in named_runs(every, axes, name)], sweep):
+        put("sweep", sweep, "")
+        put("show", "sweep", "progress")

@@ -23,11 +23,11 @@ from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.explain.odds import visitor_line
+from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.gpu_figures import gpu_sentence
-from pages.parts.train.run_store import expected_seconds
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
 

@@ -16,15 +16,16 @@ from dpcore.runs.store import Store
 from dpcore.training.described import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.faults import MAX_REASON
+from pages.parts.jobs.start_and_stop import cancel_button
 from pages.parts.results import cache
 from pages.parts.results.statement_card import card
 from pages.parts.results.tables import drawn_line
-from pages.parts.train.cancel_button import cancel_button
+from pages.parts.train.buttons import resume
 from pages.parts.train.evaluations import evaluations_download, evaluations_table, seed_summaries
 from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_figures import accepted_figures, run_figures
 from pages.parts.train.run_history import Watched, watched_runs
-from pages.parts.train.run_picker import cancel, go_on, outdated
+from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
 
 RESUME = (
@@ -101,7 +102,7 @@ def run_status(store: Store, watched: Watched) -> None:
     bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
     with bar:
         progress_of(watched, f"bar_{run.id}")
-    cancel_button(button, store, run, cancel)
+    cancel_button(button, store, run)
     if history.started and (remark := history.started.engine.partition("; ")[2]):
         st.caption(f"The run says: {verbatim(remark, MAX_REASON)}")
     if history.unsaved and run.active:
@@ -110,8 +111,8 @@ def run_status(store: Store, watched: Watched) -> None:
             "again; ended now, it could be resumed only from an earlier one."
         )
     if ended_early(run) and may_change(run):
-        resume = {"on_click": go_on, "args": (store, run.id), "help": RESUME, "width": "stretch"}
-        button.button("Resume", key=f"resume_{run.id}", **resume)
+        pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
+        button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
         lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
         st.error(f"The run failed: {verbatim(lines[-1], MAX_REASON)}")

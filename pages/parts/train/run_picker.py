@@ -1,40 +1,33 @@
 """Which runs are on the charts: at most six; the address bar names them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.runs import within_limits
-from dpcore.runs.access import NOBODY, may_start, why_not
-from dpcore.runs.in_words import when
+from dpcore.privacy.report.numbers import epochs_of, marked, percent
+from dpcore.runs.in_words import when, with_origin
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from pages.parts.controls.faults import UNDER_WAY, say_once
+from dpcore.training.events import Evaluated
+from pages.parts.jobs.start_and_stop import outcome_unsaid, say_outcome
 from pages.parts.runs.coming import EVERY
-from pages.parts.runs.costs import Spending, learn, spending_of
+from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
-from pages.parts.train.run_choices import choices
-from pages.parts.train.run_labels import MAX_RUNS, numbered
-from pages.parts.visitors import current_user, may_change
+from pages.parts.train.run_labels import MAX_RUNS
 
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
 SHOWN = "runs_shown"  # the ids on the charts
 DRAWN = "run_picker_drawn"  # how often they were changed from outside the widget, which is a new one each time
 BEGAN = "run_picker_began"  # what the widget said at first
-PROBLEM = "start_problem"
 LINES = "run_lines"  # what the widget says of each run; it is another widget once a run has another status
-STARTED = "runs_started"  # ids of the runs that were started here
-ASKED = "cancel_asked"  # the run that is to be cancelled, and its store, until the reader has said yes or no
-UNSAID = "cancel_unsaid"  # set until the page has drawn that question
 LOOKED_UP = 100  # ids of an address
 
 
@@ -46,135 +39,14 @@ class Lines(NamedTuple):
     coming: int = 0
 
 
-@uninterrupted
-def start(store: Store, configs: Sequence[RunConfig]) -> None:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data.
-
-    Those that this session began and that are still under way count: a second click on the same settings adds none.
-    """
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return
-    runs: list[str] = []
-    others = shown_runs()
-    try:
-        configs = list((Counter(configs) - Counter(run.config for run in under_way(store))).elements())
-        if not configs:
-            st.session_state[PROBLEM] = UNDER_WAY
-            return
-        names = numbered([described(config) for config in configs], configs)
-        runs = within_limits.submit(store, list(zip(configs, names, strict=True)), user.owner)
-        note_started(runs)
-        together = others and _overlays(store, others[0], configs[0])
-    except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
-        st.session_state[PROBLEM] = str(error)
-        together = False
-    if runs:
-        show([*others, *runs][-MAX_RUNS:] if together else runs)
-
-
-def under_way(store: Store) -> list[Run]:
-    """The runs that this session began and that go on, without those that are being cancelled."""
-    return [run for run in runs_of(store, sorted(_mine())) if run.active and not run.cancelling]
-
-
-def note_started(runs: Iterable[str]) -> None:
-    """Note that this session began these runs."""
-    _mine().update(runs)
-
-
 def shown_runs() -> list[str]:
     """The ids of the runs on the charts."""
     return list(st.session_state.get(SHOWN, []))
 
 
-@uninterrupted
-def go_on(store: Store, run: str) -> None:
-    """Queue the rest of a run that ended early, and show it in its place; say so where this session did that before."""
-    try:
-        if any(each.parent == run for each in under_way(store)):
-            st.session_state[PROBLEM] = UNDER_WAY
-            return
-        if not allowed(store.run(run), "resume"):
-            return
-        new = within_limits.submit_rest(store, run)
-    except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
-        st.session_state[PROBLEM] = str(error)
-        return
-    note_started([new])
-    show([new if each == run else each for each in shown_runs() or [run]])
-
-
-@uninterrupted
-def cancel(store: Store, run: str) -> None:
-    """Ask the run to stop, at once where it was started here; else the reader is asked first."""
-    try:
-        asked = store.run(run)
-        if not allowed(asked, "cancel"):
-            return
-        if run in _mine() or not asked.active or (asked.owner and asked.owner == current_user().owner):
-            store.cancel(run)
-        else:
-            st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
-
-
-def allowed(run: Run, verb: str) -> bool:
-    """Whether who uses this page may do this with the run; if not, the page says so. In a callback."""
-    if may_change(run):
-        return True
-    st.session_state[PROBLEM] = why_not(current_user(), verb)
-    return False
-
-
-def _mine() -> set[str]:
-    return st.session_state.setdefault(STARTED, set())
-
-
-@uninterrupted
-def _answer(store: Store, run: str, yes: bool) -> None:
-    st.session_state.pop(ASKED, None)
-    if yes:
-        _mine().add(run)
-        cancel(store, run)
-
-
-def _ask_first() -> None:
-    """Draw the question, if there is one, until it is answered or has no point any more."""
-    if ASKED not in st.session_state:
-        return
-    store, run = st.session_state[ASKED]
-    try:
-        asked = store.run(run)
-    except (StoreError, UnknownRun):
-        asked = None
-    if asked is None or not asked.active:
-        del st.session_state[ASKED]
-        return
-    dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
-    st.dialog("Cancel a run of somebody else?", on_dismiss=dismissed)(_question)(store, asked)
-
-
-def _question(store: Store, run: Run) -> None:
-    if ASKED not in st.session_state:  # answered
-        st.rerun()
-    st.markdown(
-        f"**{described(run.config)}** ({when(run.created)}) was not started in this tab: somebody else may be waiting "
-        "for it. Once cancelled, it can be resumed from its last checkpoint."
-    )
-    row = st.container(horizontal=True)
-    row.button("Cancel this run", type="primary", key="cancel_yes", on_click=_answer, args=(store, run.id, True))
-    row.button("Let it run", key="cancel_no", on_click=_answer, args=(store, run.id, False))
-
-
 def outdated(ids: Sequence[str]) -> bool:
     """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
-    return (
-        PROBLEM in st.session_state
-        or st.session_state.pop(UNSAID, False)
-        or st.session_state.get(SHOWN, list(ids)) != list(ids)
-    )
+    return outcome_unsaid() or st.session_state.get(SHOWN, list(ids)) != list(ids)
 
 
 def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
@@ -218,8 +90,7 @@ def can_be_charted(run: Run) -> bool:
 
 def settle(known: Mapping[str, Run]) -> None:
     """Make the runs on the charts agree with the address and with what is known, and say what does not."""
-    _ask_first()
-    say_once(PROBLEM)
+    say_outcome()
     if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
         show(_from_address(known))
     if gone := [run for run in shown_runs() if run not in known]:
@@ -255,15 +126,6 @@ def _from_address(known: Mapping[str, Run]) -> list[str]:
     return [each for each in asked if each in known][:MAX_RUNS]
 
 
-def _overlays(store: Store, other: str, config: RunConfig) -> bool:
-    """Whether a new run and the one shown belong on one chart: the same data."""
-    try:
-        settings = store.run(other).settings
-    except UnknownRun:
-        return False
-    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
-
-
 def readable(run: Run) -> bool:
     """Whether this version knows the run's settings, and has a plan for them where none is stored with the run."""
     try:
@@ -296,3 +158,24 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
 def _wait_for(spendings: Sequence[Spending]) -> None:
     if not learn(spendings):
         st.rerun()
+
+
+def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated], taken: Collection[str] = ()) -> dict[str, str]:
+    """A line for each run, with its latest test, and its epsilon once that is known.
+
+    None is there twice, nor one that is taken: by it the widget knows the run.
+    """
+    plain = {run.id: _line(run, tests.get(run.id)) for run in runs}
+    met = Counter([*plain.values(), *taken])
+    return {run: f"{line}, {run}" if met[line] > 1 else line for run, line in plain.items()}
+
+
+def _line(run: Run, test: Evaluated | None) -> str:
+    what = f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
+    if run.active:  # what changes with every test would change under the pointer
+        return f"{what} · {run.status.value}"
+    accuracy = [percent(test.accuracy)] if test else []
+    spending = spending_of(run, CERTIFIED)
+    cost = known_cost(spending) if spending else None
+    epsilon = [f"epsilon {marked(cost.epsilon, cost.kind)}"] if cost else []
+    return f"{what} · {', '.join([with_origin(run.status.value, run), *accuracy, *epsilon])}"

@@ -11,6 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit.request_form import QUICK, TORCH_DRAWS
+from pages.parts.controls.faults import UNDER_WAY
 from tests.pages.audit_page import (
     CONFIG,
     events_of,
@@ -54,11 +55,11 @@ def test_audit_queues_what_the_controls_say_and_the_address_keeps_it(store: Stor
         assert store.runs() == [], trainer
 
 
-def test_while_one_goes_on_no_other_is_begun(store: Store):
+def test_while_one_goes_on_it_is_not_begun_again(store: Store):
     page = opened()
-    page.button(key="audit").click().run()
-    assert page.button(key="audit").disabled
-    assert "An audit goes on" in words(page, "caption")
+    for _ in range(2):
+        page.button(key="audit").click().run()
+    assert UNDER_WAY in words(page, "info")
     assert len(store.runs(kind=None)) == 1
 
 
@@ -69,6 +70,8 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
     assert bar.proto.text.startswith("step 5 of 10, noise so far: sigma about 0.5")
     assert bar.proto.value == 50
     page.button(key=f"cancel_{run}").click().run()
+    assert "was not started in this tab" in words(page, "markdown")
+    page.button(key="cancel_yes").click().run()
     assert store.run(run).cancelling
     store.end(run, Status.CANCELLED)
     page.run()

@@ -10,7 +10,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from pages.parts.train import run_picker
-from pages.parts.train.run_choices import choices
+from pages.parts.train.buttons import start
 from pages.parts.train.run_labels import labels_of
 from tests.pages.train_page import CONFIG, opened, press, recorded
 
@@ -49,7 +49,7 @@ def test_runs_with_secret_seeds_are_numbered_for_they_are_not_the_same():
 
 def lines(store: Store) -> dict[str, str]:
     runs = store.runs()
-    return choices(runs, store.latest_tests([run.id for run in runs]))
+    return run_picker.choices(runs, store.latest_tests([run.id for run in runs]))
 
 
 def test_each_run_says_epochs_status_accuracy_and_certified_epsilon(store: Store):
@@ -71,10 +71,10 @@ BASELINE = [RunConfig(epochs=1, private=False)]
 
 def test_what_an_older_widget_says_is_not_taken_for_the_choice(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(st, "session_state", {})
-    run_picker.start(store, CONFIGS)
+    start(store, CONFIGS)
     key = f"shown_{st.session_state[run_picker.DRAWN]}"
     first = run_picker.shown_runs()
-    run_picker.start(store, BASELINE)
+    start(store, BASELINE)
     st.session_state[key] = []
     run_picker._chosen(key)
     assert run_picker.shown_runs()[:1] == first

@@ -1,28 +1,71 @@
-"""What starts a run: a button that says what it will take, and the non-private run beside it."""
+"""The buttons that start and resume training runs, and put them on the charts."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked
 from dpcore.runs.expected import duration
-from dpcore.runs.record import Run
+from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.described import described
+from pages.parts.jobs import start_and_stop
+from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train import run_picker
 from pages.parts.train.form import Form, baseline_of
-from pages.parts.train.run_store import expected_seconds
-from pages.parts.train.start_buttons import BASELINE_HELP
+from pages.parts.train.run_labels import MAX_RUNS, numbered
+from pages.parts.train.run_picker import show, shown_runs
 
+BASELINE_HELP = help_on("baseline")
 BESIDE = "baseline"
 BESIDE_CHOSEN = "baseline_chosen"
 
 
+@uninterrupted
+def start(store: Store, configs: Sequence[RunConfig]) -> list[str]:
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids."""
+    others = shown_runs()
+    runs = start_and_stop.start(
+        store, configs, lambda missing: numbered([described(config) for config in missing], missing)
+    )
+    if runs:
+        together = others and _overlays(store, others[0], configs[0])
+        show([*others, *runs][-MAX_RUNS:] if together else runs)
+    return runs
+
+
+def _overlays(store: Store, other: str, config: RunConfig) -> bool:
+    """Whether a new run and the one shown belong on one chart: the same data."""
+    try:
+        settings = store.run(other).settings
+    except (UnknownRun, StoreError):
+        return False
+    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
+
+
+@uninterrupted
+def resume(store: Store, run: str) -> None:
+    """Queue the rest of a run that ended early, and show it in its place."""
+    if new := start_and_stop.resume_run(store, run):
+        show([new if each == run else each for each in shown_runs() or [run]])
+
+
+def start_buttons(form: Form, store: Store) -> None:
+    """Draw the buttons of the training page: a private run, and one without privacy, or why nothing can be trained."""
+    started = {"on_click": start, "width": "stretch", "disabled": not form.configs}
+    baselines = [baseline_of(config) for config in form.configs]
+    st.button("Start private run", type="primary", args=(store, form.configs), **started)
+    st.button("Start non-private baseline", args=(store, baselines), help=BASELINE_HELP, **started)
+    if form.obstacle and not form.problem:
+        (st.error if form.data.here else st.info)(form.obstacle)
+
+
 def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
-    """Draw the button, and under it the switch of the non-private run, or why nothing can be trained."""
+    """Draw the button of the lab, and under it the switch of the run without privacy, or why nothing can be trained."""
     ready = store is not None and bool(form.configs)
     place = st.empty()
     beside = _beside(form, past) if form.configs else False
@@ -33,7 +76,7 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
         type="primary",
         icon=":material/play_arrow:",
         disabled=not ready,
-        on_click=run_picker.start,
+        on_click=start,
         args=(store, configs),
         width="stretch",
     )
