@@ -19,9 +19,6 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.sampling import steps_of_epoch
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
-from dpcore.training.descent.annealing import Annealing
-from dpcore.training.descent.learning_rate import LearningRate
-from dpcore.training.descent.weight_average import WeightAverage
 from dpcore.training.dp_step import Descent
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
@@ -29,6 +26,7 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engine_choice import engine_of
 from dpcore.training.inputs import Inputs, inputs_of
 from dpcore.training.models import build
+from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.picked_rows import PickedRows, picked
@@ -41,9 +39,7 @@ from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
-from dpcore.training.releases.dp_pca import private_projection
-from dpcore.training.releases.private_mean import private_mean, without_mean
-from dpcore.training.releases.relevance import neuron_count, relevance_of
+from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 
 class TrainingRun:

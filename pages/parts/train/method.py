@@ -7,13 +7,12 @@ import streamlit as st
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.training.accounting import PROJECTION_NOTE
-from dpcore.training.descent.annealing import ACCEPTANCES
-from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.features.kinds import PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SETTINGS
 from pages.parts.controls.choice import accountant_choice, choice, choice_by_title

@@ -21,7 +21,7 @@ from dpcore.training.gradients.rounding import (
     row_sums,
     squared_norms,
 )
-from dpcore.training.releases.dp_pca import outer_sum
+from dpcore.training.one_time_releases import outer_sum
 from tests.training.oracles import ENGINES, WAYS, engine_on
 
 ROOT = Path(__file__).parents[3]
