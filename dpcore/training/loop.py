@@ -13,7 +13,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
 from dpcore.training.gradients.book_keeping import BookKeeping
-from dpcore.training.inputs import Inputs, reading
+from dpcore.training.inputs import Inputs, load_inputs
 from dpcore.training.moment import Moment, go_back, moment_of
 from dpcore.training.origin import check_origin, origin_of
 from dpcore.training.plan import Plan, matching, plan
@@ -58,7 +58,7 @@ def train(
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
     """Read what the network is given, and say how far that is where features have to be computed."""
     told = 0
-    with closing(reading(config, device_of(config.device))) as steps:
+    with closing(load_inputs(config, device_of(config.device))) as steps:
         while True:
             try:
                 done, total = next(steps)
