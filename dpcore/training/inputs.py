@@ -11,10 +11,10 @@ from torch import Tensor
 
 from dpcore.data.fingerprint import fingerprint_of
 from dpcore.data.loading import Images, load
-from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
 from dpcore.training.features.cache import load_or_compute
 from dpcore.training.features.compute import Steps, run_to_end, scaled
+from dpcore.training.rows import ByteRows, Rows
 
 TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
 

@@ -23,7 +23,7 @@ from dpcore.training.features.kinds import KINDS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.optimizers.pi import READINGS
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, row
 

@@ -29,16 +29,15 @@ from dpcore.training.models import build
 from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
-from dpcore.training.picked_rows import PickedRows, picked
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress.report_times import ReportTimes
 from dpcore.training.progress.step_totals import StepTotals
-from dpcore.training.randomness.epoch_batches import OF_EPOCHS, EpochBatches
+from dpcore.training.randomness.batches import OF_EPOCHS, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.machine import machine_of
-from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
+from dpcore.training.rows import PickedRows, picked
 from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.audit.parts import Around, put_in
-from dpcore.training.byte_rows import Rows
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.optimizers.base import State
+from dpcore.training.rows import Rows
 from dpcore.training.training_run import TrainingRun
 
 

@@ -11,7 +11,7 @@ from dpcore.training.features.kinds import PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.optimizers.pi import READINGS
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.setting_kinds import Choice
 from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SETTINGS
