@@ -10,7 +10,7 @@ from dpcore.figures.heatmap import COLORS, INK
 from dpcore.figures.runs import written_name
 from dpcore.figures.style import NORMAL, RUNS, Size, drawn, layout
 from dpcore.privacy.report.numbers import percent, value_text
-from dpcore.training.progress.seed_summary import summary
+from dpcore.training.seed_summary import summary
 
 COLOR = RUNS[0]
 WIDE = 10.0  # from this ratio of the largest to the smallest value on the axis is logarithmic

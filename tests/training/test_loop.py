@@ -18,9 +18,9 @@ from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.loop import train
 from dpcore.training.one_time_releases import outer_sum, principal_directions, private_projection
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import summary, with_seeds
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.schedules import Annealing, WeightAverage
+from dpcore.training.seed_summary import summary, with_seeds
 from tests.training.oracles import PEERS, TERMS
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 

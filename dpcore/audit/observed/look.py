@@ -17,8 +17,7 @@ from torch import Tensor
 
 from dpcore.audit.observed.observer import Observer, Seen, scale_of
 from dpcore.audit.observed.own_gradients import OwnGradients
-from dpcore.training.moment import Moment, go_back, moment_of
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.training_run import Snapshot, TrainingRun
 
 ROWS = 8  # examples of a batch whose part in the sum is measured, the longest gradients first
 NEIGHBOURS = 2  # of these, how many are left out of the batch
@@ -40,7 +39,7 @@ class Looking:
         self._run, self._observer, self._own, self._classes = run, observer, own, classes
         self._clip_norm = run.config.clip_norm
 
-    def at(self, step: int, before: Moment, seen: Seen) -> Look | None:
+    def at(self, step: int, before: Snapshot, seen: Seen) -> Look | None:
         """What the step shows that was taken from there. The run is as it was.
 
         None for a batch without examples, and where training diverges, so that what it shows is no number.
@@ -48,14 +47,14 @@ class Looking:
         rows = self._longest(seen)
         if not len(rows):
             return None
-        after = moment_of(self._run)
+        after = self._run.snapshot()
         numbers = float(self._run.sigmas[step - 1]), self._run.learning_rate.at(step)
         try:
             alone, differs = self._parts(before, seen, rows)
             pairs = [self._pair(before, seen, int(row), *numbers) for row in rows[:NEIGHBOURS]]
         finally:
             self._observer.forced = None
-            go_back(self._run, after)
+            self._run.restore(after)
         moved, remembered = (max(column) for column in zip(*pairs, strict=True))
         found = Look(alone, moved, remembered, differs)
         return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
@@ -65,9 +64,9 @@ class Looking:
         examples = torch.nonzero(seen.y < self._classes).flatten()
         return examples[seen.norms.argsort(descending=True)[:ROWS]]
 
-    def _parts(self, before: Moment, seen: Seen, rows: Tensor) -> tuple[float, float]:
+    def _parts(self, before: Snapshot, seen: Seen, rows: Tensor) -> tuple[float, float]:
         """How long the engine's parts of the examples are, and how far from the audit's own, each at most."""
-        go_back(self._run, before)
+        self._run.restore(before)
         descent, scale = self._run.descent, scale_of(self._run)
         inverse = None if scale is None else scale.pow(-2)
         transform = descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
@@ -82,17 +81,17 @@ class Looking:
             gaps.append((part - own).norm().item())
         return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
 
-    def _pair(self, before: Moment, seen: Seen, row: int, sigma: float, lr: float) -> tuple[float, float]:
+    def _pair(self, before: Snapshot, seen: Seen, row: int, sigma: float, lr: float) -> tuple[float, float]:
         """How far one example moves the release of its batch, and the next one of a batch that it is not in."""
         run, again = self._run, self._observer.again
         kept = torch.arange(len(seen.x), device=seen.x.device) != row
         others = seen.x[kept], seen.y[kept], sigma, lr
-        go_back(run, before)
+        run.restore(before)
         without = again(*others)
         moved = self._apart(without, seen)
         later = []
         for batch in ((seen.x, seen.y, sigma, lr), others):
-            go_back(run, before)
+            run.restore(before)
             self._observer.forced = seen.means
             again(*batch)
             self._observer.forced = None

@@ -14,8 +14,8 @@ from dpcore.runs.in_words import name_of, status_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
-from dpcore.training.begun import begun_by
 from dpcore.training.events import Finished
+from dpcore.training.resume_point import resume_point_of
 
 
 def _cancel(store: Store, arguments: argparse.Namespace) -> int:
@@ -39,7 +39,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             file = checkpoint_path(store.home, rest.id)
             # ValueError for its checkpoint: nothing recorded
             secret = store.secret(rest.before.id)
-            known = begun_by(rest.said, rest.before.origin)
+            known = resume_point_of(rest.said, rest.before.origin)
             events = begun(train(rest.before.config, file=file, planned=rest.plan, secret=secret, begun=known))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)

@@ -17,7 +17,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import with_seeds
+from dpcore.training.seed_summary import with_seeds
 from dpcore.training.settings import MOST_LR, SETTINGS
 from pages.parts.calibrate.carried import tell_other_data
 from pages.parts.controls import mechanism as controls

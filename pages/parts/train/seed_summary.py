@@ -9,7 +9,7 @@ from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.events import Finished
-from dpcore.training.progress.seed_summary import in_words
+from dpcore.training.seed_summary import in_words
 
 Ended = tuple[Run, RunConfig, Finished | None]
 
