@@ -22,12 +22,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dpcore.audit.wrappers import Wrapper, replace_parts
-from dpcore.training.byte_rows import Rows
 from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, owner
 from dpcore.training.gradients.clipping import Clipping
-from dpcore.training.moment import Moment, go_back, moment_of
 from dpcore.training.optimizers.base import State
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.rows import Rows
+from dpcore.training.training_run import Snapshot, TrainingRun
 
 
 class SeenStep(NamedTuple):
@@ -190,7 +189,7 @@ class NeighbourProbe:
         self._own = OwnGradients(run.engine.module, run.descent.clipping)
         self._clip_norm = run.config.clip_norm
 
-    def measure(self, step: int, before: Moment, seen: SeenStep) -> Look | None:
+    def measure(self, step: int, before: Snapshot, seen: SeenStep) -> Look | None:
         """Probe the step that was taken from `before`; the run's state is restored afterwards.
 
         None for a batch without examples, and where training diverges, so that what it shows is no number.
@@ -198,14 +197,14 @@ class NeighbourProbe:
         rows = self._longest(seen)
         if not len(rows):
             return None
-        after = moment_of(self._run)
+        after = self._run.snapshot()
         numbers = float(self._run.sigmas[step - 1]), self._run.learning_rate.at(step)
         try:
             alone, differs = self._parts(before, seen, rows)
             pairs = [self._pair(before, seen, int(row), *numbers) for row in rows[:NEIGHBOURS]]
         finally:
             self._observer.forced = None
-            go_back(self._run, after)
+            self._run.restore(after)
         moved, remembered = (max(column) for column in zip(*pairs, strict=True))
         found = Look(alone, moved, remembered, differs)
         return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
@@ -215,9 +214,9 @@ class NeighbourProbe:
         examples = torch.nonzero(seen.y < self._classes).flatten()
         return examples[seen.norms.argsort(descending=True)[:ROWS]]
 
-    def _parts(self, before: Moment, seen: SeenStep, rows: Tensor) -> tuple[float, float]:
+    def _parts(self, before: Snapshot, seen: SeenStep, rows: Tensor) -> tuple[float, float]:
         """The length of the engine's parts of the examples, and their distance from the audit's own, each at most."""
-        go_back(self._run, before)
+        self._run.restore(before)
         descent, scale = self._run.descent, scale_of(self._run)
         inverse = None if scale is None else scale.pow(-2)
         transform = descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
@@ -232,17 +231,17 @@ class NeighbourProbe:
             gaps.append((part - own).norm().item())
         return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
 
-    def _pair(self, before: Moment, seen: SeenStep, row: int, sigma: float, lr: float) -> tuple[float, float]:
+    def _pair(self, before: Snapshot, seen: SeenStep, row: int, sigma: float, lr: float) -> tuple[float, float]:
         """Moves by one example: of the release of its batch, and of the next one, of a batch that it is not in."""
         run, again = self._run, self._observer.again
         kept = torch.arange(len(seen.x), device=seen.x.device) != row
         others = seen.x[kept], seen.y[kept], sigma, lr
-        go_back(run, before)
+        run.restore(before)
         without = again(*others)
         moved = self._apart(without, seen)
         later = []
         for batch in ((seen.x, seen.y, sigma, lr), others):
-            go_back(run, before)
+            run.restore(before)
             self._observer.forced = seen.means
             again(*batch)
             self._observer.forced = None

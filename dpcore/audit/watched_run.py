@@ -18,7 +18,6 @@ from dpcore.audit.wrappers import replace_parts
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.training.config import RunConfig
-from dpcore.training.moment import moment_of
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 
@@ -134,7 +133,7 @@ class WatchedRun:
     def step(self, step: int) -> None:
         """Take a step, and keep what is seen of it. Errors: RuntimeError if the loss stops being finite."""
         sigma, looked = float(self.run.sigmas[step - 1]), step in self._looks
-        before = moment_of(self.run) if looked else None
+        before = self.run.snapshot() if looked else None
         seen = self.observer.take(step)
         self.record.add(seen, self.observer.drawn, sigma)
         if len(self.canaries):

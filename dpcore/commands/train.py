@@ -34,8 +34,8 @@ from dpcore.training.events import (
 )  # fmt: skip
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
-from dpcore.training.progress.seed_summary import in_words, summary, with_seeds
 from dpcore.training.randomness.streams import new_secret
+from dpcore.training.seed_summary import in_words, summary, with_seeds
 from dpcore.training.setting_kinds import Choice, Count, Number, Setting, either
 from dpcore.training.settings import SETTINGS
 

@@ -13,7 +13,7 @@ from dpcore.figures.style import NORMAL, RUNS, Size, figure_of, layout
 from dpcore.figures.training import Track, run_style
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.privacy.types import Kind
-from dpcore.training.progress.seed_summary import summary
+from dpcore.training.seed_summary import summary
 
 FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"
 FRONT_COLOR, OTHER_COLOR, LEVEL_COLOR = RUNS[0], "rgba(128,128,128,0.75)", RUNS[1]

@@ -7,9 +7,9 @@ from typing import Any
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Run, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.training.begun import begun_by
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Finished
+from dpcore.training.resume_point import resume_point_of
 
 # of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `begun`, how
 # far it had come
@@ -32,7 +32,7 @@ def events_of(store: Store, run: Run, train: Train) -> Generator[Any, None, None
         return _behind(events, said)
     if said and isinstance(said[-1], Finished):  # its worker went before it could note the end
         return (event for event in ())
-    file, begun = checkpoint_path(store.home, run.id), begun_by(said, run.origin)
+    file, begun = checkpoint_path(store.home, run.id), resume_point_of(said, run.origin)
     label = label_of(file) if file.exists() else None
     if label and label.step > (begun.reported if begun else 0):
         file.unlink()  # a power cut took the last events, and kept what came after them

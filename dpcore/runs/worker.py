@@ -31,7 +31,6 @@ POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
 BEAT = 1.0  # seconds between two heartbeats
 PATIENCE = 30  # attempts, a second apart, to note what a run says and how it ended
-TAKE_PART = "dpcore.training.memory_share:take_part"  # loading torch takes seconds, and not all have a GPU to share
 NICENESS = 5  # the pages' sliders go before training
 
 
@@ -218,6 +217,17 @@ def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
                 device_path(home).write_text(event.device, encoding="utf-8")
 
 
+def take_part(memory: float) -> None:
+    """Bound what this process takes of the GPU's memory to a part of it; nothing where there is no GPU.
+
+    Beyond it an allocation fails as where the memory is full: the parts in which a batch is summed become smaller.
+    """
+    import torch  # late: it takes seconds, and not all have a GPU to share
+
+    if torch.cuda.is_available():
+        torch.cuda.set_per_process_memory_fraction(memory)
+
+
 def main() -> None:
     """Import, warm up unless a job is waiting, claim, work, end."""
     parser = argparse.ArgumentParser(prog="dpcore.runs.worker", description=__doc__)
@@ -233,7 +243,7 @@ def main() -> None:
     train = load(options.train)
     devices = tuple(filter(None, options.devices.split(",")))
     if options.memory:
-        load(TAKE_PART)(options.memory)
+        take_part(options.memory)
     with Store(options.home) as store:
         if options.warm_up and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home, devices)

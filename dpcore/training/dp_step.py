@@ -12,9 +12,9 @@ from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
-from dpcore.training.picked_rows import PickedRows
 from dpcore.training.randomness.box_muller import Number
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.rows import PickedRows
 
 
 class Recorded(NamedTuple):

@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from dpcore.data.loading import Images, fingerprint_of, load
-from dpcore.training.byte_rows import ByteRows, Rows
 from dpcore.training.config import RunConfig
-from dpcore.training.features.cache import finding
-from dpcore.training.features.pieces import Progress, Steps, drained
-from dpcore.training.features.pixels import scaled
+from dpcore.training.features.cache import load_or_compute
+from dpcore.training.features.compute import Steps, run_to_end, scaled
+from dpcore.training.rows import ByteRows, Rows
 
 TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = WeakKeyDictionary()
 
@@ -30,12 +29,12 @@ class Inputs:
     note: str = ""  # a sentence on what did not go well; empty otherwise
 
 
-def inputs_of(config: RunConfig, device: torch.device, progress: Progress = lambda done, total: None) -> Inputs:
-    """All that `reading` reads. What `progress` raises ends the work."""
-    return drained(reading(config, device), progress)
+def inputs_of(config: RunConfig, device: torch.device) -> Inputs:
+    """The inputs that `load_inputs` gives in the end."""
+    return run_to_end(load_inputs(config, device))
 
 
-def reading(config: RunConfig, device: torch.device) -> Steps[Inputs]:
+def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
     """Read the data; the last `public` training examples are held out, neither trained nor tested on.
 
     Says how far it is where features are computed. Errors: ValueError for data that are not here, or of another size.
@@ -57,7 +56,7 @@ def _featured(config: RunConfig, train: Images, test: Images, device: torch.devi
     """The same for features, which are kept as float16: what a step takes of them it turns into float32."""
     n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
     for part in (train, test):
-        found = yield from finding(part, config.features, config.views)
+        found = yield from load_or_compute(part, config.features, config.views)
         values = found.values if config.views > 1 else found.values[:, 0]
         if config.pixel_scale == "centred":
             values = centred(values)

@@ -8,17 +8,15 @@ from pathlib import Path
 from torch import Tensor
 
 from dpcore.training import checkpoint
-from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep
 from dpcore.training.events import Checkpointed, Event, Finished, Preparing, Started, Unsaved
-from dpcore.training.gradients.book_keeping import BookKeeping
-from dpcore.training.inputs import Inputs, reading
-from dpcore.training.moment import Moment, go_back, moment_of
-from dpcore.training.origin import check_origin, origin_of
+from dpcore.training.gradients.engines import BookKeeping
+from dpcore.training.inputs import Inputs, load_inputs
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.rehearsal import disagreement
-from dpcore.training.training_run import TrainingRun, device_of
+from dpcore.training.resume_point import ResumePoint, check_origin, origin_of
+from dpcore.training.training_run import Snapshot, TrainingRun, device_of
 
 TOLD = 20  # times, at most, that it is said how far the features are
 LOST = (
@@ -33,7 +31,7 @@ def train(
     file: Path | None = None,
     planned: Plan | None = None,
     secret: int | None = None,
-    begun: Begun | None = None,
+    begun: ResumePoint | None = None,
 ) -> Generator[Event, None, None]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
@@ -58,7 +56,7 @@ def train(
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
     """Read what the network is given, and say how far that is where features have to be computed."""
     told = 0
-    with closing(reading(config, device_of(config.device))) as steps:
+    with closing(load_inputs(config, device_of(config.device))) as steps:
         while True:
             try:
                 done, total = next(steps)
@@ -69,7 +67,7 @@ def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs
                 yield Preparing(done, total)
 
 
-def events_of(run: TrainingRun, file: Path | None, begun: Begun | None = None) -> Iterator[Event]:
+def events_of(run: TrainingRun, file: Path | None, begun: ResumePoint | None = None) -> Iterator[Event]:
     """Start or resume, steps and evaluations in between, finish."""
     steps, times = run.plan.steps, run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
@@ -79,7 +77,7 @@ def events_of(run: TrainingRun, file: Path | None, begun: Begun | None = None) -
     if not done and not begun:
         yield started(run, how)
     times.start(done)
-    begun = begun or Begun()
+    begun = begun or ResumePoint()
     for step in range(done + 1, steps + 1):
         with run.cores.working():
             run.step(step)
@@ -134,7 +132,7 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
         return None, ""
     why = obstacle(run)
     if not why:
-        before, batches = moment_of(run), run.batches.state()
+        before, batches = run.snapshot(), run.batches.state()
         try:
             step = StaticStep(run.engine, run.descent, run.train, run.config.q)
             step.record(run.noise)
@@ -147,7 +145,7 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
     return None, f"; not captured: {why}"
 
 
-def leave(run: TrainingRun, before: Moment, batches: Tensor) -> None:
+def leave(run: TrainingRun, before: Snapshot, batches: Tensor) -> None:
     """Go on from a moment without a recording, with generators that it does not hold.
 
     Errors: RuntimeError where the device does nothing more, after an error that no later call of this process survives.
@@ -155,7 +153,7 @@ def leave(run: TrainingRun, before: Moment, batches: Tensor) -> None:
     try:
         run.noise.renew()
         run.batches.restore(batches)
-        go_back(run, before)
+        run.restore(before)
     except Exception as error:  # whatever a driver may raise: a run that stands anywhere else must not go on
         raise RuntimeError(f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}") from error
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.training.cuda_graph import StaticStep, moved
-from dpcore.training.moment import Moment, go_back, moment_of
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.training_run import Snapshot, TrainingRun
 
 # Both ways add up the same numbers in another order, as a recorded batch has another size: float32 makes of that a
 # millionth of a vector's length, and more where rounding chooses another pixel of a pooling window. A batch or noise of
@@ -50,7 +49,7 @@ class Outcome(NamedTuple):
     released: Tensor  # (d,) the noisy mean gradient
     losses: Tensor  # (B,)
     norms: Tensor  # (B,)
-    after: Moment
+    after: Snapshot
 
 
 def disagreement(run: TrainingRun, static: StaticStep) -> str:
@@ -58,13 +57,13 @@ def disagreement(run: TrainingRun, static: StaticStep) -> str:
 
     Errors: whatever playing raises; the run is as before then, too, unless the device lets nothing be put back.
     """
-    before, batches = moment_of(run), run.batches.state()
+    before, batches = run.snapshot(), run.batches.state()
     try:
         differing = (difference(*_both_ways(run, static, trial)) for trial in trials(run, static.room))
         return next(filter(None, differing), "") or _difference_of_noise(run, static)
     finally:
         run.batches.restore(batches)
-        go_back(run, before)
+        run.restore(before)
 
 
 def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
@@ -99,15 +98,15 @@ def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
     return "" if close_everywhere(ordinary.released, played.released) else "its noise is not the ordinary step's"
 
 
-def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Moment, Outcome, Outcome]:
+def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snapshot, Outcome, Outcome]:
     """Where a step began, what the ordinary one leaves and what the played one does. The run goes on from that."""
     state = run.descent.snapshot()
-    start = moment_of(run)._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
-    go_back(run, start)
+    start = run.snapshot()._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
+    run.restore(start)
     ordinary = _ordinary(run, trial)
-    go_back(run, start)
+    run.restore(start)
     losses, norms, _ = static.step(*trial)
-    return start, ordinary, Outcome(static.released.clone(), losses, norms, moment_of(run))
+    return start, ordinary, Outcome(static.released.clone(), losses, norms, run.snapshot())
 
 
 def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
@@ -115,10 +114,10 @@ def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
     at = moved(trial.drawn, run.engine.parameters.device)
     x, y = run.train
     found = run.descent.take(x[at], y[at], trial.sigma, trial.lr)
-    return Outcome(found.shares[0].clone(), found.losses, found.norms, moment_of(run))
+    return Outcome(found.shares[0].clone(), found.losses, found.norms, run.snapshot())
 
 
-def difference(start: Moment, ordinary: Outcome, played: Outcome) -> str:
+def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
     """Which part of two outcomes of one moment is not the same but for rounding; empty where none is."""
     one, other = ordinary.after, played.after
     if one.state.count != other.state.count:

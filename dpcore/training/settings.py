@@ -19,13 +19,12 @@ from dpcore.privacy.sampling.orders import Shuffle
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.schedule import SCHEDULES
-from dpcore.training.descent.annealing import ACCEPTANCES
-from dpcore.training.descent.learning_rate import LR_SCHEDULES
 from dpcore.training.features.kinds import KINDS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.optimizers.readings import READINGS
+from dpcore.training.optimizers.pi import READINGS
+from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, row
 
 DEVICES = ("auto", "cpu", "cuda", "mps")

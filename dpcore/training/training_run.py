@@ -8,6 +8,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,31 +20,34 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.sampling import steps_of_epoch
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
-from dpcore.training.descent.annealing import Annealing
-from dpcore.training.descent.learning_rate import LearningRate
-from dpcore.training.descent.weight_average import WeightAverage
 from dpcore.training.dp_step import Descent
 from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.gradients.engine_choice import engine_of
+from dpcore.training.gradients.engines import engine_of
 from dpcore.training.inputs import Inputs, inputs_of
 from dpcore.training.models import build
+from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
-from dpcore.training.picked_rows import PickedRows, picked
+from dpcore.training.optimizers.base import State
 from dpcore.training.plan import Plan, matching, plan
-from dpcore.training.progress.report_times import ReportTimes
-from dpcore.training.progress.step_totals import StepTotals
-from dpcore.training.randomness.epoch_batches import OF_EPOCHS, EpochBatches
+from dpcore.training.progress import ReportTimes, StepTotals
+from dpcore.training.randomness.batches import OF_EPOCHS, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.machine import machine_of
-from dpcore.training.randomness.poisson_sampling import poisson_sample
 from dpcore.training.randomness.random_words import AesWords, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
-from dpcore.training.releases.dp_pca import private_projection
-from dpcore.training.releases.private_mean import private_mean, without_mean
-from dpcore.training.releases.relevance import neuron_count, relevance_of
+from dpcore.training.rows import PickedRows, picked
+from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
+
+
+class Snapshot(NamedTuple):
+    """All that the next private step follows from, but for its batch."""
+
+    parameters: Tensor
+    state: State
+    noise: list[Tensor]
 
 
 class TrainingRun:
@@ -143,6 +147,16 @@ class TrainingRun:
         """A stream of noise vectors (size,) from the generator that the run asks for."""
         secure = self.config.noise_generator == "secure"
         return GaussianNoise(size, seed, self.device, self.cores, secure=secure)
+
+    def snapshot(self) -> Snapshot:
+        """The run's state between two steps, so that a step can be taken again from there."""
+        return Snapshot(self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot."""
+        self.engine.parameters.copy_(snapshot.parameters)
+        self.descent.restore(snapshot.state)
+        self.noise.restore(snapshot.noise)
 
     def step(self, step: int) -> None:
         """One step of DP-SGD on the step's batch."""

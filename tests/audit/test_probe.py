@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from dpcore.audit.broken_trainers import Trainer
-from dpcore.audit.probe import Look, OwnGradients, go_back, moment_of
+from dpcore.audit.probe import Look, OwnGradients
 from dpcore.audit.wrappers import Wrapper, replace_parts
 from dpcore.training.gradients.clipping import CLIPPINGS
 from tests.audit.small_audits import CNN, QUICK, request_for, watched
@@ -85,16 +85,16 @@ def test_per_layer_clipping_comes_near_to_its_sensitivity_and_not_beyond() -> No
 
 def test_the_run_stands_where_it_stood() -> None:
     watch = watched(request_for(optimizer="adam"), steps=2)
-    before = moment_of(watch.run)
+    before = watch.run.snapshot()
     seen = watch.observer.take(3)
-    after = moment_of(watch.run)
+    after = watch.run.snapshot()
     assert not torch.equal(before.parameters, after.parameters)
     assert watch._probe.measure(3, before, seen) is not None
-    again = moment_of(watch.run)
+    again = watch.run.snapshot()
     assert torch.equal(again.parameters, after.parameters)
     assert all(torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True))
     assert all(torch.equal(*pair) for pair in zip(again.noise, after.noise, strict=True))
-    go_back(watch.run, before)
+    watch.run.restore(before)
     again = watch.observer.again(seen.x, seen.y, QUICK.sigma, watch.run.learning_rate.at(3))
     assert torch.equal(again.released, seen.released)
 

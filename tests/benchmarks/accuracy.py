@@ -24,7 +24,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import summary
+from dpcore.training.seed_summary import summary
 from tests.benchmarks.recipes import RECIPES
 
 RESULTS = Path(__file__).parent / "results"

@@ -11,11 +11,10 @@ from dpcore.commands.train import closing
 from dpcore.runs.record import Status, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
-from dpcore.training import checkpoint
+from dpcore.training import checkpoint, progress
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Finished, Started
 from dpcore.training.loop import train
-from dpcore.training.progress import report_times
 
 CONFIG = RunConfig(seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
 
@@ -24,10 +23,10 @@ CONFIG = RunConfig(seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=
 def home(tmp_path, monkeypatch):
     """A store of its own, and a checkpoint with every evaluation, of which there is one after every step."""
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(report_times, "SAVE", 0.0)
-    monkeypatch.setattr(report_times, "FIRST", 0.0)
-    monkeypatch.setattr(report_times, "EVALUATE", 0.0)
-    monkeypatch.setattr(report_times, "SHARE", 1.0)
+    monkeypatch.setattr(progress, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "EVALUATE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "EVALUATION_SHARE", 1.0)
 
 
 def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list[Event]]:

@@ -22,7 +22,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.events import Finished, Started
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import with_seeds
+from dpcore.training.seed_summary import with_seeds
 from tests.commands.printed import interruptible
 
 QUICK = ["train", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--source", "sample", "--device", "cpu"]

@@ -19,9 +19,8 @@ from dpcore.data.loading import load
 from dpcore.papers import PAPERS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
-from dpcore.training.features.normalised import normalised
-from dpcore.training.features.scattering import scattering
-from dpcore.training.features.views import views_of
+from dpcore.training.features.compute import views_of
+from dpcore.training.features.scattering import normalised, scattering
 from dpcore.training.inputs import inputs_of
 from dpcore.training.models import models_for
 from tests.data.cifar_files import EACH, archived

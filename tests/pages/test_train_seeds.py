@@ -7,7 +7,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Stepped
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import in_words, with_seeds
+from dpcore.training.seed_summary import in_words, with_seeds
 from tests.pages.runs_page import finished as fully
 from tests.pages.runs_page import imported
 from tests.pages.train_page import CONFIG, charts, opened, press, progress, recorded

@@ -15,11 +15,11 @@ from dpcore.papers.entry import Trained
 from dpcore.papers.paper import Paper, Sweep
 from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
 from dpcore.papers.records import Seeded, recorded, records_of
+from dpcore.training import progress
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
-from dpcore.training.progress import report_times
 
 SMALL = RunConfig(model="mlp", batch=64, epochs=0.05, sigma=2.0, device="cpu")  # 8 steps
 LONGER = replace(SMALL, epochs=0.1)
@@ -86,9 +86,9 @@ def test_a_record_is_how_the_run_ended_and_what_it_costs() -> None:
 
 
 def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_times, "FIRST", 0.0)
-    monkeypatch.setattr(report_times, "EVALUATE", 0.0)
-    monkeypatch.setattr(report_times, "SHARE", 1.0)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "EVALUATE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "EVALUATION_SHARE", 1.0)
     assert perform(replace(job_of(ANNEALED), watched=True))
     assert perform(job_of(SMALL))
     records_of.cache_clear()
@@ -130,8 +130,9 @@ def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: p
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint after every step."""
-    for name, value in {"SAVE": 0.0, "FIRST": 0.0, "EVALUATE": 0.0, "SHARE": 1.0}.items():
-        monkeypatch.setattr(report_times, name, value)
+    for name in ("SAVE_SECONDS", "FIRST_SECONDS", "EVALUATE_SECONDS"):
+        monkeypatch.setattr(progress, name, 0.0)
+    monkeypatch.setattr(progress, "EVALUATION_SHARE", 1.0)
 
 
 def stopped(job: Job) -> int:

@@ -215,7 +215,7 @@ def test_a_worker_warms_up_where_its_runs_will_train_and_only_one_that_takes_any
 def test_a_process_cannot_take_more_of_the_gpu_than_its_part() -> None:
     asked = """
 import torch
-from dpcore.training.memory_share import take_part
+from dpcore.runs.worker import take_part
 take_part(0.1)
 whole = torch.cuda.get_device_properties(0).total_memory
 torch.empty(whole // 20, dtype=torch.uint8, device="cuda")

@@ -4,10 +4,10 @@ import time
 from collections.abc import Generator
 from typing import Any
 
-from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
+from dpcore.training.resume_point import ResumePoint
 
 
 def _started(config: RunConfig) -> Started:
@@ -27,7 +27,7 @@ def quick(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield Finished(1, 0.01, 0.5)
 
 
-def endless(config: RunConfig, begun: Begun | None = None, **_: Any) -> Generator[Event, None, None]:
+def endless(config: RunConfig, begun: ResumePoint | None = None, **_: Any) -> Generator[Event, None, None]:
     """A step every 50 ms until somebody ends it."""
     if not begun:
         yield _started(config)

@@ -11,17 +11,16 @@ from scipy import stats
 from torch.nn import functional as F
 
 from dpcore.training.config import RunConfig
-from dpcore.training.descent.annealing import Annealing
-from dpcore.training.descent.weight_average import WeightAverage
 from dpcore.training.events import Finished, Stepped
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.loop import train
+from dpcore.training.one_time_releases import outer_sum, principal_directions, private_projection
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import summary, with_seeds
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.releases.dp_pca import outer_sum, principal_directions, private_projection
+from dpcore.training.schedules import Annealing, WeightAverage
+from dpcore.training.seed_summary import summary, with_seeds
 from tests.training.oracles import PEERS, TERMS
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
@@ -252,7 +251,7 @@ def test_one_image_moves_the_sum_by_at_most_one():
 
 
 def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_is_rounded_once_to_float32(monkeypatch):
-    seen, place = [], "dpcore.training.releases.dp_pca.principal_directions"
+    seen, place = [], "dpcore.training.one_time_releases.principal_directions"
     monkeypatch.setattr(place, lambda total, k: seen.append(total) or total)
     x, drawn = rows(d=60), torch.zeros(3600, dtype=torch.float64)
     noises = [GaussianNoise(3600, SeedSequence(5), torch.device("cpu"), Cores(1)) for _ in range(2)]

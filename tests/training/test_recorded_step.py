@@ -26,7 +26,6 @@ from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, room
 from dpcore.training.events import Started
 from dpcore.training.loop import prepared, train
-from dpcore.training.moment import moment_of
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import device_words
@@ -390,10 +389,10 @@ RIGHT = (
 )
 def test_a_right_recording_is_trusted_and_the_run_stands_where_it_stood(device, options):
     run = run_of(dataclasses.replace(CHANGING, **options, device=device))
-    before, batches = moment_of(run), run.batches.state()
+    before, batches = run.snapshot(), run.batches.state()
     static, said = prepared_as_if_on_cuda(run)
     assert (said, bool(static)) == (", captured", True)
-    after = moment_of(run)
+    after = run.snapshot()
     assert torch.equal(after.parameters, before.parameters)
     assert after.state.count == 0
     assert all(map(torch.equal, after.state.vectors, before.state.vectors))

@@ -19,9 +19,23 @@ from dpcore.training.checkpoint import where
 from dpcore.training.events import Evaluated, Finished, Started, Stepped, to_json
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import train
-from dpcore.training.origin import origin_of
-from dpcore.training.progress.report_times import EVALUATE, FIRST, REPORT, SHARE, ReportTimes
-from dpcore.training.progress.step_totals import StepTotals
+from dpcore.training.progress import (
+    EVALUATE_SECONDS as EVALUATE,
+)
+from dpcore.training.progress import (
+    EVALUATION_SHARE as SHARE,
+)
+from dpcore.training.progress import (
+    FIRST_SECONDS as FIRST,
+)
+from dpcore.training.progress import (
+    REPORT_SECONDS as REPORT,
+)
+from dpcore.training.progress import (
+    ReportTimes,
+    StepTotals,
+)
+from dpcore.training.resume_point import origin_of
 from dpcore.training.training_run import rmse_of
 from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 

@@ -13,16 +13,15 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.formats import IdxFile
 from dpcore.data.loading import load
 from dpcore.training import inputs
-from dpcore.training.begun import Begun
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
 from dpcore.training.events import Finished, Preparing, Started
-from dpcore.training.features import pieces
+from dpcore.training.features import compute
+from dpcore.training.features.compute import scaled
 from dpcore.training.features.kinds import KINDS, Kind
-from dpcore.training.features.normalised import normalised
-from dpcore.training.features.pixels import scaled
-from dpcore.training.features.scattering import scattering
+from dpcore.training.features.scattering import normalised, scattering
 from dpcore.training.loop import TOLD, train
+from dpcore.training.resume_point import ResumePoint
 from tests.training import small_runs
 from tests.training.small_runs import run_of, ticking
 
@@ -123,7 +122,7 @@ def test_other_features_have_another_fingerprint() -> None:
 def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    monkeypatch.setattr(compute, "AT_ONCE", 1)
     config = small(features="scatter", views=2)
     said = [event for event in train(config, ticking()) if isinstance(event, Preparing)]
     assert said
@@ -134,7 +133,9 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     started = next(event for event in train(config, ticking()) if isinstance(event, Started))
     for file in (catalogue.data_root() / "features").iterdir():
         file.unlink()
-    begun = Begun(1, origin=dict(started.origin))  # a worker that goes on with the run: what was said is not said again
+    begun = ResumePoint(
+        1, origin=dict(started.origin)
+    )  # a worker that goes on with the run: what was said is not said again
     assert not any(isinstance(event, Preparing) for event in train(config, ticking(), begun=begun))
 
 

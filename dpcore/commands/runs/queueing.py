@@ -17,8 +17,8 @@ from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import MOST, submit_sweep, sweep_in, sweep_of, values_of
-from dpcore.training.begun import begun_by
 from dpcore.training.events import Finished
+from dpcore.training.resume_point import resume_point_of
 
 PRICE = "To release one of them, or the best, costs more than it alone: each of them uses the data."
 
@@ -91,7 +91,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             file = checkpoint_path(store.home, rest.id)
             # ValueError for its checkpoint: nothing recorded
             secret = store.secret(rest.before.id)
-            known = begun_by(rest.said, rest.before.origin)
+            known = resume_point_of(rest.said, rest.before.origin)
             events = begun(train(rest.before.config, file=file, planned=rest.plan, secret=secret, begun=known))
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)

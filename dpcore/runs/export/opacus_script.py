@@ -40,10 +40,10 @@ from opacus.utils.uniform_sampler import UniformWithReplacementSampler
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.loading import load
 from dpcore.training.config import RunConfig
-from dpcore.training.descent.learning_rate import LearningRate
 from dpcore.training.models import build
 from dpcore.training.plan import plan
 from dpcore.training.randomness.streams import streams_of
+from dpcore.training.schedules import LearningRate
 from dpcore.training.inputs import tensors
 from dpcore.training.training_run import device_of
 

@@ -23,7 +23,7 @@ import torch
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated
 from dpcore.training.loop import events_of
-from dpcore.training.origin import origin_of
+from dpcore.training.resume_point import origin_of
 from dpcore.training.training_run import TrainingRun
 
 SETTINGS = $settings

@@ -21,7 +21,7 @@ from dpcore.runs.ray_pool.job import Job, News, news_of, take
 from dpcore.runs.record import Run, Status, StoreError, device_here
 from dpcore.runs.slots import FOR_RUNS
 from dpcore.runs.store import Store
-from dpcore.runs.worker import TAKE_PART, warm_up
+from dpcore.runs.worker import take_part, warm_up
 
 ABANDONED = 60.0  # seconds without a question after which an idle worker ends
 UNHEARD = 86400.0  # and one whose run has ended
@@ -52,7 +52,7 @@ class NodeWorker:
         self._alive = locked(self._home / "alive")
         self._train = load(train)
         if 0 < gpus < 1:  # others use it too
-            load(TAKE_PART)(FOR_RUNS * gpus)
+            take_part(FOR_RUNS * gpus)
         if train == TRAINING.work:  # another function need not end after one step
             warm_up(self._train, self._home)
         self._leave, self._clock, self._ended = leave, clock, threading.Event()

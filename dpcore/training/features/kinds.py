@@ -37,22 +37,21 @@ class Kind:
 
 def scatter(images: Tensor) -> Tensor:
     """The maps of the scattering transform, normalised: (B, C, H, W) -> (B, 81 C, H / 4, W / 4)."""
-    from dpcore.training.features.normalised import normalised
-    from dpcore.training.features.scattering import scattering
+    from dpcore.training.features.scattering import normalised, scattering
 
     return normalised(scattering(images))
 
 
 def scatter_upright(images: Tensor) -> Tensor:
     """The same of each image set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
-    from dpcore.training.features.upright import upright
+    from dpcore.training.features.scattering import upright
 
     return scatter(upright(images))
 
 
 def scatter_random(images: Tensor) -> Tensor:
     """Random mixtures of those maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
-    from dpcore.training.features.mixtures import mixed
+    from dpcore.training.features.scattering import mixed
 
     return mixed(scatter(images))
 

@@ -6,9 +6,7 @@ from dpcore.training.optimizers.adam import ADAM
 from dpcore.training.optimizers.adam_bc import ADAM_BC
 from dpcore.training.optimizers.adppl import ADPPL
 from dpcore.training.optimizers.base import Hyperparameters, Optimizer
-from dpcore.training.optimizers.pi_adagrad import PI_ADAGRAD
-from dpcore.training.optimizers.pi_adam import PI_ADAM
-from dpcore.training.optimizers.pi_rmsprop import PI_RMSPROP
+from dpcore.training.optimizers.pi import PI_ADAGRAD, PI_ADAM, PI_RMSPROP
 from dpcore.training.optimizers.rmsprop import RMSPROP
 from dpcore.training.optimizers.sgd import SGD
 

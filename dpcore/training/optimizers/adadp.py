@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules
-from dpcore.training.optimizers.readings import scale_of
+from dpcore.training.optimizers.pi import scale_of
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -66,7 +66,7 @@ class Optimizer:
     clip_norm: float = 0.1  # default C
     special_lr: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data set, model) -> a better rate
     directions: tuple[float, float] | None = None  # default C and rate of the readings that release directions
-    readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `readings`
+    readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `pi`
     momentum: bool = False  # whether the hyperparameter momentum has a say
     proportional: bool = False  # whether a step is proportional to the gradients released, and so to C
     by_relevance: bool = False  # whether noise is allotted by a release of relevances before the first step

@@ -11,9 +11,9 @@ from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.baseline import best, is_exact
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Method
+from dpcore.training.perturbation.minimisers import best, is_exact
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from dpcore.training.randomness.streams import new_secret

@@ -16,7 +16,7 @@ from dpcore.runs.run_table import Ended, Wanted, ended, imported
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from dpcore.training.progress.seed_summary import summary
+from dpcore.training.seed_summary import summary
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results.exports import numbers_table

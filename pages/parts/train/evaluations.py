@@ -9,7 +9,7 @@ from dpcore.runs.record import Run, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.described import described
-from dpcore.training.progress.seed_summary import in_words
+from dpcore.training.seed_summary import in_words
 from pages.parts.controls.widgets import titled
 from pages.parts.results.exports import Columns, address, csv_button
 from pages.parts.train.run_exports import evaluations_columns, file_of

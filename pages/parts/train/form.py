@@ -13,7 +13,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import ACTIVATIONS, MODELS, models_for
 from dpcore.training.plan import plan
-from dpcore.training.progress.seed_summary import with_seeds
+from dpcore.training.seed_summary import with_seeds
 from dpcore.training.settings import MOST_LR, SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls

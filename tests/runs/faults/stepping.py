@@ -11,10 +11,10 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from dpcore.training.begun import Begun
 from dpcore.training.checkpoint_header import Label, private, read_label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.resume_point import ResumePoint
 
 STEPS = 20
 EVERY = 5  # steps between two tests and checkpoints
@@ -22,7 +22,7 @@ PAUSE = 0.03  # seconds that a step takes
 
 
 def train(
-    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: Begun | None = None, **_: Any
+    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: ResumePoint | None = None, **_: Any
 ) -> Generator[Event, None, None]:
     """Twenty steps; every fifth is tested and saved."""
     yield from walked(config, file, secret, begun, PAUSE)
@@ -37,11 +37,11 @@ def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None
 
 
 def walked(
-    config: RunConfig, file: Path | None, secret: int | None, begun: Begun | None, pause: float
+    config: RunConfig, file: Path | None, secret: int | None, begun: ResumePoint | None, pause: float
 ) -> Generator[Event, None, None]:
     """The events that are to be said, each step after a pause."""
     done, state = saved(file) if file and file.exists() else (0, secret or config.seed or 0)
-    begun_before, begun = begun is not None, begun or Begun()
+    begun_before, begun = begun is not None, begun or ResumePoint()
     if not done and not begun_before:
         yield Started(config.examples, STEPS, config.q, "cpu", 1, "test double")
     for step in range(done + 1, STEPS + 1):

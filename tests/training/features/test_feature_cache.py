@@ -13,10 +13,9 @@ import pytest
 import torch
 
 from dpcore.data.loading import Images, load
-from dpcore.training.features import cache, feature_file, kinds, pieces, turn
-from dpcore.training.features.cache import UNFINISHED_FOR, features_of, finding, key_of
-from dpcore.training.features.feature_file import HEADER
-from dpcore.training.features.pieces import drained
+from dpcore.training.features import cache, compute, kinds
+from dpcore.training.features.cache import HEADER, UNFINISHED_FOR, key_of, load_or_compute
+from dpcore.training.features.compute import compute_features, run_to_end
 
 SAMPLE = load("mnist", "sample").train
 PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
@@ -25,18 +24,18 @@ PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What features were computed of, once for each time."""
-    record, computing = [], pieces.computing
+    record = []
 
     def recording(*arguments):
         record.append(arguments)
-        return computing(*arguments)
+        return compute_features(*arguments)
 
-    monkeypatch.setattr(cache, "computing", recording)
+    monkeypatch.setattr(cache, "compute_features", recording)
     return record
 
 
 def features(root, part=PART, views=1, **options):
-    return features_of(part, "scatter", views, lambda done, total: None, root=root, **options)
+    return run_to_end(load_or_compute(part, "scatter", views, root=root, **options))
 
 
 def file_of(root):
@@ -62,7 +61,7 @@ def test_they_are_computed_once_and_read_bit_for_bit(tmp_path, times):
 @pytest.mark.parametrize("cores", [1, 2, 3])
 def test_kept_or_not_and_on_any_number_of_cores_the_bits_are_the_same(tmp_path, cores):
     part = Images(SAMPLE.images[:70], SAMPLE.labels[:70])
-    expected = pieces.computed(part.images, kinds.kind_of("scatter"), 1, lambda done, total: None, 1)
+    expected = run_to_end(compute_features(part.images, kinds.kind_of("scatter"), 1, 1))
     first, again = features(tmp_path, part, cores=cores), features(tmp_path, part)
     assert torch.equal(first.values, expected)
     assert same(again, first)
@@ -130,7 +129,7 @@ def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(feature_file.os, "fsync", full)
+        patch.setattr(cache.os, "fsync", full)
         found = features(tmp_path)
     assert found.note.endswith("[Errno 28] No space left on device.")
     assert list((tmp_path / "features").iterdir()) == []
@@ -140,7 +139,7 @@ def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monk
 def test_those_used_the_longest_ago_make_room(tmp_path, monkeypatch):
     parts = [Images(SAMPLE.images[i : i + 6], SAMPLE.labels[i : i + 6]) for i in range(4)]
     names = [key_of(part, "scatter", 1).name for part in parts]
-    monkeypatch.setattr(cache, "MOST", int(2.5 * (HEADER + key_of(PART, "scatter", 1).size)))
+    monkeypatch.setattr(cache, "MAX_BYTES", int(2.5 * (HEADER + key_of(PART, "scatter", 1).size)))
     for age, part in ((300, parts[0]), (200, parts[1])):
         features(tmp_path, part)
         os.utime(tmp_path / "features" / key_of(part, "scatter", 1).name, (time.time() - age,) * 2)
@@ -174,12 +173,12 @@ OTHER = """
 import sys
 from pathlib import Path
 from dpcore.data.loading import Images, load
-from dpcore.training.features import pieces
-from dpcore.training.features.cache import finding
+from dpcore.training.features import compute
+from dpcore.training.features.cache import load_or_compute
 
-pieces.AT_ONCE = 1
+compute.AT_ONCE = 1
 sample = load("mnist", "sample").train
-steps = finding(Images(sample.images[:70], sample.labels[:70]), "scatter", 1, cores=1, root=Path(sys.argv[1]))
+steps = load_or_compute(Images(sample.images[:70], sample.labels[:70]), "scatter", 1, cores=1, root=Path(sys.argv[1]))
 print(next(steps), flush=True)
 sys.stdin.read()
 """
@@ -188,13 +187,13 @@ sys.stdin.read()
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """A word after each piece, and many looks at whether the turn has come."""
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
-    monkeypatch.setattr(turn, "LOOK", 0.01)
+    monkeypatch.setattr(compute, "AT_ONCE", 1)
+    monkeypatch.setattr(cache, "POLL_SECONDS", 0.01)
 
 
 def begun(root):
     """The features, some at a time."""
-    return finding(MANY, "scatter", 1, cores=1, root=root)
+    return load_or_compute(MANY, "scatter", 1, cores=1, root=root)
 
 
 def names(root):
@@ -204,8 +203,8 @@ def names(root):
 def test_of_two_one_computes_and_the_other_says_how_far_it_is(tmp_path, times):
     steps, waiting = begun(tmp_path), begun(tmp_path)
     assert next(steps) == next(waiting) == FIRST
-    first = drained(steps, lambda done, total: None)
-    assert same(drained(waiting, lambda done, total: None), first)
+    first = run_to_end(steps)
+    assert same(run_to_end(waiting), first)
     assert len(times) == 1
     assert names(tmp_path) == ["features"]
 
@@ -220,7 +219,7 @@ def test_a_process_is_waited_for_and_when_it_is_killed_no_more(tmp_path, times):
         assert next(waiting) == FIRST
         assert times == []
         other.kill()
-    assert drained(waiting, lambda done, total: None).note == ""
+    assert run_to_end(waiting).note == ""
     assert len(times) == 1
     assert names(tmp_path) == ["features"]
 
@@ -236,7 +235,7 @@ def test_whoever_ends_before_the_features_are_there_leaves_the_turn_to_the_next(
             steps.throw(MemoryError)
     assert next(waiting) == FIRST
     assert len(times) == 2
-    assert drained(waiting, lambda done, total: None).note == ""
+    assert run_to_end(waiting).note == ""
     assert names(tmp_path) == ["features"]
 
 
@@ -245,9 +244,9 @@ def test_where_there_is_no_lock_to_be_had_they_are_computed_all_the_same(tmp_pat
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     expected = features(tmp_path / "elsewhere", MANY, cores=1)
-    for place, name in ((turn, "open"), (fcntl, "flock"), (turn.Path, "unlink")):
+    for place, name in ((fcntl, "flock"), (cache.Path, "unlink")):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, fail, raising=False)
             assert same(features(tmp_path / name, MANY, cores=1), expected), name
         assert same(features(tmp_path / name, MANY, cores=1), expected), name  # kept as ever
-    assert len(times) == 4
+    assert len(times) == 3

@@ -7,12 +7,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpcore.data.loading import load
+from dpcore.training.features.compute import scaled
 from dpcore.training.features.kinds import KINDS, kind_of, scatter
-from dpcore.training.features.mixtures import mixed, normal, weights
-from dpcore.training.features.normalised import normalised
-from dpcore.training.features.pixels import scaled
-from dpcore.training.features.scattering import scattering
-from dpcore.training.features.upright import slants, upright
+from dpcore.training.features.scattering import mixed, normal, normalised, scattering, slants, upright, weights
 from dpcore.training.inputs import tensors
 from tests.training.features.fourier import reference
 

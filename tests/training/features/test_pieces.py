@@ -9,13 +9,21 @@ import torch
 from scipy import ndimage
 
 from dpcore.data.loading import load
-from dpcore.training.features import pieces
-from dpcore.training.features import views as module
+from dpcore.training.features import compute
+from dpcore.training.features.compute import (
+    ANGLE,
+    GRID,
+    SCALE,
+    SHIFT,
+    SIZE,
+    compute_features,
+    matrix,
+    run_to_end,
+    scaled,
+    views_of,
+)
 from dpcore.training.features.kinds import KINDS, kind_of
-from dpcore.training.features.pieces import SIZE, computed
-from dpcore.training.features.pixels import scaled
 from dpcore.training.features.scattering import scattering
-from dpcore.training.features.views import ANGLE, GRID, SCALE, SHIFT, matrix, views_of
 
 SCATTER = kind_of("scatter")
 
@@ -28,22 +36,22 @@ def colours(count):
     return np.random.default_rng(6).integers(0, 256, (count, 3, 32, 32)).astype(np.uint8)
 
 
-def silent(done, total):
-    pass
+def computed(x, kind, views):
+    return run_to_end(compute_features(x, kind, views))
 
 
 def test_an_example_s_features_are_those_that_it_has_alone():
     for x, views in [(images(SIZE + 3), 2), (colours(3), 1)]:
-        found = computed(x, SCATTER, views, silent)
+        found = computed(x, SCATTER, views)
         for i in (1, len(x) - 1):
-            assert torch.equal(computed(x[i : i + 1], SCATTER, views, silent)[0], found[i]), (x, views)
+            assert torch.equal(computed(x[i : i + 1], SCATTER, views)[0], found[i]), (x, views)
 
 
 def leaves_the_others_alone(kind):
     """Whether an example that leaves changes nobody's features."""
     x = images(SIZE + 8)
-    found = computed(x, kind, 1, silent)
-    without = computed(np.delete(x, 4, axis=0), kind, 1, silent)  # the others move up, one into another piece
+    found = computed(x, kind, 1)
+    without = computed(np.delete(x, 4, axis=0), kind, 1)  # the others move up, one into another piece
     return torch.equal(without, torch.cat([found[:4], found[5:]]))
 
 
@@ -59,20 +67,20 @@ def test_a_transform_that_looks_at_other_examples_would_be_noticed():
 
 def test_they_are_the_transform_of_each_view_in_half_precision():
     x = images(3)
-    found = computed(x, SCATTER, 3, silent)
+    found = computed(x, SCATTER, 3)
     assert (found.shape, found.dtype) == ((3, 3, 81, 7, 7), torch.float16)
     scaled = torch.tensor(x)[:, None].float() / 255
     for view in range(3):
-        expected = SCATTER.transform(pieces.views_of(scaled, 3)[:, view])
+        expected = SCATTER.transform(compute.views_of(scaled, 3)[:, view])
         assert torch.allclose(found[:, view].float(), expected, rtol=1e-3, atol=1e-3)
     assert not torch.equal(found[:, 1], found[:, 2])
-    assert torch.equal(found[:, :1], computed(x, SCATTER, 1, silent))
+    assert torch.equal(found[:, :1], computed(x, SCATTER, 1))
 
 
 def test_progress_ends_with_all_images_and_what_it_raises_ends_the_work(monkeypatch):
-    monkeypatch.setattr(pieces, "AT_ONCE", 1)
+    monkeypatch.setattr(compute, "AT_ONCE", 1)
     said, x = [], images(2 * SIZE + 1)
-    computed(x, SCATTER, 1, lambda *each: said.append(each), cores=1)
+    run_to_end(compute_features(x, SCATTER, 1, cores=1), lambda *each: said.append(each))
     assert said == [(SIZE, len(x)), (2 * SIZE, len(x)), (len(x), len(x))]
 
     def stop(done, total):
@@ -80,7 +88,7 @@ def test_progress_ends_with_all_images_and_what_it_raises_ends_the_work(monkeypa
 
     before = torch.get_num_threads()
     with pytest.raises(InterruptedError, match="enough"):
-        computed(x, SCATTER, 1, stop)
+        run_to_end(compute_features(x, SCATTER, 1), stop)
     assert torch.get_num_threads() == before
 
 
@@ -105,7 +113,7 @@ def test_the_matrices_are_those_of_every_machine_and_version(view):
 
 
 def test_a_view_turns_scales_and_shifts_within_its_bounds():
-    for view in range(1, module.MOST):
+    for view in range(1, compute.MAX_VIEWS):
         (a, b, down), (c, d, right) = matrix(view)
         assert (a, b) == (d, -c), view  # a turn and a scale, nothing else
         assert abs(math.hypot(a, c) - 1) <= SCALE + 1e-6, view

@@ -11,11 +11,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from dpcore.training.gradients import clipped_sum
-from dpcore.training.gradients.book_keeping import CHUNK_CONV, BookKeeping
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.gradients.per_example import PerExample
+from dpcore.training.gradients.engines import CHUNK_CONV, BookKeeping, PerExample
 from dpcore.training.models import build
 from tests.training.oracles import (
     ENGINES,

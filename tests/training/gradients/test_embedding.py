@@ -5,10 +5,9 @@ import torch
 from torch import nn
 
 from dpcore.training.gradients import embedding
-from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.embedding import MOST_IDS, Factors, MeanOfRows, by_id
-from dpcore.training.gradients.engine_choice import engine_of, unknown
+from dpcore.training.gradients.engines import BookKeeping, engine_of, unknown
 from dpcore.training.gradients.rounding import operations, relative_error
 from dpcore.training.models import MODELS, build
 from tests.training.gradients.test_clipped_sum import KINDS

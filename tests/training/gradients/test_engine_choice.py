@@ -8,10 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import Flat
-from dpcore.training.gradients.engine_choice import engine_of, unknown
-from dpcore.training.gradients.per_example import PerExample
+from dpcore.training.gradients.engines import BookKeeping, PerExample, engine_of, unknown
 from tests.training.oracles import CORES, SHAPES, assert_close, batch, one_at_a_time
 
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from dpcore.training.gradients import layers, rounding
-from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import CLIPPINGS
-from dpcore.training.gradients.per_example import PerExample
+from dpcore.training.gradients.engines import BookKeeping, PerExample
 from dpcore.training.gradients.rounding import (
     longest_norms,
     most_operations,
@@ -21,7 +20,7 @@ from dpcore.training.gradients.rounding import (
     row_sums,
     squared_norms,
 )
-from dpcore.training.releases.dp_pca import outer_sum
+from dpcore.training.one_time_releases import outer_sum
 from tests.training.oracles import ENGINES, WAYS, engine_on
 
 ROOT = Path(__file__).parents[3]
@@ -137,7 +136,7 @@ def test_norms_that_are_not_raised_would_break_the_bound(kind, monkeypatch):
     torch.manual_seed(2)
     engine = engine_on(kind, nn.Sequential(nn.Linear(40_000, 5, bias=False)))
     monkeypatch.setattr("dpcore.training.gradients.layers.squared_norms", one_after_the_other)
-    monkeypatch.setattr("dpcore.training.gradients.per_example.squared_norms", one_after_the_other)
+    monkeypatch.setattr("dpcore.training.gradients.engines.squared_norms", one_after_the_other)
     x, y = hostile_batch(40_000)
     total = engine.clipped_sum(x[:1], y[:1], CLIPPINGS["flat"](0.7)).total
     assert total.double().norm() > 0.7 * (1 + 1e-4)
@@ -155,7 +154,7 @@ def test_what_privacy_rests_on_is_checked_also_where_assertions_are_not():
     code = """
 import torch
 from torch import nn
-from dpcore.training.gradients.book_keeping import BookKeeping
+from dpcore.training.gradients.engines import BookKeeping
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness.random_words import AesWords

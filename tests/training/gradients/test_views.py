@@ -7,12 +7,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.training.gradients import book_keeping
-from dpcore.training.gradients.book_keeping import KNOWN, BookKeeping
+from dpcore.training.gradients import engines
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
-from dpcore.training.gradients.engine_choice import engine_of, unknown
-from dpcore.training.gradients.per_example import PerExample
+from dpcore.training.gradients.engines import KNOWN, BookKeeping, PerExample, engine_of, unknown
 from dpcore.training.models import build
 from tests.training.gradients.test_clipped_sum import KINDS, short_of_memory
 from tests.training.oracles import (
@@ -101,13 +99,13 @@ def test_equal_views_give_what_one_view_gives(kind):
 
 def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(monkeypatch):
     """The layers are those of `KNOWN` themselves, so that each bit is what it was before there were views."""
-    monkeypatch.setattr(book_keeping, "AVERAGED", {})
+    monkeypatch.setattr(engines, "AVERAGED", {})
     module = build("cnn", "tanh", 4)
     engine = engine_of(copy.deepcopy(module), CORES, views=1)
     assert isinstance(engine, BookKeeping)
     assert [type(layer) for layer in engine._layers] == [type(KNOWN[type(child)](child)) for child in module]
     with pytest.raises(KeyError):
-        engine_of(copy.deepcopy(module), CORES, views=2)
+        BookKeeping(copy.deepcopy(module), CORES, views=2)
 
 
 @KINDS

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dpcore.training.gradients.book_keeping import BookKeeping
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
+from dpcore.training.gradients.engines import BookKeeping
 from dpcore.training.gradients.layers import Linear
 from dpcore.training.gradients.rounding import gram, gram_operations, raised, relative_error
 from dpcore.training.gradients.views import LinearOfViews

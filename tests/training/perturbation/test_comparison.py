@@ -14,7 +14,7 @@ from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
-from dpcore.training.perturbation.models.logistic import Logistic
+from dpcore.training.perturbation.models import Logistic
 from dpcore.training.perturbation.request import (
     LEAST_EPSILON,
     MOST_EPSILON,

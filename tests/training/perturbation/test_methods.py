@@ -8,10 +8,9 @@ import pytest
 from scipy.optimize import minimize
 
 import dpcore
-from dpcore.training.perturbation.baseline import best
-from dpcore.training.perturbation.descent import minimiser
 from dpcore.training.perturbation.methods import METHODS, Kind
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
+from dpcore.training.perturbation.minimisers import best, minimiser
 from dpcore.training.perturbation.models import MODELS
 from tests.training.perturbation.problems import random_problem, streams, task_for
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from dpcore.data.tabular.table import Problem
-from dpcore.training.perturbation.descent import descended
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.methods.output import OutputPerturbation
+from dpcore.training.perturbation.minimisers import descended
 from dpcore.training.perturbation.task import Task
 from tests.training.perturbation.problems import random_problem, task_for
 

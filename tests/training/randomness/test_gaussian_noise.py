@@ -55,7 +55,7 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
         assert abs(np.corrcoef(left, right)[0, 1]) < 5 / np.sqrt(len(left))
 
 
-WEIGHTS = "perturbation/models/mlp.py"  # where a network starts: public, and no noise
+WEIGHTS = "perturbation/models.py"  # where a network starts: public, and no noise
 DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "box_muller", "random_words")}
 DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
 DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "gradient", "local_input", "objective", "output")}

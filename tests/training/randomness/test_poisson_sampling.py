@@ -10,8 +10,13 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.randomness.epoch_batches import OF_EPOCHS, AllocatedBatches, EpochBatches, ShuffledBatches
-from dpcore.training.randomness.poisson_sampling import poisson_sample
+from dpcore.training.randomness.batches import (
+    OF_EPOCHS,
+    AllocatedBatches,
+    EpochBatches,
+    ShuffledBatches,
+    poisson_sample,
+)
 from dpcore.training.randomness.random_words import AesWords
 from dpcore.training.settings import DRAWN
 from dpcore.training.training_run import TrainingRun

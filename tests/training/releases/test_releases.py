@@ -12,16 +12,15 @@ from scipy import stats
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Release
+from dpcore.training import one_time_releases as module
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.inputs import inputs_of
 from dpcore.training.loop import train
 from dpcore.training.models import build
+from dpcore.training.one_time_releases import clipped_rows, neuron_count, private_mean, relevance_of, without_mean
 from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.releases import private_mean as module
-from dpcore.training.releases.private_mean import private_mean, without_mean
-from dpcore.training.releases.relevance import clipped_rows, neuron_count, relevance_of
 from tests.training.small_runs import SMALL, run_of, ticking
 
 CPU = torch.device("cpu")
@@ -57,7 +56,7 @@ def test_one_example_moves_the_sum_by_at_most_one() -> None:
 
 def test_what_safety_takes_off_is_more_than_all_roundings_of_sixteen_views_can_add() -> None:
     unit = 2.0**-24
-    assert float(np.float32(module.SAFETY)) * (1 + unit) ** 19 <= 1
+    assert float(np.float32(module.MEAN_SAFETY)) * (1 + unit) ** 19 <= 1
 
 
 def test_without_noise_it_is_the_mean_of_the_directions() -> None:

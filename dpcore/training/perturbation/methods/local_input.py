@@ -10,7 +10,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition, tails, unasked
 from dpcore.training.perturbation.methods.base import Kind, Method
-from dpcore.training.perturbation.perturbed import learnt
+from dpcore.training.perturbation.minimisers import learnt
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
 LABEL_SHARE = 0.5  # of epsilon: for the label; the rest, and all of delta, for the features

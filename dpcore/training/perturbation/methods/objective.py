@@ -12,8 +12,8 @@ from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition, asked, convex, smooth, tails
-from dpcore.training.perturbation.descent import descended, minimiser
 from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.training.perturbation.minimisers import descended, minimiser
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 
 CURVATURE_SHARE = 0.5  # of epsilon, at most: what the change of the determinant may cost

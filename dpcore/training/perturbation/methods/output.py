@@ -9,8 +9,8 @@ import numpy as np
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition, convex, smooth, tails, unasked
-from dpcore.training.perturbation.descent import descended
 from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.training.perturbation.minimisers import descended
 from dpcore.training.perturbation.task import Draws, Task
 
 MOST_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with

@@ -10,7 +10,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods.base import Kind, Method
-from dpcore.training.perturbation.perturbed import stepped
+from dpcore.training.perturbation.minimisers import stepped
 from dpcore.training.perturbation.task import Draws, Task
 
 GAPS = (

@@ -1,10 +1,12 @@
-"""Learning without noise: gradient descent of a fixed number of steps, and minimisers with a known tolerance."""
+"""Learning without noise: gradient descent, minimisers with a known tolerance, and learning from perturbed rows."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import expit
 
+from dpcore.data.tabular.table import Problem
 from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.task import Task
 
@@ -54,3 +56,42 @@ def minimiser(
             factor /= 2
         theta, gradient = theta - factor * step, after
     raise RuntimeError(NOT_REACHED)
+
+
+BASELINE_TOLERANCE = 1e-10  # of the gradient's length at the minimiser
+LEAST_CURVATURE = 1e-8  # where the objective has less, steps are counted instead
+LONG_DESCENT = 20  # times the steps of a request, where no minimiser is to be found
+
+
+def is_exact(task: Task) -> bool:
+    """Whether `best` is the minimiser, up to a gradient of TOLERANCE."""
+    return task.model.convex and task.regulariser >= LEAST_CURVATURE
+
+
+def best(task: Task, problem: Problem) -> FloatArray:
+    """The minimiser (1, p) of the objective; where it is not strongly convex, what long gradient descent ends at."""
+    if is_exact(task):
+        return minimiser(problem.rows, problem.labels, task.regulariser, BASELINE_TOLERANCE)[None]
+    return descended(
+        replace(task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate)),
+        task.model.start(task.features)[None],
+        lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels),
+    )
+
+
+PERTURBED_TOLERANCE = 1e-7  # of the gradient's length, for rows of norm 1
+
+
+def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
+    """The minimiser (p,) of the objective on these rows; where none is to be found, what descent ends at."""
+    length = float(np.sqrt((rows**2).sum(axis=1).mean()))
+    if is_exact(task):
+        return minimiser(rows, labels, task.regulariser, PERTURBED_TOLERANCE * max(1.0, length))
+    return stepped(task, rows, labels, max(1.0, length**2))
+
+
+def stepped(task: Task, rows: FloatArray, labels: FloatArray, square: float) -> FloatArray:
+    """The parameters (p,) after T steps of gradient descent, shorter by the rows' mean squared norm."""
+    shorter = replace(task, given_rate=task.rate / square)
+    start = task.model.start(task.features)[None]
+    return descended(shorter, start, lambda thetas: task.model.gradients(thetas, rows, labels))[0]

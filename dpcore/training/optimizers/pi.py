@@ -1,4 +1,4 @@
-"""The three readings of paper 000's private optimizers: a Table 1 row becomes an optimizer.
+"""PIAdam, PIAdagrad and PIRMSprop, and the three readings by which a row of Table 1 of paper 000 becomes an optimizer.
 
 A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper does not say whose gradients:
 
@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpcore.training.optimizers.base import State, UpdateRules, nothing
+from dpcore.training.optimizers.adam import BETA1, BETA2, absorb
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules, nothing
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,3 +100,112 @@ def literal(row: Row, *, raw: bool) -> UpdateRules:
 
     absorb, peek = (nothing, row.absorb) if raw else (row.absorb, None)
     return UpdateRules(row.starts, absorb, step, transform=transform, peek=peek)
+
+
+ADAM_FLOOR = 1.0
+
+
+def adam_rules(hyperparameters: Hyperparameters) -> UpdateRules:
+    """f = m / (1 - .9^t); s = v / (1 - .999^t). The state is Adam's m, v.
+
+    Source: paper 000, Table 1, with Adam's recursion on the uncorrected means, which the table writes corrected.
+    **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw` has no epsilon. The paper's code is another
+    optimizer: `adam`, on the noisy mean gradient (R1).
+    """
+    row = Row(
+        (0.0, 0.0),
+        absorb,
+        first=lambda gradient, state: (state.vectors[0], 1 / (1 - BETA1**state.count)),
+        second=lambda state: (state.vectors[1], 1 / (1 - BETA2**state.count)),
+        floor=ADAM_FLOOR,
+    )
+    return by_reading(hyperparameters.reading, row)
+
+
+PI_ADAM = Optimizer(
+    name="pi_adam",
+    title="PIAdam",
+    note=NOTE,
+    source="paper 000, section 4.1 and Table 1",
+    rules=adam_rules,
+    lr=0.02,
+    baseline_lr=0.005,
+    directions=(0.1, 5.0),
+    readings=tuple(READINGS),
+)
+
+
+ADAGRAD_FLOOR = 1.0
+
+
+def absorb_square(gradient: Tensor, state: State) -> None:
+    """s <- s + g^2."""
+    state.vectors[0].addcmul_(gradient, gradient)
+
+
+def adagrad_rules(hyperparameters: Hyperparameters) -> UpdateRules:
+    """f = g; s <- s + g^2 from 0. The state is s.
+
+    Source: paper 000, Table 1. **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw` has no epsilon. The
+    paper's reading as coded would be `adagrad`, on the noisy mean gradient (R1).
+    """
+    row = Row(
+        (0.0,),
+        absorb_square,
+        first=lambda gradient, state: (gradient, 1.0),
+        second=lambda state: (state.vectors[0], 1.0),
+        floor=ADAGRAD_FLOOR,
+    )
+    return by_reading(hyperparameters.reading, row)
+
+
+PI_ADAGRAD = Optimizer(
+    name="pi_adagrad",
+    title="PIAdagrad",
+    note=NOTE,
+    source="paper 000, section 4.1 and Table 1",
+    rules=adagrad_rules,
+    lr=0.1,
+    baseline_lr=0.05,
+    directions=(1.0, 1.0),
+    readings=tuple(READINGS),
+)
+
+
+RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
+RMSPROP_FLOOR = 1.0
+
+
+def absorb_square_mean(gradient: Tensor, state: State) -> None:
+    """s <- beta2 s + (1 - beta2) g^2."""
+    state.vectors[0].mul_(RMSPROP_BETA2).addcmul_(gradient, gradient, value=1 - RMSPROP_BETA2)
+
+
+def rmsprop_rules(hyperparameters: Hyperparameters) -> UpdateRules:
+    """f = g; s without its start bias, so that the first steps are no longer than the rest. The state is s.
+
+    Source: paper 000, Table 1; it gives no beta2. **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw`
+    has no epsilon. The paper's reading as coded would be `rmsprop`, on the noisy mean gradient (R1).
+    """
+    row = Row(
+        (0.0,),
+        absorb_square_mean,
+        first=lambda gradient, state: (gradient, 1.0),
+        second=lambda state: (state.vectors[0], 1 / (1 - RMSPROP_BETA2**state.count)),
+        floor=RMSPROP_FLOOR,
+    )
+    return by_reading(hyperparameters.reading, row)
+
+
+PI_RMSPROP = Optimizer(
+    name="pi_rmsprop",
+    title="PIRMSprop",
+    note=NOTE,
+    source="paper 000, section 4.1 and Table 1",
+    rules=rmsprop_rules,
+    lr=0.02,
+    baseline_lr=0.005,
+    special_lr={("mnist", "mlp"): 0.01},
+    directions=(1.0, 1.0),
+    readings=tuple(READINGS),
+)

@@ -1,1 +1,0 @@
-"""How parameters move beside the optimizer: learning rate, acceptance of proposals, the average of the weights."""

@@ -1,0 +1,195 @@
+"""Features of all images of a set, computed in pieces of a fixed size, each on one thread.
+
+A sum on a processor is rounded as its library cuts it, which may depend on how many threads there are and on how many
+images come at once. A run that is taken up again draws the same noise and must see the same features, bit for bit: else
+two sums would be released under one noise. So a piece has always as many images, the last one filled up with images of
+zeros, and cores share pieces, never the work on one.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dpcore import check
+from dpcore.training.features.kinds import Kind
+from dpcore.training.gradients.core_threads import Cores
+
+SIZE = 32  # images of a piece: what they need stays in a core's cache
+AT_ONCE = 4  # pieces of a core between two words of progress
+
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]  # images done, and of how many
+Steps = Generator[tuple[int, int], None, Result]  # work that says so now and then
+
+
+def compute_features(images: NDArray[np.uint8], kind: Kind, views: int, cores: int | None = None) -> Steps[Tensor]:
+    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, some at a time.
+
+    **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
+    example depend on the example alone.
+    Errors: ValueError for images that the kind does not take.
+    """
+    shape = kind.shape_of(image_shape(images))
+    threads = Cores(cores)
+    values = torch.empty(len(images), views, *shape, dtype=torch.float16)
+
+    def work(start: int) -> None:
+        stop = min(start + SIZE, len(images))
+        values[start:stop] = features_of_piece(images[start:stop], kind, views)
+
+    starts = range(0, len(images), SIZE)
+    with one_thread():
+        for first in range(0, len(starts), AT_ONCE * threads.count):
+            some = starts[first : first + AT_ONCE * threads.count]
+            threads.map(work, some)
+            yield min(some[-1] + SIZE, len(images)), len(images)
+    return values
+
+
+def run_to_end(steps: Steps[Result], progress: Progress = lambda done, total: None) -> Result:
+    """The result of the work; on the way `progress` hears how far it is, and what it raises ends the work."""
+    with closing(steps):  # else a traceback that is kept would keep it, too
+        while True:
+            try:
+                progress(*next(steps))
+            except StopIteration as end:
+                return end.value
+
+
+def overheard(steps: Steps[Result], tell: Progress) -> Steps[Result]:
+    """The same work, but `tell` hears how far it is, too."""
+    with closing(steps):
+        while True:
+            try:
+                said = next(steps)
+            except StopIteration as end:
+                return end.value
+            tell(*said)
+            yield said
+
+
+def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
+    """Channels, height and width; of examples that are no images the shape that they have.
+
+    Errors: ValueError for grey images (n, 1, H, W): with an axis of channels their bytes would be scaled as colours.
+    """
+    if images.ndim == 4 and images.shape[1] == 1:
+        raise ValueError(f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone.")
+    return (1, *images.shape[1:]) if images.ndim == 3 else images.shape[1:]
+
+
+@torch.no_grad()
+def features_of_piece(images: NDArray[np.uint8], kind: Kind, views: int) -> Tensor:
+    """The features (b, views, channels, h, w) of b images, at most as many as a piece has."""
+    piece = scaled(torch.tensor(images))
+    full = torch.cat([piece, piece.new_zeros(SIZE - len(piece), *piece.shape[1:])])
+    seen = views_of(full, views).unbind(1)  # each view by itself: as many images at once, whatever the number of views
+    return torch.stack([kind.transform(each.contiguous()).half() for each in seen], 1)[: len(piece)]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch uses one thread in the calling thread."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def scaled(values: Tensor) -> Tensor:
+    """Bytes of grey images (n, H, W) as (n, 1, H, W) in [0, 1], of colour images (n, 3, H, W) in [-1, 1], float32."""
+    return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
+
+
+MAX_VIEWS = 16
+SEED = 426  # the first whose first three views and the image lie far apart, on no one side; no image was looked at
+ANGLE = math.radians(8)  # each is drawn uniformly from minus to plus this
+SCALE = 0.06
+SHIFT = 1.5  # pixels, along either axis
+GRID = 2**20  # a matrix is rounded to its fractions: no machine's cosine has a say
+
+
+def views_of(images: Tensor, count: int) -> Tensor:
+    """The views (B, count, C, H, W) of images (B, C, H, W); the first is the image itself, bit for bit.
+
+    A view is drawn from its own number by a hash: no data set and no library has a say in it, and it is the same on
+    every machine and whatever the number of views. A pixel between four others is their weighted mean.
+
+    What comes in from outside is 0 in grey, where that is the background, and the reflected image in colour.
+    Errors: ValueError for a count that is not from 1 to 16.
+    """
+    check.whole(1, MAX_VIEWS, count=count)
+    return torch.stack([images, *(copy_of(images, view) for view in range(1, count))], 1)
+
+
+def copy_of(images: Tensor, view: int) -> Tensor:
+    """One view (B, C, H, W) of the images, other than themselves."""
+    _, channels, height, width = images.shape
+    places, weights = neighbours(view, height, width, channels > 1)
+    pixels = images.flatten(2)  # (B, C, H W)
+    copy = torch.zeros_like(pixels)
+    for place, weight in zip(places, weights, strict=True):
+        copy.addcmul_(pixels[..., place], weight)
+    return copy.view(images.shape)
+
+
+def matrix(view: int) -> NDArray[np.float64]:
+    """Where a pixel of a view comes from: (row, column, 1) from the middle -> (row, column), a matrix (2, 3).
+
+    >>> matrix(1).round(3).tolist()
+    [[1.02, -0.108, 0.216], [0.108, 1.02, -1.38]]
+    """
+    turn, size, down, right = draws(view)
+    angle, scale = ANGLE * turn, 1 + SCALE * size
+    cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
+    rows = [[cosine, -sine, SHIFT * down], [sine, cosine, SHIFT * right]]
+    return np.round(np.array(rows) * GRID) / GRID
+
+
+def draws(view: int) -> list[float]:
+    """Four numbers in [-1, 1), drawn from the number of the view."""
+    digest = hashlib.sha256(f"{SEED} {view}".encode()).digest()
+    words = np.frombuffer(digest, "<u8")
+    return [float(word >> 11) / 2**52 - 1 for word in words.tolist()]
+
+
+@cache
+def neighbours(view: int, height: int, width: int, reflects: bool) -> tuple[Tensor, Tensor]:
+    """For each pixel of a view the places (4, H W) of its four neighbours in the image, and their weights (4, H W)."""
+    rows, columns = np.mgrid[:height, :width].astype(float).reshape(2, -1)
+    middle = np.array([[(height - 1) / 2], [(width - 1) / 2]])
+    centred = np.stack([rows - middle[0], columns - middle[1], np.ones(height * width)])
+    from_rows, from_columns = matrix(view) @ centred + middle
+    places, weights = [], []
+    for row, row_weight in beside(from_rows):
+        for column, column_weight in beside(from_columns):
+            inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+            places.append(reflected(row, height) * width + reflected(column, width))
+            weights.append(row_weight * column_weight * (inside | reflects))
+    return torch.from_numpy(np.stack(places)), torch.from_numpy(np.stack(weights)).float()
+
+
+def beside(x: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """The whole numbers below and above, each with its weight."""
+    below = np.floor(x)
+    return [(below.astype(int), below + 1 - x), (below.astype(int) + 1, x - below)]
+
+
+def reflected(x: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Places reflected into 0 ... size - 1, the edge itself once.
+
+    >>> reflected(np.array([-2, 0, 4, 5]), 5).tolist()
+    [2, 0, 4, 3]
+    """
+    x = np.abs(x)
+    return size - 1 - np.abs(size - 1 - x)

@@ -1,0 +1,238 @@
+"""The two engines of clipped sums, and which of them a module gets.
+
+Where every layer is known, one forward and one backward pass do, and no per-example gradient is formed (`BookKeeping`);
+elsewhere vmap(grad) forms them all (`PerExample`).
+"""
+
+from itertools import groupby
+from typing import final
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad_and_value, vmap
+from torch.nn import functional as F
+
+from dpcore import check
+from dpcore.training.gradients import embedding, layers
+from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, shaped
+from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
+from dpcore.training.gradients.views import AVERAGED
+
+CHUNK = 320  # examples a core works on at once, or views of fewer examples
+CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about what a core's cache holds
+CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
+CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
+
+
+@final
+class BookKeeping(Engine):
+    """One forward and one backward pass through known layers."""
+
+    name = "book-keeping"
+
+    def __init__(self, module: nn.Sequential, cores: Cores, views: int = 1) -> None:
+        super().__init__(module, cores, views)
+        self.chunk = _chunk(module) if self.parameters.is_cpu else CHUNK_ELSEWHERE
+        self._layers = [layer_of(child, views) for child in module]
+        parametric = [layer for layer in self._layers if isinstance(layer, layers.ParametricLayer)]
+        self.norm_error = relative_error(max(layer.operations() for layer in parametric))
+        counts = [len(list(child.parameters())) for child in module]
+        ends = [sum(counts[: i + 1]) for i in range(len(counts))]
+        self._slots = [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+        self._first = next(i for i, count in enumerate(counts) if count)
+        self._arranged = flat if isinstance(module[0], nn.Flatten) else channels_last
+
+    def _logits(self, x: Tensor) -> Tensor:
+        x = self._arranged(x)
+        for layer in self._layers:
+            x, _ = layer.forward(x)
+        return x
+
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        x = self._arranged(x if self.views == 1 else x.flatten(0, 1))
+        kept = []
+        for layer in self._layers:
+            x, keep = layer.forward(x)
+            kept.append(keep)
+        losses, g = cross_entropy(x, y, self.views)
+        inverse = treatment.inverse
+        squares, books = [], []
+        for i in reversed(range(self._first, len(self._layers))):
+            layer, slot, keep = self._layers[i], self._slots[i], kept.pop()
+            if isinstance(layer, layers.ParametricLayer):
+                square, add_sum = layer.book(keep, g, inverse and inverse[slot])
+                squares.append(square)
+                books.append((add_sum, sums[slot]))
+            if i > self._first:
+                g = layer.backward(keep, g)
+        stacked = torch.stack(squares)
+        factors = treatment.factors(stacked)
+        for factor in factors:
+            add_sum, own = books.pop(0)  # and what the layer kept is free for the next one
+            add_sum(factor, own, beta)
+        return losses, stacked, factors
+
+
+def _chunk(module: nn.Sequential) -> int:
+    """Rows that a core works on at once."""
+    if any(isinstance(child, nn.Conv2d) for child in module):
+        return CHUNK_CONV
+    widest = max((child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0)
+    return min(CHUNK, CHUNK_BYTES // max(1, widest)) or 1
+
+
+KNOWN = {
+    nn.Linear: layers.Linear,
+    nn.Conv2d: layers.Conv2d,
+    nn.Tanh: lambda module: layers.Tanh(),
+    nn.ReLU: lambda module: layers.ReLU(),
+    nn.MaxPool2d: layers.MaxPool2d,
+    nn.Flatten: lambda module: layers.Flatten(),
+    nn.Embedding: embedding.Embedding,
+    embedding.MeanOfRows: embedding.RowMean,
+    embedding.Factors: embedding.FactorRows,
+}
+
+
+def layer_of(child: nn.Module, views: int) -> layers.Layer:
+    """The child written out; what has parameters averages its gradients over the views of each example."""
+    layer = KNOWN[type(child)](child)
+    if views == 1 or not isinstance(layer, layers.ParametricLayer):
+        return layer
+    return AVERAGED[type(child)](layer, views)
+
+
+def cross_entropy(logits: Tensor, y: Tensor, views: int = 1) -> tuple[Tensor, Tensor]:
+    """Each example's loss (B,), the mean over its views, and its gradient at their logits (B views, classes)."""
+    if views > 1:
+        y = y[:, None].expand(-1, views).flatten()
+    logarithms = torch.log_softmax(logits, 1)
+    g = logarithms.exp()
+    rows = torch.arange(len(y), device=y.device)
+    g[rows, y] -= 1.0
+    losses = -logarithms[rows, y]
+    return (losses, g) if views == 1 else (losses.view(-1, views).mean(1), g.div_(views))
+
+
+def flat(x: Tensor) -> Tensor:
+    """(B, ...) -> (B, -1), as they lie: a network that flattens first needs no other order, and no copies for it."""
+    return x.flatten(1)
+
+
+def channels_last(x: Tensor) -> Tensor:
+    """(B, C, H, W) -> (B, H, W, C) in that memory order; other shapes stay."""
+    return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
+
+
+ROWS = 1 << 26  # bytes of per-example gradients that are formed at once; what is done to them takes some more
+
+
+@final
+class PerExample(Engine):
+    """vmap(grad) over any module whose examples do not mix."""
+
+    transforms = True
+
+    def __init__(self, module: nn.Module, why: str, views: int = 1) -> None:
+        super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
+        self.name = f"vmap: {why}"
+        self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
+        owners = [owner(name) for name, _ in module.named_parameters()]
+        sizes = [weight.numel() for weight in module.parameters()]
+        pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
+        self._sizes = [sum(size for _, size in group) for _, group in pairs]  # of each group
+        self.norm_error = relative_error(max(map(operations, self._sizes)))
+
+    def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+        """The loss of one example (...), or the mean over its views (K, ...), of label y ()."""
+        x, y = (x[None], y[None]) if self.views == 1 else (x, y.expand(self.views))
+        return F.cross_entropy(functional_call(self.module, weights, (x,)), y)
+
+    def _logits(self, x: Tensor) -> Tensor:
+        self.module.eval()
+        try:
+            return self.module(x)
+        finally:
+            self.module.train()
+
+    def _add(
+        self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        # made anew for each part: kept, it would hold the engine that holds it, and the memory of both
+        gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
+        by_name, losses = gradients(dict(self.module.named_parameters()), x, y)
+        rows = torch.cat([gradient.flatten(1) for gradient in by_name.values()], 1)  # (B, d)
+        del by_name
+        if treatment.transform:
+            rows = treatment.transform(rows)
+        squares = self._squares(rows, treatment.inverse)
+        factors = treatment.factors(squares)
+        parts = zip(factors, rows.split(self._sizes, 1), strict=True)
+        share = torch.cat([factor @ part for factor, part in parts])
+        for total, part in zip(sums, shaped(share, self._shapes), strict=True):
+            total.copy_(total + part if beta else part)
+        return losses, squares, factors
+
+    def _squares(self, rows: Tensor, inverse: list[Tensor] | None) -> Tensor:
+        """The squared norm of each group of each row: (groups, B)."""
+        parts = rows.split(self._sizes, 1)
+        if inverse is None:
+            return torch.stack([squared_norms(part) for part in parts])
+        weights = torch.cat([part.flatten() for part in inverse]).split(self._sizes)
+        return torch.stack([squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])
+
+
+BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
+
+
+def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False, views: int = 1) -> Engine:
+    """The fastest engine that is exact for the module, and takes transforms if it must.
+
+    With K > 1 views it averages the gradients of each example's views before it clips.
+
+    Errors: ValueError for views that are no whole number of at least 1, for BatchNorm, which mixes examples, for layers
+    that keep statistics of them, for embeddings that count how often a batch names an id or change rows because it
+    does, and for parameters that are not to be trained.
+    """
+    check.whole(1, views=views)
+    for child in module.modules():
+        if isinstance(child, BATCH_NORM):
+            raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
+        if getattr(child, "track_running_stats", False):
+            raise ValueError(f"Expected no {type(child).__name__} with running statistics: noise does not cover them.")
+        if isinstance(child, nn.Embedding) and (child.max_norm is not None or child.scale_grad_by_freq):
+            raise ValueError("Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither.")
+    if not all(weight.requires_grad for weight in module.parameters()):
+        raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
+    why = unknown(module, views) or ("every example's gradient is transformed" if transforms else "")
+    return PerExample(module, why, views) if why else BookKeeping(module, cores, views)  # type: ignore[arg-type]
+
+
+def unknown(module: nn.Module, views: int = 1) -> str:
+    """What keeps the module, and so many views, from the book-keeping engine, as a phrase; empty if nothing does."""
+    if not isinstance(module, nn.Sequential):
+        return f"{type(module).__name__} is not a Sequential"
+    for child in module:
+        if type(child) not in KNOWN:
+            return f"no book-keeping for {type(child).__name__}"
+        if views > 1 and type(child) not in AVERAGED and any(True for _ in child.parameters()):
+            return f"no average over views for {type(child).__name__}"
+        if isinstance(child, nn.Conv2d) and not plain(child):
+            return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
+        if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
+            return "no book-keeping for a dilated or ceil_mode MaxPool2d"
+        if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
+            return "no book-keeping for an Embedding with padding_idx or behind another layer"
+        if isinstance(child, nn.Flatten) and (child.start_dim, child.end_dim) != (1, -1):
+            return "no book-keeping for a partial Flatten"
+    weights = [weight for child in module for weight in child.parameters()]
+    return "" if len(weights) == len(set(map(id, weights))) else "layers share parameters"
+
+
+def plain(conv: nn.Conv2d) -> bool:
+    """Whether the convolution is one that the book-keeping layer computes."""
+    usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
+    return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)

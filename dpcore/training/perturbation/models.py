@@ -1,0 +1,183 @@
+"""Models of a comparison: loss, gradients and what is proven of them. Several parameter vectors are taken at once."""
+
+from abc import ABC, abstractmethod
+from typing import final
+
+import numpy as np
+from scipy.special import expit
+
+from dpcore.privacy.types import FloatArray
+
+
+class Model(ABC):
+    """A score f(x; theta) of a row under parameters, with the logistic loss ln(1 + exp(-y f))."""
+
+    name: str
+    title: str
+    note: str
+    convex: bool  # whether the loss of every row is convex in theta
+    linear: bool  # whether the score is linear in theta: the Hessian of a row's loss is then of rank 1
+    lipschitz: float | None  # G: bound of the loss's gradient for rows of norm at most 1; None: there is none
+    smoothness: float | None  # of the loss of one row of norm at most 1; None: there is no bound
+
+    @abstractmethod
+    def parameters(self, features: int) -> int:
+        """How many, p."""
+
+    @abstractmethod
+    def start(self, features: int) -> FloatArray:
+        """Where learning starts, (p,): a public constant."""
+
+    @abstractmethod
+    def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
+        """f of every row under every vector of parameters: (S, p) and (n, d) give (S, n)."""
+
+    @abstractmethod
+    def gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        """Mean over rows of the loss's gradient under every vector (S, p), each row's clipped where asked for."""
+
+    @abstractmethod
+    def row_gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        """Gradient (S, p) of the loss of one row for each vector: rows (S, d), labels (S,)."""
+
+    def losses(self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, regulariser: float) -> FloatArray:
+        """L(theta) = mean loss of the rows + (regulariser / 2) |theta|^2, (S,)."""
+        mean = np.logaddexp(0, -labels * self.scores(thetas, rows)).mean(axis=1)
+        return mean + regulariser / 2 * (thetas**2).sum(axis=1)
+
+    def accuracies(self, thetas: FloatArray, rows: FloatArray, labels: FloatArray) -> FloatArray:
+        """Share of rows whose class is told, (S,); a score of 0 tells none."""
+        return (labels * self.scores(thetas, rows) > 0).mean(axis=1)
+
+
+def slopes(scores: FloatArray, labels: FloatArray) -> FloatArray:
+    """Derivative of the logistic loss by the score."""
+    return -labels * expit(-labels * scores)
+
+
+@final
+class Logistic(Model):
+    """f = theta . x. The gradient of a row's loss is a multiple of the row, between 0 and 1 of -y x."""
+
+    name = "logistic"
+    title = "Logistic regression"
+    note = "One weight for each feature; the loss is convex, and its gradient is at most 1 long."
+    convex = True
+    linear = True
+    lipschitz = 1.0
+    smoothness = 0.25
+
+    def parameters(self, features: int) -> int:
+        return features
+
+    def start(self, features: int) -> FloatArray:
+        return np.zeros(features)
+
+    def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
+        return thetas @ rows.T
+
+    def gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        weights = slopes(self.scores(thetas, rows), labels)
+        if clip_norm is not None:
+            weights = _clipped(weights, rows, clip_norm)
+        return weights @ rows / len(rows)
+
+    def row_gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        weights = slopes((thetas * rows).sum(axis=1), labels)
+        if clip_norm is not None:
+            weights = _clipped(weights, rows, clip_norm)
+        return weights[:, None] * rows
+
+
+def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float) -> FloatArray:
+    """The weights, less where weight times row would be longer than the clipping norm."""
+    norms = np.linalg.norm(rows, axis=1)
+    most = np.divide(clip_norm, norms, out=np.full(len(rows), np.inf), where=norms > 0)
+    return np.clip(weights, -most, most)
+
+
+@final
+class Mlp(Model):
+    """f = v . tanh(W x), with as many hidden units as features.
+
+    Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size, its activation untold.
+    """
+
+    name = "mlp"
+    title = "Network with one hidden layer"
+    note = "As many tanh units as features; not convex, and its gradients have no bound but that of clipping."
+    convex = False
+    linear = False
+    lipschitz = None
+    smoothness = None
+
+    def parameters(self, features: int) -> int:
+        return features * features + features
+
+    def start(self, features: int) -> FloatArray:
+        drawn = np.random.RandomState(0).standard_normal(self.parameters(features))
+        return drawn / np.sqrt(features)
+
+    def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
+        return np.stack([_forward(theta, rows)[1] for theta in thetas])
+
+    def gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        return np.stack([_gradient(theta, rows, labels, clip_norm) for theta in thetas])
+
+    def row_gradients(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+    ) -> FloatArray:
+        inner, outer = thetas[:, rows.shape[1] :].reshape(len(rows), rows.shape[1], -1), thetas[:, : rows.shape[1]]
+        hidden = np.tanh(np.einsum("shd,sd->sh", inner, rows))
+        back = outer * (1 - hidden**2)
+        weights = _clipped_layers(slopes((hidden * outer).sum(axis=1), labels), hidden, back, rows, clip_norm)[:, None]
+        products = np.einsum("sh,sd->shd", weights * back, rows)
+        return np.concatenate([weights * hidden, products.reshape(len(rows), -1)], axis=1)
+
+
+def _parts(theta: FloatArray, features: int) -> tuple[FloatArray, FloatArray]:
+    """W (d, d) and v (d,)."""
+    return theta[features:].reshape(features, features), theta[:features]
+
+
+def _forward(theta: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What the hidden units say (n, d), and the scores (n,)."""
+    inner, outer = _parts(theta, rows.shape[1])
+    hidden = np.tanh(rows @ inner.T)
+    return hidden, hidden @ outer
+
+
+def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None) -> FloatArray:
+    """Mean gradient (p,) of the rows, each one's clipped where asked for.
+
+    The gradient of a row is r (h, (v (1 - h^2)) x^T), so its norm needs no gradient of its own.
+    """
+    hidden, scores = _forward(theta, rows)
+    back = _parts(theta, rows.shape[1])[1] * (1 - hidden**2)  # (n, d)
+    weights = slopes(scores, labels)
+    weights = _clipped_layers(weights, hidden, back, rows, clip_norm)
+    inner = (weights[:, None] * back).T @ rows
+    return np.concatenate([weights @ hidden, inner.reshape(-1)]) / len(rows)
+
+
+def _clipped_layers(
+    weights: FloatArray, hidden: FloatArray, back: FloatArray, rows: FloatArray, clip_norm: float | None
+) -> FloatArray:
+    """The weights (n,), less where a row's gradient would be longer than the clipping norm."""
+    if clip_norm is None:
+        return weights
+    squares = (hidden**2).sum(axis=1) + (back**2).sum(axis=1) * (rows**2).sum(axis=1)
+    return weights / np.maximum(1.0, np.abs(weights) * np.sqrt(squares) / clip_norm)
+
+
+MODELS = {model.name: model for model in (Logistic(), Mlp())}

@@ -1,1 +1,0 @@
-"""When a run reports, and what its reports add up to."""

@@ -1,1 +1,0 @@
-"""What a run releases once, before its first step."""
