@@ -17,10 +17,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from dpcore.runs.going_on import NotContinued, Train, events_of, load
 from dpcore.runs.limits import limits_of, overdue
 from dpcore.runs.out_of_memory import with_advice
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
+from dpcore.runs.resume_job import NotContinued, Train, job_events, load
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
@@ -174,7 +174,7 @@ def _left(store: Store, run: Run) -> Status | None:
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = events_of(store, run, train)
+        events = job_events(store, run, train)
     while True:
         with interrupts.allowed():
             event = next(events, None)

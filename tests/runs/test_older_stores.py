@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from dpcore.runs.record import Status
-from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE
+from dpcore.runs.store_file import FILE, SINCE, VERSION
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, to_json
 from dpcore.training.plan import plan

@@ -18,7 +18,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.answers import epsilon_at_end
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
-from dpcore.runs.spent import done_by
+from dpcore.runs.released import done_by
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 

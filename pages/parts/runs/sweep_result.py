@@ -10,8 +10,8 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.cautions import seed_warning
 from dpcore.privacy.report.kinds import marked
 from dpcore.privacy.report.numbers import plain, value_text
-from dpcore.runs.deleted import Deleted
 from dpcore.runs.record import Run
+from dpcore.runs.released import Deleted
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, can_be_read, sweep_in
