@@ -14,7 +14,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.runs.export.spreadsheet import as_text
+from dpcore.runs.printable import as_text
 from pages.parts.controls.choice import titled
 from pages.parts.results import cache
 from pages.parts.results.export_origin import Origin

@@ -4,12 +4,12 @@ What was released is neither said twice nor drawn again with other noise.
 """
 
 import pytest
-from tests.runs.test_resume_job import CONFIG, begun, gone_on, train, undisturbed
 
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupts
 from tests.runs.faults.afterwards import counted, sound
+from tests.runs.test_resume_job import CONFIG, begun, gone_on, train, undisturbed
 
 SAID = 12  # events, with checkpoints among them
 
