@@ -1,6 +1,9 @@
 """Text and numbers from elsewhere, as terminals, pages, spreadsheets and JSON can hold them."""
 
+import csv
+import io
 import math
+from collections.abc import Iterable
 from typing import Any
 
 SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  # to Markdown
@@ -36,6 +39,25 @@ def as_text(words: str) -> str:
     """
     line = printable(words)
     return f"'{line}" if line.startswith(FORMULA) else line
+
+
+def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table as CSV; NaN and None are empty, and no text is a formula.
+
+    >>> as_csv(["q", "note"], [[1e-5, "a, b"], [float("nan"), "=1+1"]])
+    'q,note\\n1e-05,"a, b"\\n,\\'=1+1\\n'
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(map(_cell, row) for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return as_text(value)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def finite(value: Any) -> Any:

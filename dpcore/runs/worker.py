@@ -40,26 +40,35 @@ class Interrupted(BaseException):
 
 
 class Interrupts:
-    """Turns SIGTERM into Interrupted inside `allowed`, so never within a transaction of the store."""
+    """Notes a signal, and turns it into an error inside `allowed`, so never within a transaction of the store.
 
-    def __init__(self) -> None:
-        self.asked = False
-        self._open = False
-        signal.signal(signal.SIGTERM, self._note)
+    With `always` it is an error wherever it comes. Nothing is noted by a thread that is not the main one.
+    """
+
+    def __init__(
+        self,
+        number: signal.Signals = signal.SIGTERM,
+        error: type[BaseException] = Interrupted,
+        *,
+        always: bool = False,
+    ) -> None:
+        self.asked, self._error, self._always, self._open = False, error, always, always
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(number, self._note)
 
     def _note(self, *_: object) -> None:
         self.asked = True
         if self._open:
-            self._open = False
-            raise Interrupted
+            self._open = self._always
+            raise self._error
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Where SIGTERM, also one from before, raises Interrupted."""
+        """Where the signal, also one from before, raises the error."""
         self._open = True
         try:
             if self.asked:
-                raise Interrupted
+                raise self._error
             yield
         finally:
             self._open = False

@@ -1,13 +1,11 @@
 """Every figure that a run has said, one by one, and runs as a tidy table of them: what a run is beside each."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dpcore.runs.export.base import RunRecord, TextForm
-from dpcore.runs.printable import as_text
+from dpcore.runs.printable import as_csv
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 
@@ -72,15 +70,19 @@ def tidy_csv(records: Sequence[RunRecord]) -> str:
     """
     chosen = {name for record in records for name in record.config.chosen()}
     settings = [name for name in SETTINGS if name in chosen]
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["run", "name", "status", "imported", "event", "step", "epoch", "figure", "value", *settings])
-    for record in records:
-        run = [record.run.id, as_text(record.run.name), record.run.status.value, record.run.imported]
-        values = [getattr(record.config, name) for name in settings]
-        for figure in figures_of(record):
-            table.writerow([*run, *figure, *values])
-    return text.getvalue()
+    rows = [
+        [
+            record.run.id,
+            record.run.name,
+            record.run.status.value,
+            record.run.imported,
+            *figure,
+            *(getattr(record.config, name) for name in settings),
+        ]
+        for record in records
+        for figure in figures_of(record)
+    ]
+    return as_csv(["run", "name", "status", "imported", "event", "step", "epoch", "figure", "value", *settings], rows)
 
 
 CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tidy_csv, several=True)
