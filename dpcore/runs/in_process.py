@@ -7,10 +7,9 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 
-from dpcore.runs.out_of_memory import shortage, with_advice
 from dpcore.runs.record import Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupts, Pulse
+from dpcore.runs.worker import Interrupts, Pulse, shortage, with_advice
 from dpcore.training.events import Event
 
 

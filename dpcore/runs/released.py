@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.runs.record import Run
-from dpcore.runs.rows import Database
+from dpcore.runs.record import Database, Run
 from dpcore.runs.store import Store
 from dpcore.training.plan import Plan
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcore import check
-from dpcore.runs.record import IMPORTED, Run, Status
-from dpcore.runs.rows import run_of
+from dpcore.runs.record import IMPORTED, Run, Status, run_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import RUNS
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from dpcore.runs.in_process import recorded, with_first_event
-from dpcore.runs.out_of_memory import WAY_OUT, shortage, with_advice
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.runs.worker import WAY_OUT, shortage, with_advice
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Started
 

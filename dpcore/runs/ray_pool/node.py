@@ -15,12 +15,11 @@ from typing import IO
 
 import dpcore
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.out_of_memory import with_advice
 from dpcore.runs.ray_pool.job import Job, News, news_of, take
 from dpcore.runs.record import Run, Status, StoreError, device_here
 from dpcore.runs.resume_job import NotContinued, job_events, load
 from dpcore.runs.store import Store
-from dpcore.runs.worker import TAKE_PART, warm_up
+from dpcore.runs.worker import TAKE_PART, warm_up, with_advice
 from dpcore.runs.worker_process import FOR_RUNS
 
 ABANDONED = 60.0  # seconds without a question after which an idle worker ends
