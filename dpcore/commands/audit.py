@@ -16,7 +16,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.commands.runs.run_texts import in_columns
 from dpcore.commands.train import STATUS, add_settings, config_of, option
 from dpcore.privacy.report.numbers import nearest, outward, raised, short
-from dpcore.runs.in_process import begun, recorded
+from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, Status, StoreError, worker_name
 from dpcore.runs.store import Store
@@ -92,7 +92,7 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
     name = store.new_id()
     secret = new_secret() if request.seed is None else None
     try:
-        events = begun(audit(request, secret))  # type: ignore[arg-type]
+        events = with_first_event(audit(request, secret))  # type: ignore[arg-type]
         store.submit_as(name, request, worker=worker_name(os.getpid()), secret=secret)
         print(f"Recorded as {name}.", file=sys.stderr)
         status, error = recorded(store, name, events, _sayer(said, as_json))  # type: ignore[arg-type]

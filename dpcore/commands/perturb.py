@@ -10,8 +10,9 @@ from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
+from dpcore.runs.kinds import event_to_json
 from dpcore.training.perturbation.comparison import compare
-from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipped, to_json
+from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Kind
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
@@ -84,7 +85,7 @@ def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
     results = []
     for event in events:
         if isinstance(event, Prepared):
-            prepared = to_json(event)
+            prepared = event_to_json(event)
             del prepared["event"]
         elif isinstance(event, Measured):
             results.append(_result(event))

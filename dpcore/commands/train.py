@@ -15,7 +15,8 @@ from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, outward, percent, raised
 from dpcore.privacy.report.statement import NOT_COVERED, seed_warning
-from dpcore.runs.in_process import begun, recorded
+from dpcore.runs.in_process import recorded, with_first_event
+from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.combinations import idle
@@ -30,7 +31,6 @@ from dpcore.training.events import (
     Started,
     Stepped,
     Unsaved,
-    to_json,
 )  # fmt: skip
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
@@ -121,7 +121,7 @@ def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep
         # data and device are good, or this raises ValueError with nothing recorded
         secret = new_secret() if config.seed is None else None
         file = checkpoint_path(store.home, run)
-        events = begun(train(config, file=file, planned=plan(config), secret=secret))
+        events = with_first_event(train(config, file=file, planned=plan(config), secret=secret))
         _begin(store, run, config, secret)
         return follow(store, run, events, keeping(naming_idle(config, say), keep))
     except KeyboardInterrupt:
@@ -245,7 +245,7 @@ def printer(as_json: bool) -> Callable[[Event], None]:
 
 
 def _object(event: Event) -> str:
-    return json.dumps(to_json(event), allow_nan=False)
+    return json.dumps(event_to_json(event), allow_nan=False)
 
 
 def _line(event: Event) -> str:

@@ -7,9 +7,9 @@ import json
 import time
 from collections.abc import Sequence
 
-from dpcore.runs.deleted import take_out
 from dpcore.runs.printable import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.released import take_out
 from dpcore.runs.store import Store
 
 LONGEST_NAME = 120  # characters

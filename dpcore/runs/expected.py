@@ -18,9 +18,9 @@ from typing import Any
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.record import IMPORTED, StoreError, device_here
-from dpcore.runs.schema import SAVED
-from dpcore.runs.slots import Slots, slots_of
 from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store_file import SAVED
+from dpcore.runs.worker_process import Slots, slots_of
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 

@@ -4,18 +4,16 @@ import _thread
 import contextlib
 import itertools
 import signal
-import threading
 import traceback
 from collections.abc import Callable, Iterator
 
-from dpcore.runs.out_of_memory import shortage, with_advice
 from dpcore.runs.record import Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Pulse
+from dpcore.runs.worker import Interrupts, Pulse, shortage, with_advice
 from dpcore.training.events import Event
 
 
-def begun(events: Iterator[Event]) -> Iterator[Event]:
+def with_first_event(events: Iterator[Event]) -> Iterator[Event]:
     """The events, the first of them tried: ValueError, for bad input, is raised here, any other error at the first."""
     try:
         first = next(events)
@@ -38,13 +36,13 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
     cancel it and are raised.
     """
     status, error = Status.CANCELLED, None
-    asked = _noted_interrupts()
+    interrupts = Interrupts(signal.SIGINT, KeyboardInterrupt, always=True)  # a callback may swallow the error
     try:
         with Pulse(store, run, None, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
             for event in events:
                 stop = store.append(run, event)
                 say(event)
-                if stop or asked:
+                if stop or interrupts.asked:
                     return status, ""
         status = Status.FINISHED
         return status, ""
@@ -70,16 +68,3 @@ def _line(failure: Exception) -> str:
         return short
     text, kind = " ".join(str(failure).split()), type(failure)
     return text if text and kind in (RuntimeError, ValueError, StoreError) else f"{kind.__name__}: {text}"
-
-
-def _noted_interrupts() -> list[int]:
-    """Grows with each Ctrl-C, which also raises KeyboardInterrupt as usual: inside a callback that would be lost."""
-    asked: list[int] = []
-
-    def note(number: int, _: object) -> None:
-        asked.append(number)
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, note)
-    return asked

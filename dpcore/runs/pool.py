@@ -17,15 +17,12 @@ from typing import IO
 
 from dpcore import check
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.leftovers import remove_needless
 from dpcore.runs.limits import limits_of, overdue, usual
-from dpcore.runs.pool_thread import PoolThread
 from dpcore.runs.ray_pool import pool_here
 from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
-from dpcore.runs.silence import STALE, Heartbeats
-from dpcore.runs.slots import Slots, slots_of
 from dpcore.runs.store import Store
-from dpcore.runs.worker_process import Worker
+from dpcore.runs.supervision import STALE, Heartbeats, PoolThread, remove_needless
+from dpcore.runs.worker_process import Slots, Worker, slots_of
 
 TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from dpcore.runs.rows import Database
+from dpcore.runs.record import Database
 
 DEVICE = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # a job that says nothing of it needs no other
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path
-from dpcore.runs.rows import Database
+from dpcore.runs.record import Database, Run, Status, UnknownRun, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import label_of, private
 from dpcore.training.events import Checkpointed, Event, Started, Stepped

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcore import check
-from dpcore.runs.record import IMPORTED, Run, Status
-from dpcore.runs.rows import run_of
-from dpcore.runs.schema import RUNS
+from dpcore.runs.record import IMPORTED, Run, Status, run_of
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import RUNS
 
 LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
 TESTED = """(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id

@@ -14,10 +14,8 @@ from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.queue_order import DEVICE, first, in_order
-from dpcore.runs.record import Run, Status, UnknownRun, body_of, state_directory
-from dpcore.runs.rows import insert, origin_of, row_of, run_of
-from dpcore.runs.schema import RECOVER, RUNS
-from dpcore.runs.store_file import FILE, StoreFile
+from dpcore.runs.record import Run, Status, UnknownRun, body_of, insert, origin_of, row_of, run_of, state_directory
+from dpcore.runs.store_file import FILE, RECOVER, RUNS, StoreFile
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 

@@ -7,6 +7,7 @@ random state, threads) reaches the next one. While it waits it ends with its par
 import argparse
 import math
 import os
+import re
 import signal
 import threading
 import time
@@ -17,13 +18,43 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from dpcore.runs.going_on import NotContinued, Train, events_of, load
 from dpcore.runs.limits import limits_of, overdue
-from dpcore.runs.out_of_memory import with_advice
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
+from dpcore.runs.resume_job import NotContinued, Train, job_events, load
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
+
+WORDS = ("out of memory", "can't allocate memory", "not enough memory")
+SIZE = re.compile(r"allocate ([\d.,]+ ?(?:bytes|[KMGTP]i?B))")
+WAY_OUT = (
+    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or end other programs; "
+    "resumed, it goes on from its last checkpoint."
+)
+
+
+def shortage(error: BaseException) -> str:
+    """What did not fit and what to do, where an error says that memory was short; "" for any other.
+
+    Where it was short while a batch was summed on a GPU, the parts of that were as small as they can be by then. Where
+    it was short before, a smaller batch does not help: all data lie there with their views, and fewer of these take
+    less.
+
+    >>> shortage(MemoryError("Unable to allocate 3.2 GiB for an array"))[:69]
+    'Memory does not hold this run: there was no room for 3.2 GiB more. Ch'
+    """
+    text = str(error)
+    short = isinstance(error, RuntimeError) and any(word in text.lower() for word in WORDS)
+    if not (short or isinstance(error, MemoryError)):
+        return ""
+    found = SIZE.search(text)
+    return f"Memory does not hold this run{f': there was no room for {found[1]} more' if found else ''}. {WAY_OUT}"
+
+
+def with_advice(error: BaseException, traceback: str) -> str:
+    """What is kept of an error with the run that failed by it: its traceback, and last what to do, if that is known."""
+    return f"{traceback.rstrip()}\n{shortage(error)}\n" if shortage(error) else traceback
+
 
 Noted = TypeVar("Noted")
 
@@ -39,26 +70,35 @@ class Interrupted(BaseException):
 
 
 class Interrupts:
-    """Turns SIGTERM into Interrupted inside `allowed`, so never within a transaction of the store."""
+    """Notes a signal, and turns it into an error inside `allowed`, so never within a transaction of the store.
 
-    def __init__(self) -> None:
-        self.asked = False
-        self._open = False
-        signal.signal(signal.SIGTERM, self._note)
+    With `always` it is an error wherever it comes. Nothing is noted by a thread that is not the main one.
+    """
+
+    def __init__(
+        self,
+        number: signal.Signals = signal.SIGTERM,
+        error: type[BaseException] = Interrupted,
+        *,
+        always: bool = False,
+    ) -> None:
+        self.asked, self._error, self._always, self._open = False, error, always, always
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(number, self._note)
 
     def _note(self, *_: object) -> None:
         self.asked = True
         if self._open:
-            self._open = False
-            raise Interrupted
+            self._open = self._always
+            raise self._error
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Where SIGTERM, also one from before, raises Interrupted."""
+        """Where the signal, also one from before, raises the error."""
         self._open = True
         try:
             if self.asked:
-                raise Interrupted
+                raise self._error
             yield
         finally:
             self._open = False
@@ -173,7 +213,7 @@ def _left(store: Store, run: Run) -> Status | None:
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = events_of(store, run, train)
+        events = job_events(store, run, train)
     while True:
         with interrupts.allowed():
             event = next(events, None)

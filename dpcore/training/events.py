@@ -1,7 +1,6 @@
 """What a run says while it goes: plain values that cross processes as JSON."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
 
@@ -93,9 +92,3 @@ KINDS: dict[str, type] = {
     "unsaved": Unsaved,
     "finished": Finished,
 }
-NAMES = {kind: name for name, kind in KINDS.items()}
-
-
-def to_json(event: Event) -> dict[str, Any]:
-    """The event as {"event": name, ...}."""
-    return {"event": NAMES[type(event)], **asdict(event)}

@@ -14,8 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from dpcore.runs import pool
-from dpcore.runs.record import body_of
-from dpcore.runs.rows import insert, row_of
+from dpcore.runs.record import body_of, insert, row_of
 from dpcore.runs.run_table import ORDERS, Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

@@ -11,11 +11,12 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.runs import store as store_module
+from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Started, to_json
+from dpcore.training.events import Evaluated, Started
 from dpcore.training.perturbation.request import Request
 from tests.commands.printed import Output, Patch, printed
 
@@ -72,7 +73,7 @@ def test_json_is_json_where_an_older_version_stored_what_is_not(home: Path, caps
     with Store(home) as store:
         run = _claimed(store)
         event = Evaluated(7, 0.4, 0.625, math.nan, (0.5,) * 9 + (math.inf,))
-        monkeypatch.setattr(store_module, "body_of", lambda event: json.dumps(to_json(event)))
+        monkeypatch.setattr(store_module, "body_of", lambda event: json.dumps(event_to_json(event)))
         store.append(run, event)
     (listed,) = printed(capsys, ["runs", "list"])["runs"]
     for found in (listed, *(printed(capsys, ["runs", action, run]) for action in ("show", "cancel"))):

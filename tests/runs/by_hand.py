@@ -11,8 +11,8 @@ from typing import IO, Any
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
+from dpcore.runs.worker_process import Slots
 from dpcore.training.checkpoint_header import Label, write_label
 from dpcore.training.events import Finished, Started, Stepped
 

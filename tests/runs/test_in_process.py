@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from dpcore.runs.in_process import begun, recorded
-from dpcore.runs.out_of_memory import WAY_OUT, shortage, with_advice
+from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.runs.worker import WAY_OUT, shortage, with_advice
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Started
 
@@ -53,12 +53,12 @@ def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_
         yield STARTED
 
     with pytest.raises(ValueError, match="Expected"):
-        begun(at_once(ValueError("Expected so.")))
-    events = begun(at_once(RuntimeError("no memory for it")))
+        with_first_event(at_once(ValueError("Expected so.")))
+    events = with_first_event(at_once(RuntimeError("no memory for it")))
     run = store.submit(RunConfig(), worker="here:1")
     assert recorded(store, run, events, lambda _: None) == (Status.FAILED, "no memory for it")
     assert "at_once" in (store.run(run).error or "")
-    assert list(begun(iter([STARTED]))) == [STARTED]
+    assert list(with_first_event(iter([STARTED]))) == [STARTED]
 
 
 def raised(work: Callable[[], object]) -> BaseException:

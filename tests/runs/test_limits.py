@@ -16,9 +16,9 @@ from dpcore.runs import within_limits
 from dpcore.runs.access import SHARED
 from dpcore.runs.limits import FILE, LARGEST, TITLES, Limits, limits_of, usual, write
 from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
-from dpcore.runs.slots import cores, slots_of
 from dpcore.runs.store import Store
 from dpcore.runs.worker import warm_up
+from dpcore.runs.worker_process import cores, slots_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from dpcore.training.perturbation.request import Request

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status
-from dpcore.runs.schema import SINCE, VERSION
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE
+from dpcore.runs.store_file import FILE, SINCE, VERSION
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Finished, Started, to_json
+from dpcore.training.events import Finished, Started
 from dpcore.training.plan import plan
 
 FIRST = """
@@ -66,7 +66,7 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     db.execute(insert, ("finishedrun", json.dumps(SETTINGS), "finished"))
     db.execute(insert, ("waitingrun", json.dumps(SETTINGS | {"optimizer": "adppl"}), "queued"))
     for number, event in enumerate(SAID, 1):
-        db.execute("INSERT INTO events VALUES ('finishedrun', ?, ?)", (number, json.dumps(to_json(event))))
+        db.execute("INSERT INTO events VALUES ('finishedrun', ?, ?)", (number, json.dumps(event_to_json(event))))
     db.commit()
     db.close()
     return home

@@ -17,9 +17,9 @@ from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE
 from dpcore.runs.record import Status, StoreError, device_path, worker_name
 from dpcore.runs.resume import ended_early
-from dpcore.runs.silence import STALE, Heartbeats
-from dpcore.runs.slots import Slots
 from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.supervision import STALE, Heartbeats
+from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from tests.runs.by_hand import Clock, PoolByHand, by_hand

@@ -21,9 +21,9 @@ from dpcore.runs.expected import (
     starts,
 )
 from dpcore.runs.record import Run, Status, worker_name
-from dpcore.runs.slots import Slots
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
+from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped
 from dpcore.training.plan import plan

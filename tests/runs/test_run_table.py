@@ -12,7 +12,6 @@ import pytest
 from dpcore.runs import editing
 from dpcore.runs.editing import LONGEST_NAME, MOST_TAGS, annotate, clear, delete, rename, tag
 from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
-from dpcore.runs.leftovers import UNKNOWN_FOR, remove_needless
 from dpcore.runs.record import IMPORTED, Status, UnknownRun, checkpoint_path
 from dpcore.runs.run_table import (
     ORDERS,
@@ -25,6 +24,7 @@ from dpcore.runs.run_table import (
     tags_of,
 )
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import UNKNOWN_FOR, remove_needless
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from dpcore.training.perturbation.request import Request

@@ -11,9 +11,8 @@ import pytest
 
 from dpcore.runs import store_file
 from dpcore.runs.record import StoreError
-from dpcore.runs.schema import VERSION
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE
+from dpcore.runs.store_file import FILE, VERSION
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 

@@ -176,7 +176,8 @@ def clipped_one_at_a_time(rows: Tensor, clipping: str, clip_norm: float, sizes: 
     for row in rows:
         parts = row.split(sizes) if clipping == "per_layer" else [row]
         norms = [part.norm().item() for part in parts]
-        by = [clip_norm / (n + 0.01) if clipping == "auto_s" else min(1.0, clip_norm * (1 - 1e-6) / n) for n in norms]
+        flat = [min(1.0, clip_norm * (1 - 1e-6) / norm) if norm else 1.0 for norm in norms]
+        by = [clip_norm / (norm + 0.01) for norm in norms] if clipping == "auto_s" else flat
         clipped.append(torch.cat([part * factor for part, factor in zip(parts, by, strict=True)]))
         factors.append(by)
     return torch.stack(clipped), torch.tensor(factors)

@@ -13,10 +13,10 @@ from torch.nn import functional as F
 
 from dpcore import __version__
 from dpcore.data.loading import Images, Split, fingerprint_of, load
-from dpcore.runs.kinds import event_from_json
+from dpcore.runs.kinds import event_from_json, event_to_json
 from dpcore.training import inputs, training_run
 from dpcore.training.checkpoint import where
-from dpcore.training.events import Evaluated, Finished, Started, Stepped, to_json
+from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import train
 from dpcore.training.progress import (
@@ -60,7 +60,7 @@ def test_a_run_tells_its_story_in_order():
     assert steps[-1] == 8
     assert [event.step for event in events if isinstance(event, Evaluated)][-1] == 8
     for event in events:
-        assert event_from_json("training", to_json(event)) == event
+        assert event_from_json("training", event_to_json(event)) == event
 
 
 def test_an_evaluation_counts_right_answers_in_all_and_for_each_class():

@@ -12,7 +12,7 @@ from dpcore.commands.runs.action import Action, add_ids
 from dpcore.commands.runs.run_texts import as_object, print_json
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.typed_json import MOST_BYTES
+from dpcore.runs.export.imported_events import MOST_BYTES
 from dpcore.runs.store import Store
 
 

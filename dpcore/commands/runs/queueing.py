@@ -11,7 +11,7 @@ from dpcore.commands.runs.action import Action, add_id, add_ids
 from dpcore.commands.runs.run_texts import as_object, print_json
 from dpcore.commands.train import STATUS, add_settings, closing, config_of, follow, keeping, option, printer
 from dpcore.runs.editing import LONGEST_NAME, delete, text
-from dpcore.runs.in_process import begun
+from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, status_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
@@ -92,7 +92,9 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             # ValueError for its checkpoint: nothing recorded
             secret = store.secret(rest.before.id)
             known = resume_point_of(rest.said, rest.before.origin)
-            events = begun(train(rest.before.config, file=file, planned=rest.plan, secret=secret, begun=known))
+            events = with_first_event(
+                train(rest.before.config, file=file, planned=rest.plan, secret=secret, begun=known)
+            )
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)
         finals: list[Finished] = []

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from dpcore.privacy.report.numbers import percent
-from dpcore.runs.finite_json import finite
 from dpcore.runs.kinds import event_to_json
+from dpcore.runs.printable import finite
 from dpcore.runs.record import Run
 from dpcore.training.events import Evaluated, Finished, Started
 

@@ -21,7 +21,7 @@ from dpcore.runs.in_words import name_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run, Status
-from dpcore.runs.spent import done_by
+from dpcore.runs.released import done_by
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Event, Stepped
 

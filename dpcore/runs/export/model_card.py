@@ -8,8 +8,7 @@ from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
-from dpcore.runs.export.base import TextForm
-from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.export.base import RunRecord, TextForm
 from dpcore.runs.export.script import where_trained
 from dpcore.runs.in_words import when
 from dpcore.runs.printable import escaped

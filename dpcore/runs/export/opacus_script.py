@@ -5,8 +5,7 @@ from string import Template
 from textwrap import indent
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.export.base import TextForm
-from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.export.base import RunRecord, TextForm
 from dpcore.runs.export.script import as_code
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS

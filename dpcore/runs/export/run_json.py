@@ -4,10 +4,9 @@ import json
 from collections.abc import Sequence
 
 from dpcore import __version__
-from dpcore.runs.export.base import TextForm
-from dpcore.runs.export.run_record import RunRecord
-from dpcore.runs.finite_json import finite
+from dpcore.runs.export.base import RunRecord, TextForm
 from dpcore.runs.kinds import event_to_json
+from dpcore.runs.printable import finite
 
 FORMAT, VERSION = "dpcore run", 1
 LONGEST_REASON = 500  # characters of why a run failed

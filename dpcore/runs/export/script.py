@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
-from dpcore.runs.export.base import TextForm
-from dpcore.runs.export.run_record import RunRecord
+from dpcore.runs.export.base import RunRecord, TextForm
 from dpcore.runs.record import IMPORTED
 
 SCRIPT = Template('''"""Trains the run $run again, with the package dpcore.

@@ -16,9 +16,9 @@ from typing import IO, TypeVar
 import dpcore
 from dpcore import check
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.pool_thread import PoolThread
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import PoolThread
 
 Share = TypeVar("Share", int, float)
 CONNECT = 30.0  # seconds that the cluster has to take the head as one of its own

@@ -11,8 +11,8 @@ from dpcore.runs.ray_pool.job import News, ended, job_of, record
 from dpcore.runs.ray_pool.roster import MARK, Roster, Worker
 from dpcore.runs.ray_pool.staffing import Staffing
 from dpcore.runs.record import Run, Status, checkpoint_path, is_dead
-from dpcore.runs.silence import STALE, Heartbeats, silent
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import STALE, Heartbeats, silent
 from dpcore.runs.worker import longest_here
 
 WITHIN = 0.05  # seconds that a round waits for answers

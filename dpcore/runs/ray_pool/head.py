@@ -18,10 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from dpcore.runs.leftovers import remove_needless
 from dpcore.runs.ray_pool.crew import Crew
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import remove_needless
 
 LOOK = 0.2  # seconds between two looks for the lock of the home
 SWEEP = 600.0  # seconds between two looks for files that runs have left behind

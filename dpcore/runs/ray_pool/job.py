@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpcore.runs.kinds import event_from_json
-from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.rows import insert
+from dpcore.runs.record import Run, Status, checkpoint_path, insert
 from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import private
 from dpcore.training.events import Checkpointed, Unsaved

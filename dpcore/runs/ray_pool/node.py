@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import IO
 
 import dpcore
-from dpcore.runs.going_on import NotContinued, events_of, load
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.out_of_memory import with_advice
 from dpcore.runs.ray_pool.job import Job, News, news_of, take
 from dpcore.runs.record import Run, Status, StoreError, device_here
-from dpcore.runs.slots import FOR_RUNS
+from dpcore.runs.resume_job import NotContinued, job_events, load
 from dpcore.runs.store import Store
-from dpcore.runs.worker import take_part, warm_up
+from dpcore.runs.worker import take_part, warm_up, with_advice
+from dpcore.runs.worker_process import FOR_RUNS
 
 ABANDONED = 60.0  # seconds without a question after which an idle worker ends
 UNHEARD = 86400.0  # and one whose run has ended
@@ -106,7 +105,7 @@ class NodeWorker:
     def _done(self, store: Store, run: Run, worker: str) -> tuple[Status, str | None]:
         """Do a run: how it ended, and why."""
         try:
-            events = events_of(store, run, self._train)
+            events = job_events(store, run, self._train)
             for event in events:
                 if store.append(run.id, event, worker):
                     events.close()

@@ -1,7 +1,6 @@
 """What a comparison says while it goes: plain values that cross processes as JSON."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -53,9 +52,3 @@ class Finished:
 
 Event = Prepared | Measured | Skipped | Finished
 KINDS: dict[str, type] = {"prepared": Prepared, "measured": Measured, "skipped": Skipped, "finished": Finished}
-NAMES = {kind: name for name, kind in KINDS.items()}
-
-
-def to_json(event: Event) -> dict[str, Any]:
-    """The event as {"event": name, ...}."""
-    return {"event": NAMES[type(event)], **asdict(event)}

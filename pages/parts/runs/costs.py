@@ -17,7 +17,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
-from dpcore.runs.spent import done_by
+from dpcore.runs.released import done_by
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 

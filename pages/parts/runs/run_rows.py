@@ -10,7 +10,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
-from dpcore.runs.spent import done_by
+from dpcore.runs.released import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row

@@ -10,8 +10,8 @@ import streamlit as st
 from dpcore.figures.runs import MAX_POINTS, Outcome, front, front_alt, front_figure
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent
-from dpcore.runs.export.spreadsheet import as_text
 from dpcore.runs.in_words import OTHER_VERSION
+from dpcore.runs.printable import as_text
 from dpcore.runs.run_table import Ended, Wanted, ended, imported
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

@@ -9,7 +9,7 @@ from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.runs.worker import Interrupts
 from tests.runs.faults.afterwards import counted, sound
-from tests.runs.test_going_on import CONFIG, begun, gone_on, train, undisturbed
+from tests.runs.test_resume_job import CONFIG, begun, gone_on, train, undisturbed
 
 SAID = 12  # events, with checkpoints among them
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 import dpcore
-from dpcore.runs.out_of_memory import shortage
 from dpcore.runs.ray_pool import crew as crew_module
 from dpcore.runs.ray_pool.crew import Crew
 from dpcore.runs.ray_pool.node import UNHEARD, NodeWorker
 from dpcore.runs.record import Run, Status, checkpoint_path, device_here
-from dpcore.runs.silence import STALE
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import STALE
+from dpcore.runs.worker import shortage
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from tests.runs.by_hand import Clock

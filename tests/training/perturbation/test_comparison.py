@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpcore.runs.kinds import event_from_json
-from dpcore.training.perturbation import events, noise
+from dpcore.runs.kinds import event_from_json, event_to_json
+from dpcore.training.perturbation import noise
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
@@ -32,7 +32,7 @@ def test_a_request_and_its_events_cross_processes_as_json() -> None:
     request = Request.from_json(json.loads(json.dumps(SMALL.to_json())))
     assert request == SMALL
     for event in compare(replace(request, seed=1)):
-        assert event_from_json("perturbation", json.loads(json.dumps(events.to_json(event)))) == event
+        assert event_from_json("perturbation", json.loads(json.dumps(event_to_json(event)))) == event
 
 
 def test_a_comparison_reports_every_method_at_every_epsilon() -> None:

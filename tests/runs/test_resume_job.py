@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dpcore.runs.going_on import events_of
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
+from dpcore.runs.resume_job import job_events
 from dpcore.runs.store import MOST_ATTEMPTS, Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform
@@ -35,7 +35,7 @@ def begun(store: Store, config: RunConfig, until: int, *, saves: bool) -> str:
     run = store.submit(config)
     claimed = store.claim("gone:1")
     assert claimed is not None
-    events = events_of(store, claimed, lambda *each, **options: train(*each, seconds=1.5 if saves else 0.2, **options))
+    events = job_events(store, claimed, lambda *each, **options: train(*each, seconds=1.5 if saves else 0.2, **options))
     for _ in range(until):
         store.append(run, next(events), "gone:1")
     events.close()
@@ -158,7 +158,7 @@ def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
     new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
     claimed = store.claim("first:1")
     assert claimed is not None
-    next(events_of(store, claimed, train))
+    next(job_events(store, claimed, train))
     assert store.give_back(claimed)
     assert gone_on(store, new, interrupts).status is Status.FINISHED
     assert store.run(new).plan.repeated == 20

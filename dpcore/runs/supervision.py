@@ -1,10 +1,54 @@
-"""Workers that say nothing: from when on they are taken for dead, and when it is the store that keeps them silent."""
+"""A pool on this machine or on a cluster has these in common: its thread, lost workers, and files to remove."""
 
+import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
+from pathlib import Path
+from typing import Self
 
-from dpcore.runs.record import Run, StoreError
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
+
+
+class PoolThread(ABC):
+    """Has the runs of `store` done, in a thread of its own.
+
+    `trouble` says what keeps runs from starting, or is None; what workers print is in `log`.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store = store
+        self.log = store.home / "workers.log"
+        self.trouble: str | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+
+    @abstractmethod
+    def _serve(self) -> None:
+        """Serve until `_stop` is set."""
+
+    def start(self) -> Self:
+        """Begin to serve."""
+        self._thread.start()
+        return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether it serves no more."""
+        return self._stop.is_set()
+
+    def close(self) -> None:
+        """Serve no more; a run that trains goes on."""
+        self._stop.set()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 STALE = 15.0  # seconds without a sign of life that make a worker lost
 
@@ -60,3 +104,34 @@ class Heartbeats:
     def forget_all_but(self, runs: Container[str]) -> None:
         """Remember nothing of other runs than these."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
+
+
+UNKNOWN_FOR = 3600.0  # seconds that a checkpoint of no known run is kept: a rest's is copied before it is a run
+
+
+def remove_needless(store: Store) -> list[Path]:
+    """Remove checkpoints of runs that have finished or are gone, and halves of those that ended early; what went.
+
+    A run that ended early keeps its checkpoint: it can be resumed from it.
+    """
+    folder = checkpoint_path(store.home, "any").parent
+    files = [file for file in folder.glob("*") if file.suffix in (".pt", ".part")]
+    runs = {run.id: run for run in store.runs(kind=None)} if files else {}
+    removed = []
+    for file in files:
+        run = runs.get(file.stem)
+        if run is None:
+            needless = _age(file) > UNKNOWN_FOR
+        else:
+            needless = run.status is Status.FINISHED or (file.suffix == ".part" and not run.active)
+        if needless:
+            file.unlink(missing_ok=True)
+            removed.append(file)
+    return removed
+
+
+def _age(file: Path) -> float:
+    try:
+        return time.time() - file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,4 +1,4 @@
-"""What a claimed job does: from its beginning, or from where it was when its worker went."""
+"""The events of a claimed job: from its beginning, or from where it was when its worker went."""
 
 import importlib
 from collections.abc import Callable, Generator
@@ -21,7 +21,7 @@ class NotContinued(ValueError):
     """Nobody can go on with the job here; the text says why."""
 
 
-def events_of(store: Store, run: Run, train: Train) -> Generator[Any, None, None]:
+def job_events(store: Store, run: Run, train: Train) -> Generator[Any, None, None]:
     """The events of a job that are not in the store yet, a training run's by `train`.
 
     Errors: NotContinued, before the first of them, where a job that was begun cannot go on here.

@@ -1,7 +1,8 @@
-"""What deleted runs had released: that cannot be taken back, so it stays counted after they are gone.
+"""Released noise of runs: how far each has come, and what deleted ones had released, which stays counted.
 
-It counts for the other runs of their sweep, and for the run that they went on with, and is forgotten with the last of
-those. Only the plan and the number of steps are kept, nothing that was measured.
+What was released cannot be taken back. That of a deleted run counts for the other runs of its sweep, and for the run
+that it went on with, and is forgotten with the last of those. Only the plan and the number of steps are kept, nothing
+that was measured.
 """
 
 import json
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpcore.runs.rows import Database
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.record import Database, Run
 from dpcore.runs.store import Store
 from dpcore.training.plan import Plan
 
@@ -57,3 +59,18 @@ def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
     with store.reading() as db:
         rows = db.execute("SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id", (sweep,)).fetchall()
     return tuple(Deleted(*row) for row in rows)
+
+
+def done_by(run: Run | Deleted) -> int | None:
+    """The steps that a run is known to have taken, those of its last checkpoint included; None before it has begun."""
+    if isinstance(run, Deleted):
+        return run.done
+    return getattr(run.last, "step", 0) if run.sequence else None
+
+
+def released_by(run: Run | Deleted) -> Mechanism | None:
+    """What a run has released until now; None where that is nothing, or there is nothing to account for.
+
+    What a run released before that this one begins anew is part of it, before its first step too.
+    """
+    return run.plan.released(done_by(run))
