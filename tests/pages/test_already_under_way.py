@@ -15,7 +15,8 @@ from pages.parts.controls.faults import UNDER_WAY
 from pages.parts.jobs.shown_job import ShownJob
 from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.perturbation import panel as comparisons
-from pages.parts.runs import actions, sweep_form
+from pages.parts.runs import actions
+from pages.parts.runs.sweeps import sweeps as sweep_form
 from pages.parts.train.buttons import resume, start
 from tests.pages import audit_page
 from tests.pages.perturbation_page import REQUEST
