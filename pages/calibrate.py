@@ -10,7 +10,7 @@ from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
-from pages.parts.results.statement_card import card
+from pages.parts.results.tables import card
 
 left, right = page_columns("Which noise fits my budget?")
 question.move_on()

@@ -9,12 +9,11 @@ from pages.parts.jobs.job_store import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, paused_line
-from pages.parts.runs.choosing import chosen_runs
+from pages.parts.runs.choosing import chosen_runs, wanted_runs
 from pages.parts.runs.comparing import compare
 from pages.parts.runs.files_of_runs import files_of_runs
-from pages.parts.runs.filters import wanted_runs
 from pages.parts.runs.listing import listing
-from pages.parts.runs.sweep_form import sweep_form
+from pages.parts.runs.sweeps import sweep_form
 
 left, right = page_columns("Which of my runs is best, and what did each cost?")
 move_on()

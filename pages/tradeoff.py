@@ -27,7 +27,7 @@ from pages.parts.results.exports import (
 )
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
-from pages.parts.results.statement_card import card
+from pages.parts.results.tables import card
 from pages.parts.results.tradeoff_picture import (
     HOW_TO_READ,
     KEYS,

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, final
 
@@ -26,6 +27,7 @@ from dpcore.training.models import MODELS, Model
 from dpcore.training.optimizers import OPTIMIZERS, Optimizer
 from dpcore.training.optimizers.base import UpdateRules, nothing
 from dpcore.training.plan import plan
+from pages.parts.controls import mechanism
 from pages.parts.shell import menu
 
 ROOT = Path(__file__).parents[1]
@@ -218,6 +220,8 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CLIPPINGS, "halved", Halved)
     monkeypatch.setitem(MODELS, "small", SMALL)
     monkeypatch.setitem(SCHEDULES, ZIGZAG.name, ZIGZAG)
+    for name, registry in (("OPTIMIZER", OPTIMIZERS), ("SCHEDULE", SCHEDULES)):
+        monkeypatch.setattr(mechanism, name, replace(getattr(mechanism, name), names=tuple(registry)))
 
 
 @pytest.mark.usefixtures("kinds")

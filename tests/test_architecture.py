@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "dpcore").rglob("*.py"))]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-MOST_LINES = 56_000  # of the source, its scripts and style sheets: a change that needs more room makes some
+MAX_LINES = 53_000  # of the source, its scripts and style sheets: a change that needs more room makes some
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do not import each
 # other. A module belongs to the layer with the longest name that begins its own.
@@ -153,7 +153,7 @@ def test_the_source_stays_within_its_size() -> None:
     suffixes = {".py", ".js", ".css"}
     written = [path for room in ("pages", "dpcore") for path in (ROOT / room).rglob("*") if path.suffix in suffixes]
     lines = sum(path.read_text(encoding="utf-8").count("\n") for path in [ROOT / "app.py", *written])
-    assert lines <= MOST_LINES
+    assert lines <= MAX_LINES
 
 
 def test_every_accountant_command_and_page_has_its_line_in_its_registry() -> None:

@@ -145,10 +145,11 @@ class ClaimedSetup:
 
     def _of_case(self, case: Case) -> Bounds:
         """Proven bounds of one reading, the lower one of the fewest steps, the upper one of the most."""
-        if len(case.most.releases) > 1:
+        first, *others = case.most.releases
+        if others:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
         replaced = self.sampler == Poisson.name and self.adjacency == "replace_one"
-        name, sigma = PoissonReplaceOne.name if replaced else self.sampler, case.most.releases[0].sigma
+        name, sigma = PoissonReplaceOne.name if replaced else self.sampler, first.sigma
         ends = sorted({case.fewest.steps, case.most.steps})
         found = [sampler_bounds(name, self._rate(case), sigma, steps, self.delta) for steps in ends]
         lower = self._still_told(case) if case.left_out else found[0].lower

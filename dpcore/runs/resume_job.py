@@ -1,12 +1,12 @@
 """The events of a claimed job: from its beginning, or from where it was when its worker went."""
 
 import importlib
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Run, checkpoint_path
-from dpcore.runs.store import Store
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
@@ -21,7 +21,20 @@ class NotContinued(ValueError):
     """Nobody can go on with the job here; the text says why."""
 
 
-def job_events(store: Store, run: Run, train: Train) -> Generator[Any, None, None]:
+class Record(Protocol):
+    """The part of a `Store` that a job needs to go on; on a node of a cluster there is no more."""
+
+    home: Path
+
+    def secret(self, run: str, /) -> int | None:
+        """The secret seed of a run."""
+
+    def tail(self, run: str, /) -> Sequence[tuple[int, Any]]:
+        """The events that it has said, each behind its number."""
+        ...
+
+
+def job_events(store: Record, run: Run, train: Train) -> Generator[Any, None, None]:
     """The events of a job that are not in the store yet, a training run's by `train`.
 
     Errors: NotContinued, before the first of them, where a job that was begun cannot go on here.

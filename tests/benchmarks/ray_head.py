@@ -2,9 +2,9 @@
 
     python tests/benchmarks/ray_head.py [--workers 10 100 1000] [--seconds 20]
 
-Simulated: no Ray and no training, but the head's own loop and a real store. The workers are numbers here, whose news
-are at hand when they are asked for. With "as many as it takes" each has ten new events whenever it is asked; else each
-has an event at the rate that is named, and the lag is from then until the event is in the store. What Ray adds is not
+Simulated: no Ray and no training, but the head's own loop and a real store. The workers are made up, and their news
+are at hand as soon as they are due. With "as many as it takes" each always has another event; else each has one at the
+rate that is named, and the lag is from then until the event is in the store. What Ray adds is not
 in it. Prints a table.
 """
 
@@ -13,60 +13,59 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from dpcore.runs.ray_pool.cluster import Shape  # noqa: E402
-from dpcore.runs.ray_pool.crew import Crew  # noqa: E402
-from dpcore.runs.ray_pool.job import News  # noqa: E402
-from dpcore.runs.ray_pool.roster import MARK  # noqa: E402
-from dpcore.runs.record import Status, body_of  # noqa: E402
+import dpcore  # noqa: E402
+from dpcore.runs.ray_pool.node import Hello, Job, Said, Shape  # noqa: E402
+from dpcore.runs.ray_pool.streams import Streams  # noqa: E402
 from dpcore.runs.store import Store  # noqa: E402
 from dpcore.training.config import RunConfig  # noqa: E402
 from dpcore.training.events import Stepped  # noqa: E402
 
-AT_ONCE = 10  # events in an answer where there is no end of them
 RATES: dict[str, float | None] = {"as many as it takes": None, "1 event/s each": 1.0, "2 events/s each": 2.0}
 
 
+@dataclass(eq=False)
+class Stream:
+    """A task that is made up."""
+
+    since: float = 0.0  # when it began
+    said: int = 0
+
+
 class Feed:
-    """A cluster that is made up: every question has its answer at once, and news never end."""
+    """A cluster that is made up: news are there as soon as they are due, and never end."""
 
     def __init__(self, rate: float | None) -> None:
-        self.rate, self.begun = rate, {}
+        self.rate = rate
 
-    def start(self, name: str, shape: Shape, train: str) -> str:
-        return name
+    def start(self, job: Job, train: str, shape: Shape) -> Stream:
+        return Stream(time.time())
 
-    def find(self, name: str) -> str:
-        return name
-
-    def ask(self, worker: str, method: str, *values: Any) -> Callable[[], Any]:
-        return partial(self._answer, worker, method, *values)
-
-    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
-        return questions
-
-    def answer(self, question: Any) -> Any:
-        return question()
-
-    def _answer(self, worker: str, method: str, *values: Any) -> Any:
-        return self.news(worker, values[1]) if method == "news" else None
-
-    def news(self, worker: str, after: int) -> News:
+    def ready(self, streams: Sequence[Stream], within: float) -> Sequence[Stream]:
+        if self.rate is not None:  # Ray waits until all have something to say
+            time.sleep(within)
         now = time.time()
-        begun = self.begun.setdefault(worker, now)
-        due = after + AT_ONCE if self.rate is None else int((now - begun) * self.rate)
-        times = [now if self.rate is None else begun + number / self.rate for number in range(after + 1, due + 1)]
-        bodies = [body_of(Stepped(1, 0.1, at, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)) for at in times]
-        return News(bodies, None, Status.RUNNING, None)
+        return [stream for stream in streams if self.rate is None or self._due(stream) <= now]
 
-    def end(self, worker: str) -> None: ...
+    def take(self, stream: Stream) -> Hello | Said:
+        due = self._due(stream)
+        stream.said += 1
+        if stream.said == 1:
+            return Hello(dpcore.__version__, "")
+        return Said(Stepped(1, 0.1, due, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0))
+
+    def _due(self, stream: Stream) -> float:
+        """The time of its next event."""
+        return time.time() if self.rate is None else stream.since + stream.said / self.rate
+
+    def end(self, stream: Stream) -> None: ...
 
     def room(self, shape: Shape) -> int:
         return 2**31
@@ -90,15 +89,15 @@ def measured(workers: int, rate: float | None, seconds: float) -> str:
             return stop
 
         store.append = timed  # type: ignore[method-assign]
-        for number in range(workers):
-            store.submit(RunConfig(seed=1), worker=f"{MARK}{number}")
-        crew = Crew(store, Feed(rate), "", 1, 1.0)
+        for _ in range(workers):
+            store.submit(RunConfig(seed=1))
+        streams = Streams(store, Feed(rate), "", 1, 1.0)
         while any(run.sequence == 0 for run in store.runs()):
-            crew.round()
+            streams.round()
         lags.clear()
         begun, processor = time.perf_counter(), time.process_time()
         while time.perf_counter() - begun < seconds:
-            crew.round()
+            streams.round()
         took = time.perf_counter() - begun
         lags.sort()
         for run in store.runs():

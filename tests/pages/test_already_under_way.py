@@ -15,7 +15,7 @@ from pages.parts.controls.faults import UNDER_WAY
 from pages.parts.jobs.shown_job import ShownJob
 from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.perturbation import panel as comparisons
-from pages.parts.runs import actions, sweep_form
+from pages.parts.runs import actions, sweeps
 from pages.parts.train.buttons import resume, start
 from tests.pages import audit_page
 from tests.pages.perturbation_page import REQUEST
@@ -25,7 +25,7 @@ CONFIGS = [RunConfig(epochs=1), RunConfig(epochs=1, sigma=2.0)]
 Click = Callable[[Store], None]
 BUTTONS: dict[str, Click] = {
     "runs": lambda store: start(store, CONFIGS),
-    "sweep": lambda store: sweep_form._start(store, CONFIGS, ["sigma"], "Sweep"),
+    "sweep": lambda store: sweeps._start(store, CONFIGS, ["sigma"], "Sweep"),
 }
 
 

@@ -81,21 +81,6 @@ def test_the_caches_are_bounded_and_tell_accountants_apart():
     assert cache.curve("rdp", MECHANISM, 1e-5) is cache.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)
 
 
-def test_an_accountant_that_gives_up_is_a_curve_with_a_note(monkeypatch: pytest.MonkeyPatch):
-    class Failing:
-        kind = Kind.UPPER
-
-        def curve(self, *_: object) -> Curve:
-            raise RuntimeError("The numerics gave up.")
-
-        profile = curve
-
-    monkeypatch.setitem(ACCOUNTANTS, "rdp", Failing())
-    for curve in (cache.curve("rdp", Mechanism.constant(0.3, 7.7, 3), 1e-5), cache.profile("rdp", MECHANISM)):
-        assert np.all(np.isinf(curve.epsilon))
-        assert curve.note == "The numerics gave up."
-
-
 def test_mu_adds_over_releases_in_squares():
     assert cache.mu(Mechanism((Release(0.1, 2.0, 3), Release(0.1, 1.0, 2)))) == pytest.approx(
         math.sqrt(3 * 0.01 * math.expm1(0.25) + 2 * 0.01 * math.expm1(1.0))

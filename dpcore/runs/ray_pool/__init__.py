@@ -68,7 +68,7 @@ class RayPool(PoolThread):
         self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
 
     def close(self) -> None:
-        """End the head and the workers that wait; what trains goes on, and the next head finds it."""
+        """End the head, and with it its tasks: their runs are queued again, and go on from their checkpoints."""
         super().close()
 
     def _serve(self) -> None:

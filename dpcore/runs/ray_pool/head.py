@@ -2,8 +2,8 @@
 
 Started by `RayPool` as `python -m dpcore.runs.ray_pool.head`. It is not the process that serves pages: Ray ends its
 drivers where the cluster goes, and may wait long for one that does not answer. On its standard output it says, as JSON,
-one line at a time, what keeps runs from starting. Where it ends, runs go on: the next one finds them by the names of
-their workers.
+one line at a time, what keeps runs from starting. Where it ends, its runs end with it, and the next one goes on with
+them from their checkpoints.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from dpcore.runs.ray_pool.crew import Crew
+from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import remove_needless
@@ -28,7 +28,7 @@ SWEEP = 600.0  # seconds between two looks for files that runs have left behind
 TOLD = 1.0  # seconds between two lines where nothing changes: they say that the process lives
 
 
-class Voice:
+class StatusPipe:
     """Tells the pool how it goes, on a `clock`; what Ray writes to the standard output goes to the log instead."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -44,7 +44,7 @@ class Voice:
             print(line, file=self._pipe, flush=True)
 
 
-class Asked:
+class StopRequest:
     """Whether this process is to end: it was told to, or nobody is left who started it."""
 
     def __init__(self, parent: int) -> None:
@@ -73,30 +73,31 @@ def lock_of(home: Path) -> IO[bytes] | None:
     return file
 
 
-def serve(store: Store, options: argparse.Namespace, asked: Asked, voice: Voice) -> str | None:
-    """Lead the workers of the cluster until it is to end; what keeps it from doing so, if anything does."""
-    voice.say(connecting=True)
+def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
+    """Do runs on the cluster until it is to end; what keeps it from doing so, if anything does."""
+    pipe.say(connecting=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
         return f"Expected Ray for DPCORE_POOL=ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
     try:
-        crew = Crew(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
+        streams = Streams(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
     except Unreachable as error:
         return str(error)
-    asked.heed_sigterm()  # Ray has put its own handler in its place
+    stop.heed_sigterm()  # Ray has put its own handler in its place
     swept = -SWEEP
-    while not asked:
+    while not stop:
         try:
-            crew.round()
+            streams.round()
             if time.monotonic() - swept > SWEEP:
                 swept = time.monotonic()
                 remove_needless(store)
-            voice.say(trouble=crew.trouble)
+            pipe.say(trouble=streams.trouble)
         except (StoreError, OSError) as error:
-            voice.say(trouble=str(error))
+            pipe.say(trouble=str(error))
             time.sleep(LOOK)
-    crew.dismiss()
+    with suppress(StoreError):
+        streams.close()
     return None
 
 
@@ -110,14 +111,14 @@ def main() -> None:
     parser.add_argument("--cpus", type=int, required=True)
     parser.add_argument("--gpus", type=float, required=True)
     options = parser.parse_args()
-    asked, voice = Asked(options.parent), Voice()
+    stop, pipe = StopRequest(options.parent), StatusPipe()
     with Store(options.home) as store:
-        while not (lock := lock_of(store.home)) and not asked:
-            voice.say()
+        while not (lock := lock_of(store.home)) and not stop:
+            pipe.say()
             time.sleep(LOOK)
-        trouble = None if asked else serve(store, options, asked, voice)
+        trouble = None if stop else serve(store, options, stop, pipe)
         with suppress(BrokenPipeError):
-            voice.say(trouble=trouble)
+            pipe.say(trouble=trouble)
         if lock:
             lock.close()
     os._exit(0)  # Ray's own way out may wait for a cluster that is gone

@@ -1,19 +1,19 @@
-"""A cluster of Ray: a worker is a detached actor, a question the reference of its answer."""
+"""A cluster of Ray: a stream is a generator task of it."""
 
 import logging
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import ray
-from ray.exceptions import ActorDiedError, RayError, RayTaskError
+from ray.exceptions import RayError
 
-from dpcore.runs.ray_pool.cluster import Gone, NoAnswer, Shape
-from dpcore.runs.ray_pool.node import NodeWorker
+from dpcore.runs.ray_pool.node import Job, Shape, work
+from dpcore.runs.ray_pool.streams import Gone
 
-NAMESPACE = "dpcore"
-PROBE = 3.0  # seconds that the address has to take a connection
+PROBE_SECONDS = 3.0  # that the address has to take a connection
 
 
 class Unreachable(RuntimeError):
@@ -26,55 +26,34 @@ class RayCluster:
     def __init__(self, address: str) -> None:
         probe(address)
         try:
-            ray.init(address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR)
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, RayError) as error:
             raise Unreachable(
                 f"Expected the Ray cluster at {address} to take this machine as one of its own, but: "
                 f"{' '.join(str(error).split())} Runs stay queued."
             ) from error
 
-    def start(self, name: str, shape: Shape, train: str) -> Any:
+    def start(self, job: Job, train: str, shape: Shape) -> Any:
         """See `Cluster`."""
-        options = {
-            "name": name,
-            "lifetime": "detached",
-            "num_cpus": shape.cpus,
-            "num_gpus": shape.gpus,
-            "max_restarts": 0,  # what Ray did again by itself would draw its noise again, unseen by the store
-            "max_task_retries": 0,
-        }
-        return ray.remote(NodeWorker).options(**options).remote(train, shape.cpus, shape.gpus)
+        return _task_of(shape).remote(job, train, shape)
 
-    def find(self, name: str) -> Any | None:
+    def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
+        """See `Cluster`."""
+        return ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
+
+    def take(self, stream: Any) -> Any:
         """See `Cluster`."""
         try:
-            return ray.get_actor(name)
-        except ValueError:
-            return None
-
-    def ask(self, worker: Any, method: str, *values: Any) -> Any:
-        """See `Cluster`."""
-        return getattr(worker, method).remote(*values)
-
-    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
-        """See `Cluster`."""
-        if not questions:
-            return []
-        return ray.wait(list(questions), num_returns=len(questions), timeout=within, fetch_local=False)[0]
-
-    def answer(self, question: Any) -> Any:
-        """See `Cluster`."""
-        try:
-            return ray.get(question)
-        except (ActorDiedError, RayTaskError) as error:
-            raise Gone(last_line(error)) from error
+            return ray.get(next(stream))
+        except StopIteration:
+            raise Gone("it has ended without a word") from None
         except RayError as error:
-            raise NoAnswer(last_line(error)) from error
+            raise Gone(last_line(error)) from error
 
-    def end(self, worker: Any) -> None:
+    def end(self, stream: Any) -> None:
         """See `Cluster`."""
         with suppress(RayError):
-            ray.kill(worker)
+            ray.cancel(stream, force=True)
 
     def room(self, shape: Shape) -> int:
         """See `Cluster`."""
@@ -83,12 +62,24 @@ class RayCluster:
 
     def fits(self, shape: Shape) -> bool:
         """See `Cluster`."""
-        every = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in every)
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes)
 
     def has_gpus(self) -> bool:
         """See `Cluster`."""
         return ray.cluster_resources().get("GPU", 0) > 0
+
+
+@cache  # Ray keeps every one that it is told of
+def _task_of(shape: Shape) -> Any:
+    options = ray.remote(
+        num_returns="streaming",
+        num_cpus=shape.cpus,
+        num_gpus=shape.gpus,
+        max_calls=1,  # nothing of a run reaches the next one
+        max_retries=0,  # what Ray did again by itself would draw its noise again, unseen by the store
+    )
+    return options(work)
 
 
 def probe(address: str) -> None:
@@ -99,7 +90,7 @@ def probe(address: str) -> None:
     if not host or "/" in host or not port.isdecimal():
         raise Unreachable(f"Expected the Ray address {address!r} to be host:port, as `ray start` says it.")
     try:
-        socket.create_connection((host, int(port)), PROBE).close()
+        socket.create_connection((host, int(port)), PROBE_SECONDS).close()
     except (OSError, OverflowError, ValueError) as error:  # ValueError: a name that no machine can have
         raise Unreachable(
             f"Expected a Ray cluster to answer at {address}, but: {error}. Runs stay queued until it does; "

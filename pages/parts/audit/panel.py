@@ -10,10 +10,9 @@ from dpcore.runs.expected import duration
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
-from pages.parts.audit.audit_charts import audit_charts
+from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import AuditResults, audit_results, expected_seconds
 from pages.parts.audit.findings_table import findings, generators
-from pages.parts.audit.number_line import number_line
 from pages.parts.audit.request_form import AUDITED, Asked
 from pages.parts.jobs.shown_job import ShownJob, line_end
 

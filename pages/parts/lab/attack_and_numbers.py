@@ -13,8 +13,7 @@ from pages.parts.explain.odds import visitor_line
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
-from pages.parts.results.statement_card import card
-from pages.parts.results.tables import verdict_table, why_they_differ
+from pages.parts.results.tables import card, verdict_table, why_they_differ
 from pages.parts.shell.menu import link
 from pages.parts.shell.present import chart_size
 

@@ -1,16 +1,98 @@
-"""Which runs are ticked in the table: those on the charts, which the address names, and those without a chart."""
+"""The choice of runs: those that the table shows, in which order, and those that are ticked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.runs.record import Run
-from dpcore.runs.run_table import runs_of
+from dpcore.check import verbatim
+from dpcore.runs.record import Run, Status
+from dpcore.runs.run_table import ORDERS, Wanted, counted, owners_of, runs_of, sweeps_of, tags_of
 from dpcore.runs.store import Store
 from pages.parts.components.elements import ticks
+from pages.parts.controls.url_state import Remembered, keep, page_text, settle, write_ids
+from pages.parts.controls.widgets import several
+from pages.parts.runs.run_rows import owner_told
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
+
+MAX_FIND_CHARS = 200
+ALL = ""
+
+
+def wanted_runs(store: Store) -> Wanted:
+    """Draw what the runs can be narrowed by, and return what is wanted."""
+    settle("find", page_text("find", ""), "")
+    text = st.text_input(
+        "Find", key="find", placeholder="name, tag, note, setting or id", max_chars=MAX_FIND_CHARS, bind="query-params",
+        persist_state="session",
+    )  # fmt: skip
+    keep("find", text)
+    statuses = _statuses(counted(store))
+    tag = _one_of("Tag", "tag", tags_of(store), str)
+    sweeps = sweeps_of(store)
+    sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
+    owner = _one_of("Owner", "owner", owners_of(store), owner_told)
+    return Wanted(text, statuses, tag, sweep, owner)
+
+
+def _statuses(counts: dict[str, int]) -> tuple[str, ...]:
+    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
+    return several(st, "Status", [each.value for each in Status], "status", (), title)
+
+
+def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
+    """One of what others have made up, or all; nothing is drawn where there is nothing to choose."""
+    asked = [each for each in st.query_params.get_all(key) if each]
+    if not options and not asked:
+        return ALL
+    if asked and asked[0] not in options:
+        st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
+    wanted = page_text(key, ALL)
+    st.session_state[key] = wanted if wanted in options else ALL  # the last run that had it may be gone
+    titles = {ALL: "all", **{each: said(each) for each in options}}
+    shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
+    chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
+    write_ids(key, [chosen] if chosen else [], [])
+    keep(key, chosen)
+    return chosen
+
+
+SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
+KNOWN = (*ORDERS, "epsilon")
+
+
+class Order(NamedTuple):
+    """By what the table is sorted, and which way."""
+
+    by: str
+    descending: bool
+
+
+def order_shown() -> Order:
+    """How the table is sorted: as was chosen, or as the address says, which is else what was submitted last first."""
+    by = SORT.value.removeprefix("-")
+    return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
+
+
+def first_shown() -> int:
+    """How many runs lie before the first of the table."""
+    text = FIRST.value
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def show_in_order(by: str, *, descending: bool) -> None:
+    """Sort the table from its first run on, the other way where it is sorted so already; as a callback."""
+    before = order_shown()
+    descending = not before.descending if before.by == by else descending
+    SORT.set(f"{'-' if descending else ''}{by}")
+    show_from(0)
+
+
+def show_from(first: int) -> None:
+    """Begin the table with the run behind so many others; as a callback."""
+    FIRST.set(str(max(first, 0)))
+
 
 OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
 HEARD = "runs_ticked_last"  # number of the last tick that was taken note of

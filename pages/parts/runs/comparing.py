@@ -1,20 +1,38 @@
-"""What is shown of the ticked runs, or of all: one thing at a time."""
+"""Runs beside one another: what differs, how their accuracies and their trade-offs compare."""
 
+import json
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
 
+from dpcore.figures.runs import MAX_POINTS, Outcome, front, front_alt, front_figure
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.numbers import percent, value_text
+from dpcore.runs.in_words import OTHER_VERSION, name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
-from dpcore.runs.run_table import Wanted
+from dpcore.runs.printable import as_text
+from dpcore.runs.record import Run
+from dpcore.runs.run_table import Ended, Wanted, ended, imported
 from dpcore.runs.store import Store
-from pages.parts.controls.widgets import accountant_choice, choice_of
+from dpcore.training.config import RunConfig
+from dpcore.training.described import described
+from dpcore.training.seed_summary import summary
+from dpcore.training.settings import SETTINGS
+from pages.parts.components.live_chart import live_chart
+from pages.parts.controls.widgets import accountant_choice, choice_of, titled
+from pages.parts.papers.opening import link_of_run
+from pages.parts.results.exports import numbers_table
+from pages.parts.results.tables import scrolling
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.classes import show_classes
-from pages.parts.runs.differences import show_differences
-from pages.parts.runs.sweep_result import show_sweep
-from pages.parts.runs.tradeoffs import show_tradeoffs
+from pages.parts.runs.costs import Spending, drawn_until_known, known_cost, learn
+from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
+from pages.parts.shell.present import chart_size
 from pages.parts.train.live import watch
+from pages.parts.train.run_labels import NAMES
 
 TICK = "Tick a run in the table: what it reached, what it spent and how it was trained is shown here."
 COMPARISON = "A ticked comparison of methods has its charts on another page:"
@@ -67,3 +85,209 @@ def _without_charts(chosen: Chosen) -> None:
         link("pages/audit.py", "Audit", {"run": audits[0].id})
     if len(comparisons) + len(audits) < len(chosen.others):
         st.info(NO_CHART)
+
+
+ORIGINS = {
+    "dpcore": "Version of this program", "python": "Python", "numpy": "NumPy", "torch": "PyTorch", "device": "Device",
+    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported: it was",
+}  # fmt: skip
+OTHERS = "Of the ticked runs that are no training runs of this version, the settings are not compared."
+SAME = "These runs have the same settings: only chance tells them apart."
+
+
+def show_differences(chosen: Chosen) -> None:
+    """Draw the settings that differ, and below each other where the runs come from."""
+    runs = chosen.every
+    st.subheader("Where their settings differ" if len(runs) > 1 else "Its settings", anchor=False)
+    charted = chosen.charted
+    rows = different([run.config for run in charted])
+    if charted and rows:
+        st.html(_table("Settings", charted, rows, _ways(charted)))
+    elif len(charted) > 1:
+        st.markdown(SAME)
+        st.html(_ways_alone(charted))
+    if chosen.others:
+        st.markdown(OTHERS)
+    st.subheader("Where they come from" if len(runs) > 1 else "Where it comes from", anchor=False)
+    st.html(_table("Origin", runs, origins(runs)))
+
+
+def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
+    """The settings in which the configurations differ, by their labels, or of one those that are not at a default.
+
+    >>> different([RunConfig(), RunConfig(sigma=2.0)])
+    {'Noise multiplier sigma': ['1.23', '2']}
+    """
+    if len(configs) == 1:
+        names = [name for name in [*NAMES, "private"] if name in configs[0].chosen()]
+    else:
+        names = [name for name in [*NAMES, "private"] if len({getattr(each, name) for each in configs}) > 1]
+    return {SETTINGS[name].label: [_written(name, each) for each in configs] for name in names}
+
+
+def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Of each run what is recorded of where and when it was trained."""
+    known = [run.origin or {} for run in runs]
+    names = list(dict.fromkeys(name for each in known for name in each if name in ORIGINS))
+    rows = {"Id": [run.id for run in runs], "Asked for": [when(run.created) for run in runs]}
+    rows |= {ORIGINS[name]: [str(each.get(name, "")) for each in known] for name in names}
+    rows["Seed"] = [_seed(run) for run in runs]
+    for title, values in (("Goes on with", [run.parent or "" for run in runs]),
+                          ("Sweep", [run.sweep or "" for run in runs]),
+                          ("Note", [run.note for run in runs])):  # fmt: skip
+        if any(values):
+            rows[title] = values
+    return rows
+
+
+def _seed(run: Run) -> str:
+    seed = run.settings.get("seed")
+    if seed is None and run.imported:
+        return "secret: it stayed where the run was trained"
+    return "secret: kept with the run, never shown" if seed is None else f"{seed}, which was chosen"
+
+
+def _written(name: str, config: RunConfig) -> str:
+    value, setting = getattr(config, name), SETTINGS[name]
+    if not setting.is_used(config):
+        return "–"
+    return "secret" if value is None else value_text(value)
+
+
+def _ways(runs: Sequence[Run]) -> list[str]:
+    return [link_of_run(run.config, f"the settings of {name_of(run)}") for run in runs]
+
+
+def _ways_alone(runs: Sequence[Run]) -> str:
+    return " ".join(_ways(runs)[:1])
+
+
+def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()) -> str:
+    """A table with a column for each run; all texts stand in it as they are."""
+    heads = "".join(f"<th scope=col>{escape(_cut(name_of(run)))}</th>" for run in runs)
+    body = "".join(
+        f"<tr><th scope=row>{escape(title)}</th>{''.join(f'<td>{escape(each)}</td>' for each in values)}</tr>"
+        for title, values in rows.items()
+    )
+    if any(ways):
+        body += f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>"
+    return scrolling(
+        label, f"<table class=measured><thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cut(text: str, longest: int = 60) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+LATEST = 2000  # finished runs that are looked at
+GROUPS = 20  # settings with several seeds that are listed
+READING = (
+    "Each point is a finished run, at the epsilon of its own delta. The staircase joins those that no other run beats "
+    "in both accuracy and epsilon; a bar at a point reaches to what its epsilon is at least. Accuracy is of the test "
+    "set. The front is chosen among many runs: to release what it shows costs more than the epsilon of one of them."
+)
+NONE = "No finished run is among them: what each reaches is drawn here."
+
+
+def show_tradeoffs(store: Store, wanted: Wanted, accountant: str) -> None:
+    """Draw the front of all finished runs that are wanted, and what several seeds of one setting reached."""
+    drawn_until_known("runs_front_left", _tradeoffs, store, wanted, accountant)
+
+
+def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
+    found = ended(store, wanted, LATEST)
+    elsewhere = _elsewhere(imported(store, wanted))
+    if not found:
+        st.info(f"{NONE}{elsewhere}")
+        return 0
+    left = learn(spending for each in found if (spending := spent_by_run(each, accountant)))
+    outcomes = outcomes_of(found, accountant)
+    title = titled(accountant)
+    figure, alt = front_figure(outcomes, title, size=chart_size()), front_alt(outcomes, title)
+    live_chart(figure, [], key="front_chart", alt=alt, title=f"Accuracy against epsilon, {title}", file="pareto-front")
+    st.caption(f"{READING}{_left_out(found, outcomes, left)}{elsewhere}")
+    numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
+    _seeds(found)
+    return left
+
+
+def outcomes_of(found: Sequence[Ended], accountant: str) -> list[Outcome]:
+    """The runs as points, without those whose epsilon is not known, or that have none although they are private."""
+    points = []
+    for each in found:
+        if not each.settings.get("private", True):
+            points.append(Outcome(each.name or _words(each), each.accuracy, None))
+            continue
+        spending = spent_by_run(each, accountant)
+        if spending and (cost := known_cost(spending)):
+            points.append(Outcome(each.name or _words(each), each.accuracy, cost.epsilon, cost.lower, cost.kind))
+    return points
+
+
+def spent_by_run(each: Ended, accountant: str = CERTIFIED) -> Spending | None:
+    """What a finished run's epsilon follows from; None of one without privacy."""
+    if not each.settings.get("private", True):
+        return None
+    return Spending(accountant, each.plan, each.settings["delta"], each.step)
+
+
+def _left_out(found: Sequence[Ended], outcomes: Sequence[Outcome], left: int) -> str:
+    said = []
+    if len(found) == LATEST:
+        said.append(f"Of more than {LATEST:,} finished runs the latest are looked at.")
+    private = [each for each in outcomes if each.epsilon is not None]
+    if len(private) > MAX_POINTS + len(front(outcomes)):
+        said.append(f"Beside the front {MAX_POINTS:,} of {len(private):,} are drawn.")
+    if left:
+        said.append(f"{left:,} epsilon{'s are' if left > 1 else ' is'} still computed.")
+    elif without := len(found) - len(outcomes):
+        said.append(f"{without:,} private run{'s' * (without > 1)} without any epsilon cannot be drawn.")
+    return "".join(f" {each}" for each in said)
+
+
+def _elsewhere(runs: int) -> str:
+    """What is said of imported runs, as a sentence behind others."""
+    if not runs:
+        return ""
+    left_out, whose = ("One imported run is", "its") if runs == 1 else (f"{runs:,} imported runs are", "their")
+    return f" {left_out} left out: nothing here has measured {whose} figures."
+
+
+def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
+    return {
+        "run": [as_text(each.label) for each in outcomes],
+        "test accuracy": [each.accuracy for each in outcomes],
+        "epsilon": [each.epsilon for each in outcomes],
+        "at least": [each.lower for each in outcomes],
+        "kind": [each.kind.value if each.epsilon is not None else "" for each in outcomes],
+    }
+
+
+def _seeds(found: Sequence[Ended]) -> None:
+    """Mean and spread of each setting that several runs share."""
+    groups: dict[str, list[Ended]] = {}
+    for each in found:
+        groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(each)
+    several = [(group, summary([each.accuracy for each in group])) for group in groups.values() if len(group) > 1]
+    if not several:
+        return
+    several.sort(key=lambda each: -each[1].mean)
+    st.subheader("Several runs of one setting", anchor=False)
+    rows = "".join(
+        f"<tr><th scope=row>{escape(_words(group[0]))}</th><td>{figures.runs}</td>"
+        f"<td>{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}</td>"
+        f"<td>{percent(figures.least, 2)} to {percent(figures.most, 2)}</td></tr>"
+        for group, figures in several[:GROUPS]
+    )
+    heads = "".join(f"<th scope=col>{each}</th>" for each in ("Setting", "Runs", "Mean ± spread", "From, to"))
+    st.html(scrolling("Seeds", f"<table class=measured><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"))
+    st.caption("Test accuracy; the spread is the sample standard deviation. The most accurate settings come first.")
+
+
+def _words(each: Ended) -> str:
+    try:
+        config = RunConfig.from_json(each.settings)
+    except (ValueError, TypeError):
+        return OTHER_VERSION
+    return f"{described(config)}, batch {config.batch}, lr {config.lr:g}, {config.epochs:g} epochs"

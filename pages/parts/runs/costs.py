@@ -13,10 +13,12 @@ from functools import lru_cache, partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+import streamlit as st
+
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run
+from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.released import done_by
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
@@ -130,3 +132,23 @@ def _computed(spending: Spending) -> Cost | None:
 
 def _released(spending: Spending) -> Mechanism | None:
     return Plan.from_json(json.loads(spending.plan)).released(spending.done)
+
+
+EVERY = 1.0  # seconds
+
+
+def drawn_until_known(key: str, draw: Callable[..., int], *given: Any) -> None:
+    """Call `draw`, which says how much it does not know yet, and call it again in a while as long as that is any."""
+    again = bool(st.session_state.get(key))
+    st.fragment(_drawn, run_every=EVERY if again else None)(key, again, draw, given)
+
+
+def _drawn(key: str, again: bool, draw: Callable[..., int], given: tuple[Any, ...]) -> None:
+    try:
+        left = draw(*given)
+    except (StoreError, UnknownRun) as error:
+        st.error(str(error))
+        return
+    st.session_state[key] = left > 0
+    if (left > 0) != again:
+        st.rerun()

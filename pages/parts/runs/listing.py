@@ -12,11 +12,18 @@ from dpcore.runs.run_table import Wanted, found, priced, runs_of
 from dpcore.runs.store import Store
 from dpcore.training.events import Finished
 from pages.parts.components.elements import Column, runs_table, sort_asked
-from pages.parts.runs.choosing import HEARD, take_ticks, ticked_ids
-from pages.parts.runs.coming import drawn_until_known
-from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
+from pages.parts.runs.choosing import (
+    HEARD,
+    Order,
+    first_shown,
+    order_shown,
+    show_from,
+    show_in_order,
+    take_ticks,
+    ticked_ids,
+)
+from pages.parts.runs.costs import Spending, drawn_until_known, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import rows
-from pages.parts.runs.table_order import Order, first_shown, order_shown, show_from, show_in_order
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 

@@ -27,7 +27,6 @@ from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
-from pages.parts.train.gpu_figures import gpu_sentence
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
 
@@ -46,7 +45,6 @@ def expected(form: Form, store: Store) -> None:
     with words:
         estimate(form.configs, store)
         st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
-        st.caption(gpu_sentence())
 
 
 def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:

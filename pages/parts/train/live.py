@@ -18,12 +18,16 @@ from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.faults import MAX_REASON
 from pages.parts.jobs.start_and_stop import cancel_button
 from pages.parts.results import cache
-from pages.parts.results.statement_card import card
-from pages.parts.results.tables import drawn_line
+from pages.parts.results.tables import card, drawn_line
 from pages.parts.train.buttons import resume
-from pages.parts.train.evaluations import evaluations_download, evaluations_table, seed_summaries
 from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
-from pages.parts.train.run_figures import accepted_figures, run_figures
+from pages.parts.train.run_figures import (
+    accepted_figures,
+    evaluations_download,
+    evaluations_table,
+    run_figures,
+    seed_summaries,
+)
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change

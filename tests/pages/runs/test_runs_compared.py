@@ -7,7 +7,7 @@ import pytest
 from dpcore.runs.editing import rename
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.runs import tradeoffs
+from pages.parts.runs import comparing
 from tests.pages.runs_page import SHOW, finished, imported, opened, shown
 from tests.pages.train_page import CONFIG, charts, recorded
 
@@ -37,7 +37,7 @@ def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_ou
     assert "<td>2</td><td>91.00 %" in shown(page)
     page = opened(show=SHOW, find=forged[0])
     assert charts(page) == []
-    assert f"{tradeoffs.NONE} One imported run is left out: nothing here has measured its figures." in shown(page)
+    assert f"{comparing.NONE} One imported run is left out: nothing here has measured its figures." in shown(page)
 
 
 def test_a_name_is_a_text_in_the_numbers_of_the_front_and_no_formula(store: Store):

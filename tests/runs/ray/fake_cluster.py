@@ -1,74 +1,53 @@
-"""A cluster in this process: real workers, asked by plain calls, that can be killed or cut off."""
+"""A cluster in this process: real tasks, asked by plain calls, that can be held or killed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpcore.runs.ray_pool.cluster import Gone, NoAnswer, Shape
-from dpcore.runs.ray_pool.node import NodeWorker
+from dpcore.runs.ray_pool.node import Hello, Job, Shape, work
+from dpcore.runs.ray_pool.streams import Gone
 from tests.runs.by_hand import Clock
 
 
 @dataclass(eq=False)
-class Question:
-    """A call that has been made."""
+class Stream:
+    """A task, with what it was given and how much it has said."""
 
-    worker: NodeWorker
-    answer: Any
-
-
-class Worker(NodeWorker):
-    """One that unlocks its home only once the thread of its run has ended: then another may remove it."""
-
-    def _do(self, *run: Any) -> None:
-        try:
-            super()._do(*run)
-        finally:
-            if self._ended.is_set():
-                self._alive.close()
+    job: Job
+    shape: Shape
+    said: Any
+    count: int = 0
+    alive: bool = True
 
 
 class FakeCluster:
-    """So many places for workers of one CPU each, all on one clock."""
+    """So many places for tasks of one CPU each; a stream is held once it has said `held` things."""
 
-    def __init__(self, places: int = 1, gpus: int = 0) -> None:
-        self.places, self.gpus, self.clock = places, gpus, Clock()
-        self.living: dict[str, Worker] = {}
-        self.cut: set[NodeWorker] = set()  # they do what they are asked, but nobody hears of it
-        self.asked: list[tuple[str, Any]] = []
-        self.shapes: list[Shape] = []
+    def __init__(self, places: int = 1, gpus: int = 0, held: int | None = None) -> None:
+        self.places, self.gpus, self.held, self.clock = places, gpus, held, Clock()
+        self.streams: list[Stream] = []
+        self.version: str | None = None  # of the program on all nodes, if it is another one
 
-    def start(self, name: str, shape: Shape, train: str) -> Any:
-        self.shapes.append(shape)
-        leave = lambda _: self.living.pop(name, None)  # noqa: E731
-        self.living[name] = Worker(train, shape.cpus, shape.gpus, leave, self.clock)
-        return self.living[name]
+    @property
+    def living(self) -> list[Stream]:
+        return [stream for stream in self.streams if stream.alive]
 
-    def find(self, name: str) -> Any | None:
-        return self.living.get(name)
+    def start(self, job: Job, train: str, shape: Shape) -> Any:
+        self.streams.append(Stream(job, shape, work(job, train, shape)))
+        return self.streams[-1]
 
-    def ask(self, worker: Any, method: str, *values: Any) -> Any:
-        if worker not in self.living.values():
-            return Question(worker, None)
-        self.asked.append((method, values))
-        return Question(worker, getattr(worker, method)(*values))
+    def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
+        return [stream for stream in streams if not stream.alive or stream.count != self.held]
 
-    def answered(self, questions: Sequence[Any], within: float) -> Sequence[Any]:
-        return [question for question in questions if question.worker not in self.cut]
-
-    def answer(self, question: Any) -> Any:
-        if question.worker not in self.living.values():
+    def take(self, stream: Any) -> Any:
+        if not stream.alive:
             raise Gone("its node is gone")
-        return question.answer
+        said, stream.count = next(stream.said), stream.count + 1
+        return said._replace(version=self.version) if self.version and isinstance(said, Hello) else said
 
-    def end(self, worker: Any) -> None:
-        for name in [name for name, each in self.living.items() if each is worker]:
-            del self.living[name]
-            worker._ended.set()
-            if worker._store and worker._store.run(worker._run).active:
-                worker.cancel(worker._run)  # its thread must not go on for the rest of the tests
-            else:
-                worker._alive.close()
+    def end(self, stream: Any) -> None:
+        stream.alive = False
+        stream.said.close()
 
     def room(self, shape: Shape) -> int:
         return self.places - len(self.living)
@@ -78,18 +57,3 @@ class FakeCluster:
 
     def has_gpus(self) -> bool:
         return bool(self.gpus)
-
-
-class Unreliable(FakeCluster):
-    """Every second answer to a question for news is lost on its way."""
-
-    def __init__(self, places: int = 1) -> None:
-        super().__init__(places)
-        self._lost = False
-
-    def answer(self, question: Any) -> Any:
-        answer = super().answer(question)
-        self._lost = not self._lost
-        if self._lost and answer is not None and not isinstance(answer, dict):
-            raise NoAnswer("the network is down")
-        return answer

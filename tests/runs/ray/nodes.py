@@ -46,7 +46,7 @@ class Node:
         """End the processes that do runs, as Ray names them."""
         for pid in self._processes():
             with suppress(OSError):
-                if b"NodeWorker" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                if b"ray::work" in Path(f"/proc/{pid}/cmdline").read_bytes():
                     os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:

@@ -1,0 +1,242 @@
+"""Runs as tasks of a cluster: claimed where there is a place, and written down as their events come."""
+
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import dpcore
+from dpcore.runs.limits import overdue
+from dpcore.runs.ray_pool.node import Ended, Hello, Job, Said, Shape, job_of, put
+from dpcore.runs.record import Run, Status, checkpoint_path, device_path, is_dead
+from dpcore.runs.store import Store
+from dpcore.runs.supervision import Heartbeats
+from dpcore.runs.worker import longest_here
+from dpcore.training.events import Started
+
+MARK = "ray/"  # begins the name of every worker here
+WITHIN_SECONDS = 0.05  # that a round waits for news
+LOOK_SECONDS = 0.2  # between two looks at the store
+BEAT_SECONDS = 3.0  # between two heartbeats of a run
+NEW_SECONDS = 2.0  # until what the cluster says it has free counts a new task
+PLACE_SECONDS = 120.0  # that a claimed run may wait for its place
+LONGEST_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
+ITEMS_AT_ONCE = 100  # of one stream in a round: others have their turn
+NO_LIMIT = 2**31  # of runs at once: the cluster has its own
+
+
+class Gone(Exception):
+    """The task has ended without a word; the text says why."""
+
+
+class Cluster(Protocol):
+    """What is asked of a cluster. Streams are whatever it takes them for."""
+
+    def start(self, job: Job, train: str, shape: Shape) -> Any:
+        """The stream of a new task that does `work`; it may have to wait for a place."""
+
+    def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
+        """Those that have something to say, or have ended, after so many seconds."""
+        ...
+
+    def take(self, stream: Any) -> Any:
+        """The next that it says. Errors: Gone."""
+
+    def end(self, stream: Any) -> None:
+        """End a task at once, whatever it does."""
+
+    def room(self, shape: Shape) -> int:
+        """How many more tasks of this shape the cluster may have a place for now."""
+        ...
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether a node is there that could have a task of this shape."""
+        ...
+
+    def has_gpus(self) -> bool:
+        """Whether some node has a GPU."""
+        ...
+
+
+def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
+    """The kinds of tasks: with GPUs in the cluster, what asks for one or for any device gets a share of one.
+
+    >>> [str(shape) for shape in shapes_of(True, 2, 0.25)]
+    ['2 CPU and 0.25 GPU', '2 CPU']
+    """
+    if not has_gpus:
+        return [Shape(cpus, 0.0, ())]
+    return [Shape(cpus, gpus, ("auto", "cuda")), Shape(cpus, 0.0, ("cpu", "mps"))]
+
+
+@dataclass(eq=False)
+class Task:
+    """A run on the cluster."""
+
+    run: Run
+    name: str
+    shape: Shape
+    stream: Any
+    born: float
+    beaten: float
+    placed: float | None = None  # when it was known to have begun
+    heard: Any = None  # the last that it said, until the store has it
+
+
+class Streams:
+    """Does the runs of a store on a cluster. `trouble` says what keeps runs from starting."""
+
+    def __init__(
+        self,
+        store: Store,
+        cluster: Cluster,
+        train: str,
+        cpus: int,
+        gpus: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._store, self._cluster, self._train, self._cpus, self._gpus = store, cluster, train, cpus, gpus
+        self._clock, self._pause = clock, pause
+        self._strangers = Heartbeats(store, clock=clock)
+        self._looked, self._failures, self._not_before = -math.inf, 0, -math.inf
+        self.tasks: list[Task] = []
+        self.trouble: str | None = None
+
+    def round(self) -> None:
+        """Write down what is new, see to what runs, and begin what waits and finds a place."""
+        if not self.tasks:
+            self._pause(WITHIN_SECONDS)
+        asked = {task.stream: task for task in self.tasks}
+        ready = self._cluster.ready(list(asked), WITHIN_SECONDS)
+        for task in [task for stream, task in asked.items() if task.heard or stream in ready]:
+            self._hear(task)
+        if self._clock() - self._looked > LOOK_SECONDS:
+            self._attend()
+            self._begin()
+            self._looked = self._clock()
+
+    def close(self) -> None:
+        """End all tasks; their runs are queued again."""
+        for task in list(self.tasks):
+            self._lose(task, "The process that speaks with the Ray cluster was told to end.")
+
+    def _hear(self, task: Task) -> None:
+        for _ in range(ITEMS_AT_ONCE):
+            try:
+                said = task.heard = task.heard or self._cluster.take(task.stream)
+            except Gone as error:
+                self._lose(task, f"Its worker {task.name} is gone: {error}")
+                if task.placed is None:
+                    self._note_failure(f"Workers on the Ray cluster end before they take a run. {error}")
+                return
+            match said:
+                case Hello():
+                    self._welcome(task, said)
+                case Said():
+                    self._record(task, said)
+                case Ended():
+                    self._store.end(task.run.id, said.status, said.error, task.name)
+                    if said.status is Status.FINISHED:
+                        checkpoint_path(self._store.home, task.run.id).unlink(missing_ok=True)
+                    self._end(task)
+            task.heard = None
+            if task not in self.tasks or not self._cluster.ready([task.stream], 0.0):
+                return
+
+    def _welcome(self, task: Task, hello: Hello) -> None:
+        here, there = dpcore.__version__, hello.version
+        if here != there:
+            self._lose(task, "")
+            self._note_failure(f"Expected dpcore {here} on every node, but {hello.node} has {there}.")
+        else:
+            task.placed, self._failures, self.trouble = self._clock(), 0, None
+
+    def _record(self, task: Task, said: Said) -> None:
+        run = task.run.id
+        if said.checkpoint and not self._store.stopping(run, task.name):
+            put(said.checkpoint, checkpoint_path(self._store.home, run))
+        if isinstance(said.event, Started) and task.run.settings.get("device") == "auto":
+            device_path(self._store.home).write_text(said.event.device, encoding="utf-8")
+        stop = self._store.append(run, said.event, task.name)
+        task.heard = None  # it is not to be said twice, whatever fails from here on
+        if stop:
+            self._store.end(run, Status.CANCELLED, None, task.name)  # nothing, where it is another's
+            self._end(task)
+        task.beaten = self._clock()
+
+    def _end(self, task: Task) -> None:
+        self.tasks.remove(task)
+        self._cluster.end(task.stream)
+
+    def _lose(self, task: Task, reason: str) -> None:
+        """Go on without a task: its run is queued again. It is no attempt where the run had not begun."""
+        self._end(task)
+        if task.placed is None or not reason:
+            self._store.give_back(task.run)
+        run = self._store.run(task.run.id)
+        if run.worker == task.name:
+            self._store.recover(run, reason)
+
+    def _attend(self) -> None:
+        """Cancel what is to be cancelled, end what takes too long, queue again what nobody does."""
+        tasks, running = {task.name: task for task in self.tasks}, set()
+        for run in self._store.runs(Status.RUNNING, kind=None):
+            name = run.worker or ""
+            running.add(name)
+            if name in tasks:
+                self._attend_to(tasks[name], run)
+            elif name.startswith(MARK):
+                self._store.recover(run, f"Its worker {name} is gone.")  # with the head that had begun it
+            else:
+                self._strangers.recover_silent(run)
+                if is_dead(name):
+                    self._store.recover(run, f"Its worker {name} died.")
+        for task in list(self.tasks):
+            if task.name not in running:  # taken from it, or deleted
+                self._end(task)
+
+    def _attend_to(self, task: Task, run: Run) -> None:
+        now, longest = self._clock(), longest_here(self._store.home)
+        if run.cancelling:
+            self._store.end(run.id, Status.CANCELLED, None, task.name)
+            self._end(task)
+        elif task.placed is None and now - task.born > PLACE_SECONDS:
+            self._lose(task, "It has found no place on the cluster.")
+        elif task.placed is not None and now - task.placed > longest:
+            self._store.end(run.id, Status.FAILED, overdue(longest), task.name)
+            self._end(task)
+        elif now - task.beaten > BEAT_SECONDS:
+            task.beaten = now
+            self._store.beat(run.id, task.name)
+
+    def _begin(self) -> None:
+        """Claim what the cluster has a place for: else a run keeps its own in the queue."""
+        waiting = self._store.runs(Status.QUEUED, kind=None)
+        if not waiting and not self._failures:
+            self.trouble = None
+        if not waiting or self._clock() < self._not_before:
+            return
+        for shape in shapes_of(self._cluster.has_gpus(), self._cpus, self._gpus):
+            if not any(not shape.devices or run.settings.get("device", "cpu") in shape.devices for run in waiting):
+                continue
+            if not self._cluster.fits(shape):
+                self.trouble = f"No node of the Ray cluster has {shape}, which a run takes. Runs stay queued."
+                continue
+            new = sum(self._clock() - task.born < NEW_SECONDS for task in self.tasks)
+            for _ in range(self._cluster.room(shape) - new):
+                name = MARK + secrets.token_hex(8)
+                run = self._store.claim(name, NO_LIMIT, shape.devices)
+                if run is None:
+                    break
+                stream = self._cluster.start(job_of(self._store, run), self._train, shape)
+                self.tasks.append(Task(run, name, shape, stream, self._clock(), self._clock()))
+
+    def _note_failure(self, trouble: str) -> None:
+        """Have no task started for a while, longer from failure to failure."""
+        self._failures += 1
+        self._not_before = self._clock() + min(2.0**self._failures, LONGEST_WAIT_SECONDS)
+        self.trouble = trouble
