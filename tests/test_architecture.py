@@ -112,6 +112,16 @@ def test_no_module_imports_itself_through_others() -> None:
     graph.prepare()  # raises where there is a circle, and names it
 
 
+def test_no_room_of_the_pages_imports_itself_through_others() -> None:
+    room_of = {module: ".".join(module.split(".")[:3]) for module in MODULES if module.startswith("pages.")}
+    graph = TopologicalSorter[str]()
+    for module, name, _ in own_imports():
+        own, other = room_of.get(module), room_of.get(name)
+        if own and other and own != other:
+            graph.add(own, other)
+    graph.prepare()
+
+
 def test_streamlit_is_only_in_the_pages() -> None:
     assert under(users_of("streamlit"), "app", "pages") == set()
 

@@ -30,9 +30,9 @@ from pages.parts.calibrate import question
 from pages.parts.calibrate.carried import carry
 from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
-from pages.parts.explain.odds import visitor_line
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
+from pages.parts.results.odds import visitor_line
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 

@@ -18,8 +18,8 @@ from dpcore.training.config import RunConfig
 from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
-from pages.parts.explain.odds import PEOPLE, of_hundred
 from pages.parts.results import cache
+from pages.parts.results.odds import PEOPLE, of_hundred
 
 DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
 EXAMPLES = DATASETS[DATASET].examples(SOURCE)

@@ -9,10 +9,10 @@ from dpcore.figures.alt_texts import tradeoff_alt
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
-from pages.parts.explain.odds import visitor_line
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
+from pages.parts.results.odds import visitor_line
 from pages.parts.results.tables import card, verdict_table, why_they_differ
 from pages.parts.shell.menu import link
 from pages.parts.shell.present import chart_size

@@ -11,9 +11,9 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
 from pages.parts.results.tables import scrolling
+from pages.parts.results.terms import linked
 from pages.parts.shell import menu
 
 EMPTY = "No number, figure or claim of this paper has been entered yet."

@@ -21,8 +21,8 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
-from pages.parts.explain.terms import head, linked, term
 from pages.parts.results.tables import drawn_line, scrolling, sign
+from pages.parts.results.terms import head, linked, term
 
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {

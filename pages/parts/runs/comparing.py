@@ -23,11 +23,11 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import scrolling
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.classes import show_classes
-from pages.parts.runs.costs import Spending, drawn_until_known, known_cost, learn
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import link
 from pages.parts.shell.present import chart_size

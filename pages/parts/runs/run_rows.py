@@ -14,7 +14,7 @@ from dpcore.runs.released import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row
-from pages.parts.runs.costs import known_cost, spending_of, told_later
+from pages.parts.results.costs import known_cost, spending_of, told_later
 from pages.parts.visitors import current_user
 
 LATER = "once it has ended"  # told of an epsilon that takes long to compute

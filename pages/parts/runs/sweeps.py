@@ -31,10 +31,10 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.url_state import put
 from pages.parts.jobs.start_and_stop import start
 from pages.parts.results import cache
+from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import scrolling
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.choosing import Chosen
-from pages.parts.runs.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import name_of
 from pages.parts.shell.present import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted

@@ -30,7 +30,7 @@ class Page:
 
 # In the order of the menu. A page is its file and one line here.
 PAGES = (
-    Page("pages/accountants.py", "Lab", "science", opens_settings=True),
+    Page("pages/lab.py", "Lab", "science", opens_settings=True),
     Page("pages/train.py", "Train", "model_training", opens_settings=True),
     Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
     Page("pages/calibrate.py", "Calibrate", "tune"),

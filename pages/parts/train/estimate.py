@@ -22,9 +22,9 @@ from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.explain.odds import visitor_line
 from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache
+from pages.parts.results.odds import visitor_line
 from pages.parts.shell.present import SMALL, chart_size
 from pages.parts.train.form import Form
 

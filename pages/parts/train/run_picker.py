@@ -17,7 +17,7 @@ from dpcore.runs.store import Store
 from dpcore.training.described import described
 from dpcore.training.events import Evaluated
 from pages.parts.jobs.start_and_stop import outcome_unsaid, say_outcome
-from pages.parts.runs.costs import EVERY, Spending, known_cost, learn, spending_of
+from pages.parts.results.costs import EVERY, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 

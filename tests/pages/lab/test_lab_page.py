@@ -12,7 +12,7 @@ from pages.parts.controls import data
 from pages.parts.lab.lab_chart import UNTRAINABLE
 from tests.pages.train_page import FIRST, charts, opened_at, recorded
 
-PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
+PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpcore.figures.style import RUNS
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.statement import odds
-from pages.parts.explain.terms import explained, legend, term
+from pages.parts.results.terms import explained, legend, term
 
 NOT_PROMISED = (
     (
@@ -135,7 +135,7 @@ def _people(color: str, body: int, first: int, last: int) -> str:
 
 
 ON_SCREEN = {  # page -> the one sentence that says what it shows; words in brackets explain themselves
-    "accountants": (
+    "lab": (
         "How much privacy training spends, [epsilon|epsilon], after each [epoch|epoch], as each "
         "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]. "
         "Below it, what that buys: the accuracy of real runs."

@@ -11,7 +11,6 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
-from pages.parts.explain.odds import alternative, on_screen
 from pages.parts.jobs.job_store import job_store
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
@@ -19,6 +18,7 @@ from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
+from pages.parts.results.odds import alternative, on_screen
 from pages.parts.results.pinned_setting import (
     difference,
     ghost_over_delta,
@@ -75,7 +75,7 @@ with shown:
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
 with sentences:
-    on_screen("accountants")
+    on_screen("lab")
     drawn, certain, meant = st.container(gap="xsmall"), st.empty(), st.empty()
 otherwise = bool(mechanism) and answers(form.sampler, mechanism)
 if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
