@@ -36,8 +36,7 @@ from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 from dpcore.training.seed_summary import in_words, summary, with_seeds
-from dpcore.training.setting_kinds import Choice, Count, Number, Setting, either
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice, Count, Number, Setting, either
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
 ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # kind of setting -> its argument

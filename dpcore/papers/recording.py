@@ -153,7 +153,7 @@ def checkpoint_of(job: Job) -> Path:
 def _where(config: RunConfig) -> dict[str, Any]:
     import torch
 
-    from dpcore.training.randomness.machine import machine_of
+    from dpcore.training.randomness.random_words import machine_of
     from dpcore.training.training_run import device_of
 
     device = device_of(config.device)

@@ -7,7 +7,7 @@ from dpcore.data.tabular import TABLES
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.printable import printable
 from dpcore.runs.record import Run
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 
 OTHER_VERSION = "run of another version of this program"
 

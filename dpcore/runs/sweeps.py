@@ -14,8 +14,7 @@ from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
-from dpcore.training.setting_kinds import Choice, Count
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice, Count
 
 MOST = 200  # runs of one sweep
 MOST_AXES = 2

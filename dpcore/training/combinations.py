@@ -4,8 +4,7 @@ from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import CONSTANT
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.setting_kinds import either
-from dpcore.training.settings import Settings, settings_of
+from dpcore.training.settings import Settings, either, settings_of
 
 
 def check_combination(run: Settings) -> None:

@@ -12,8 +12,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
-from dpcore.training.randomness.box_muller import Number
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 from dpcore.training.rows import PickedRows
 
 

@@ -17,7 +17,7 @@ from dpcore.runs.limits import FILE, Limits, limits_of, usual, write
 from dpcore.runs.record import Run, StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from pages.parts.components.elements import watch_board
 from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted

@@ -24,10 +24,9 @@ from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, submit_sweep, sweep_in, sweep_of
 from dpcore.runs.within_limits import submit_rest
-from dpcore.training.accounting import first_steps
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
-from dpcore.training.plan import plan
+from dpcore.training.plan import first_steps, plan
 from tests.pages.train_page import events_of
 from tests.runs.by_hand import save, worked_on
 

@@ -12,8 +12,7 @@ from dpcore.papers.entry import Setting, Trained
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
-from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
 from pages.parts.components.elements import clicked_link

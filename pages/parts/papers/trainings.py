@@ -13,7 +13,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.seed_summary import with_seeds
 from pages.parts.controls.faults import say_once
 from pages.parts.controls.widgets import choice_by_title, number

@@ -16,7 +16,7 @@ from dpcore.data.tabular.columns import unit_rows
 from dpcore.data.tabular.table import REST
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
+from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.controls.widgets import choice_of

@@ -16,8 +16,8 @@ from dpcore.privacy.report.numbers import WORDS, plain
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.types import Kind
 from dpcore.training.perturbation import methods
-from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task

@@ -17,7 +17,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.run_table import Ended, Wanted, ended, imported
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.seed_summary import summary
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart

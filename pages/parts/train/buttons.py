@@ -11,7 +11,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from pages.parts.jobs import start_and_stop
 from pages.parts.jobs.job_store import expected_seconds
 from pages.parts.results import cache

@@ -17,8 +17,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
-from dpcore.training.setting_kinds import Number
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Number
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled

@@ -13,7 +13,7 @@ from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.faults import MAX_REASON
 from pages.parts.jobs.start_and_stop import cancel_button

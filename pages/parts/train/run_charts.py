@@ -23,7 +23,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import NOT_COVERED
 from dpcore.privacy.types import FloatArray, IntArray
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
 from pages.parts.controls.widgets import titled

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.engines import BookKeeping
-from dpcore.training.gradients.layers import Linear
+from dpcore.training.gradients.layers import Linear, LinearOfViews
 from dpcore.training.gradients.rounding import gram, gram_operations, raised, relative_error
-from dpcore.training.gradients.views import LinearOfViews
 from tests.training.gradients.test_rounding import hostile_rows
 from tests.training.oracles import ENGINES, WAYS, engine_on
 
