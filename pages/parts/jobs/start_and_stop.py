@@ -8,9 +8,9 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.runs import within_limits
-from dpcore.runs.access import NOBODY, may_start, why_not
 from dpcore.runs.in_words import name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING, kind_of
+from dpcore.runs.limits import NOBODY, may_start, why_not
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store

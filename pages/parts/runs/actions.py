@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.runs import editing
-from dpcore.runs.access import NOT_TEACHER, may_rule
 from dpcore.runs.in_words import name_of
+from dpcore.runs.limits import NOT_TEACHER, may_rule
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import PAUSED, Store

@@ -10,10 +10,10 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.runs import within_limits
-from dpcore.runs.access import NOBODY, may_start
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run
 from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.limits import NOBODY, may_start
 from dpcore.runs.record import Run, StoreError
 from dpcore.runs.store import Store
 from pages.parts.controls.faults import MAX_REASON
