@@ -11,7 +11,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
-from pages.parts.jobs.job_store import job_store
+from pages.parts.jobs.start_and_stop import job_store
 from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
 from pages.parts.lab.gradients import gradients
 from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
@@ -36,7 +36,7 @@ from pages.parts.results.sampled import (
     takes_long,
 )
 from pages.parts.results.tables import epsilon_sentence
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button
 from pages.parts.train.settings_form import last_good, settings_form

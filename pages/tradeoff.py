@@ -40,7 +40,7 @@ from pages.parts.results.tradeoff_picture import (
     previewed,
     say_how_it_is_drawn,
 )
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(

@@ -19,8 +19,7 @@ from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.defaults import defaults
 from dpcore.training.events import (
     Checkpointed,

@@ -23,8 +23,7 @@ from typing import Any
 import dpcore
 from dpcore.data.catalogue import available
 from dpcore.papers import PAPERS
-from dpcore.papers.ladder import SEEDS
-from dpcore.papers.paper import Paper
+from dpcore.papers.paper import SEEDS, Paper
 from dpcore.papers.records import OnTheWay, Recorded, Seeded, kept, named, recorded, records_of, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.record import state_directory

@@ -15,7 +15,7 @@ from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import style_of
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked

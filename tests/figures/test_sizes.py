@@ -23,7 +23,7 @@ from dpcore.figures import (
 from dpcore.figures.style import style_of
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs

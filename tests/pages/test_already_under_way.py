@@ -11,7 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit import panel as audits
-from pages.parts.controls.faults import UNDER_WAY
+from pages.parts.controls.url_state import UNDER_WAY
 from pages.parts.jobs.shown_job import ShownJob
 from pages.parts.jobs.start_and_stop import PROBLEM
 from pages.parts.perturbation import panel as comparisons

@@ -7,8 +7,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build
 from dpcore.training.plan import Plan, matching, plan

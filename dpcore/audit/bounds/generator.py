@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike, DTypeLike
 from scipy.special import gammainc, gammaincc, ndtr
 
 from dpcore import check
-from dpcore.audit.bounds.binomial import rate_above, rate_below, two_sided
+from dpcore.audit.bounds.binomial import any_of, rate_above, rate_below, two_sided
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
-from dpcore.audit.bounds.lower_epsilon import any_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.privacy.types import FloatArray, IntArray, read_only

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
+from dpcore.audit.bounds.binomial import epsilon_with_noise
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
-from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.types import FloatArray

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
+from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon, with_noise
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
 from dpcore.privacy.mechanism import Mechanism, Release

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dpcore.commands.runs.run_texts import progress_of
+from dpcore.commands.runs.action import progress_of
 from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.expected import duration, rest_of_run

@@ -12,8 +12,8 @@ from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.odds import head
 from pages.parts.results.tables import scrolling
-from pages.parts.results.terms import head
 
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"

@@ -11,8 +11,7 @@ from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import status_of, when
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
-from pages.parts.controls.faults import MAX_REASON
-from pages.parts.controls.url_state import Remembered
+from pages.parts.controls.url_state import MAX_REASON, Remembered
 from pages.parts.jobs.start_and_stop import cancel_button, outcome_unsaid, say_outcome, start, started_here
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import may_change

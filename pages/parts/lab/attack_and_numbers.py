@@ -14,8 +14,7 @@ from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
 from pages.parts.results.odds import visitor_line
 from pages.parts.results.tables import card, verdict_table, why_they_differ
-from pages.parts.shell.menu import link
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size, link
 
 HEIGHT = 200  # and its key, which stands below it in a column this narrow
 

@@ -27,7 +27,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import origin_of
 from pages.parts.results.pinned_setting import words_of
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.form import Form
 from pages.parts.train.live import draw_apart, run_status
 from pages.parts.train.run_charts import spent_table

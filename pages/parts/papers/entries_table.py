@@ -12,8 +12,8 @@ from dpcore.privacy.report.numbers import epochs_of, outward, plain
 from pages.parts.papers.choices import sign
 from pages.parts.papers.opening import links
 from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.odds import head, linked, term
 from pages.parts.results.tables import scrolling
-from pages.parts.results.terms import head, linked, term
 
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"

@@ -12,8 +12,8 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
 from pages.parts.papers import computed
+from pages.parts.results.odds import linked
 from pages.parts.results.tables import scrolling
-from pages.parts.results.terms import linked
 from pages.parts.shell import menu
 
 EMPTY = "No number, figure or claim of this paper has been entered yet."

@@ -17,7 +17,7 @@ from pages.parts.perturbation.conditions import promise
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import Results, expected_seconds, numbers, results
 from pages.parts.results.exports import chart
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 
 SHOWN = ShownJob(
     PERTURBATION.name,

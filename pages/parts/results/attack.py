@@ -19,8 +19,8 @@ from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show
 from pages.parts.results import cache
+from pages.parts.results.odds import head
 from pages.parts.results.tables import scrolling, sign
-from pages.parts.results.terms import head
 
 TRADEOFF = "No attack gets above the grey curve; on the dotted line an attacker might as well toss a coin."
 NO_BAND = (

@@ -22,7 +22,7 @@ from pages.parts.components.live_chart import Preview, live_chart
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.present import SMALL
+from pages.parts.shell.menu import SMALL
 
 
 class Origin(NamedTuple):

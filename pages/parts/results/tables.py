@@ -15,7 +15,7 @@ from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import SIGNS, Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.poisson import Poisson
 from pages.parts.results import cache
-from pages.parts.results.terms import head, term
+from pages.parts.results.odds import head, term
 
 COLORS = {  # of the signs of verdicts: neither speaks alone
     Worth.SOUND_AND_TIGHT: "#2e9150",

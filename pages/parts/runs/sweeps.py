@@ -36,7 +36,7 @@ from pages.parts.results.tables import scrolling
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.choosing import Chosen
 from pages.parts.runs.run_rows import name_of
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change

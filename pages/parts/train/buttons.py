@@ -13,7 +13,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from pages.parts.jobs import start_and_stop
-from pages.parts.jobs.job_store import expected_seconds
+from pages.parts.jobs.start_and_stop import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import Form, baseline_of

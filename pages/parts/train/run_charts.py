@@ -28,7 +28,7 @@ from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_history import Watched
 
