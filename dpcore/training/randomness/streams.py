@@ -17,7 +17,7 @@ others. A fixed seed is one of 2^63, which is no secret however large it is. The
 generators are cryptographic ones.
 
 Batches are Poisson samples, or such that every epoch holds each example exactly once: drawn by allotting examples to
-steps, or by a shuffle. Those cost what `dpcore/privacy/sampling` proves of them, which is not what Poisson batches cost.
+steps, or by a shuffle. Those cost what `dpcore/privacy/sampling` proves of them, not what Poisson batches cost.
 """
 
 import hashlib
