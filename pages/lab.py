@@ -11,10 +11,9 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
-from pages.parts.jobs.start_and_stop import job_store
-from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
+from pages.parts.jobs import job_store
 from pages.parts.lab.gradients import gradients
-from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
+from pages.parts.lab.lab_chart import Shown, View, attack_beside, first_chart, lab_chart, numbers_below
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of

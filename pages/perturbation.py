@@ -4,8 +4,7 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
-from pages.parts.jobs.shown_job import request_of
-from pages.parts.jobs.start_and_stop import job_store
+from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of

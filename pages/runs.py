@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.runs.record import StoreError, UnknownRun
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
-from pages.parts.jobs.start_and_stop import opened_store
+from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, files_of_runs, paused_line

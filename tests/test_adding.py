@@ -15,9 +15,8 @@ import dpcore
 from dpcore.__main__ import main
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
-from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from dpcore.audit.bounds.score_laws import step_score
 from dpcore.audit.broken_trainers import Wrapper
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 

@@ -24,8 +24,8 @@ from torch.nn import functional as F
 from dpcore.audit.broken_trainers import Wrapper, replace_parts
 from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, owner
 from dpcore.training.gradients.clipping import Clipping
+from dpcore.training.inputs import Rows
 from dpcore.training.optimizers.base import State
-from dpcore.training.rows import Rows
 from dpcore.training.training_run import Snapshot, TrainingRun
 
 

@@ -16,7 +16,7 @@ from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
 from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun

@@ -13,10 +13,9 @@ from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.privacy.types import FloatArray, Kind
 
 RATE = {False: 0.1, True: 0.001}  # where a trade-off chart is read, on linear and on logarithmic axes
 AXES = {

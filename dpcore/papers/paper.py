@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dpcore.papers.entry import Computed, Entry, Setting, Trained
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 

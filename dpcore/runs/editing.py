@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 
-from dpcore.runs.printable import printable
+from dpcore.runs.in_words import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.released import take_out
 from dpcore.runs.store import Store

@@ -17,12 +17,11 @@ import numpy as np
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.rounding import RESERVED
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.types import FloatArray, read_only
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS

@@ -25,7 +25,7 @@ from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
-from dpcore.training.inputs import Inputs, inputs_of
+from dpcore.training.inputs import Inputs, PickedRows, inputs_of, picked
 from dpcore.training.models import build
 from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
 from dpcore.training.optimizers import OPTIMIZERS
@@ -36,7 +36,6 @@ from dpcore.training.progress import ReportTimes, StepTotals
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 from dpcore.training.randomness.streams import OF_EPOCHS, EpochBatches, Streams, new_secret, poisson_sample, streams_of
-from dpcore.training.rows import PickedRows, picked
 from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 

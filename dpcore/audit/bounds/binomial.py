@@ -16,8 +16,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import CERTIFIED
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
-from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism, Release
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, FloatArray, Mechanism, Release
 
 
 def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:

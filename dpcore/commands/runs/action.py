@@ -8,8 +8,8 @@ from typing import Any
 
 from dpcore.commands import Parser
 from dpcore.privacy.report.numbers import percent
+from dpcore.runs.in_words import finite
 from dpcore.runs.kinds import event_to_json
-from dpcore.runs.printable import finite
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Finished, Started

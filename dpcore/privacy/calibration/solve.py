@@ -19,12 +19,11 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket, last_with, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Reading, read_only
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.report.verdict import Verdict, judged
 from dpcore.privacy.schedule import CONSTANT, Recipe
-from dpcore.privacy.types import FloatArray, IntArray, Reading, read_only
 
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for

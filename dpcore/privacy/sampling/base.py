@@ -12,9 +12,8 @@ from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import Release
+from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Release
 from dpcore.privacy.tradeoff import Pairs, never_below
-from dpcore.privacy.types import FloatArray, IntArray, Kind
 
 LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
 ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Sampler, certified
-from dpcore.privacy.types import FloatArray, IntArray
 
 MAX_BANDS = 10**6
 

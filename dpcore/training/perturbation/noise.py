@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.random import SeedSequence
 
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.randomness.gaussian_noise import normals
 from dpcore.training.randomness.missing_mass import BITS
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of

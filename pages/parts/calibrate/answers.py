@@ -27,8 +27,7 @@ from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.calibrate.carried import carry
-from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
+from pages.parts.calibrate.question import Asked, answer, carry, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button

@@ -8,12 +8,11 @@ from functools import cached_property
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.poisson import Poisson
-from dpcore.privacy.types import Reading
 from dpcore.training.config import RunConfig
 from dpcore.training.models import models_for
 from dpcore.training.plan import plan

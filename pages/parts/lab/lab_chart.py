@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
-from dpcore.figures import charted, epochs_at
-from dpcore.figures.alt_texts import curves_alt
+from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
+from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.sampled import Sampled
@@ -17,6 +18,7 @@ from dpcore.figures.style import Size, written
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, percent
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status
@@ -24,10 +26,13 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.results import cache
-from pages.parts.results.exports import origin_of
+from pages.parts.results import attack, cache
+from pages.parts.results.attack import band_and_clt
+from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
+from pages.parts.results.odds import visitor_line
 from pages.parts.results.pinned_setting import words_of
-from pages.parts.shell.menu import SMALL, chart_size
+from pages.parts.results.tables import card, verdict_table, why_they_differ
+from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.form import Form
 from pages.parts.train.live import draw_apart, run_status
 from pages.parts.train.run_charts import spent_table
@@ -205,3 +210,28 @@ def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> N
     epochs = epochs_of(form)
     figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
     place.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))
+
+
+BESIDE_HEIGHT = 200  # and its key, which stands below it in a column this narrow
+
+
+def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
+    """Draw the trade-off picture and the odds; what is certain about any attacker."""
+    mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
+    lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
+    figure = tradeoff_figure(band, lines, log=True, height=BESIDE_HEIGHT, size=chart_size())
+    chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
+    link("pages/tradeoff.py", "What can an attacker do?")
+    st.caption(attack.TRADEOFF)
+    visitor_line(found)
+    return found
+
+
+def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
+    """Draw the verdicts, why they differ, the tables, the download and the statement."""
+    st.html(verdict_table(curves))
+    st.markdown(why_they_differ())
+    curves_table(mechanism, curves)
+    tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")
+    curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
+    card(mechanism, curves[CERTIFIED], CERTIFIED, n, "statement_card")

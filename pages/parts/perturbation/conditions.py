@@ -14,9 +14,9 @@ from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import REST
 from dpcore.figures.perturbation import method_style
+from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, plain
 from dpcore.privacy.report.verdict import Worth
-from dpcore.privacy.types import Kind
 from dpcore.training.perturbation import methods
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.base import Condition

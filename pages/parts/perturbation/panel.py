@@ -12,7 +12,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.jobs.shown_job import ShownJob, line_end
+from pages.parts.jobs import ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import Results, expected_seconds, numbers, results

@@ -21,7 +21,7 @@ from dpcore.runs.resume import ended_early
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs.start_and_stop import PROBLEM
+from pages.parts.jobs import PROBLEM
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.choosing import Chosen, tick_only
 from pages.parts.shell import menu

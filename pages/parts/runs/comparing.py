@@ -24,9 +24,8 @@ from dpcore.figures.style import RUNS
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent, value_text
-from dpcore.runs.in_words import OTHER_VERSION, name_of, when
+from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
-from dpcore.runs.printable import as_text
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Ended, Wanted, ended, imported
 from dpcore.runs.store import Store

@@ -29,7 +29,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.url_state import put
-from pages.parts.jobs.start_and_stop import start
+from pages.parts.jobs import start
 from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import scrolling

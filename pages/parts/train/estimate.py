@@ -21,7 +21,7 @@ from dpcore.training.settings import SETTINGS, Number
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.jobs.start_and_stop import expected_seconds
+from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.results.odds import visitor_line
 from pages.parts.shell.menu import SMALL, chart_size

@@ -16,7 +16,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs.start_and_stop import cancel_button
+from pages.parts.jobs import cancel_button
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.train.buttons import resume

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcore.data.tabular.table import Problem
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Draws, Task
 
 NOT_CONVEX = "The loss is not convex: nothing bounds how far one row moves the parameters."

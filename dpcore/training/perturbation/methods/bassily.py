@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods.base import Condition, Kind, Method, asked, bounded_gradients, tails, unasked
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
