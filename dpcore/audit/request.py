@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.audit.broken_trainers import OWN, TRAINERS, Trainer
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 

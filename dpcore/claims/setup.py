@@ -12,7 +12,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 NOT_HERE = "Nothing is proven here yet for {} whose q or sigma changes."

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.schedule import CONSTANT
 from dpcore.training.features.kinds import KINDS, kinds_for
 from dpcore.training.models import MODELS, models_for

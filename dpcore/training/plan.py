@@ -20,7 +20,7 @@ from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.schedule import scheduled
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS

@@ -19,8 +19,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.orders import Shuffle
-from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.features.kinds import KINDS

@@ -17,9 +17,8 @@ from typing import IO
 import pytest
 
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import clear, delete
+from dpcore.runs.editing import clear, delete, deleted_of
 from dpcore.runs.record import Status, UnknownRun, checkpoint_path, worker_name
-from dpcore.runs.released import deleted_of
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import Sweep, all_released, submit_sweep, sweep_in, sweep_of

@@ -13,7 +13,7 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")

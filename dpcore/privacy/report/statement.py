@@ -14,7 +14,7 @@ from dpcore.privacy.report.attack_risk import Between, Risks
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised
 from dpcore.privacy.report.verdict import unavailable
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 
 NOT_COVERED = (
     "The losses and clipped shares shown are exact figures of the training data, and on a GPU what a run says of a "

@@ -22,8 +22,7 @@ from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, ra
 from dpcore.privacy.report.statement import proven_range, why_uncounted
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
-from dpcore.privacy.sampling.base import epochs_meant, steps_counted
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question

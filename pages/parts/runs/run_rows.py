@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
-from dpcore.runs.released import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row

@@ -9,8 +9,8 @@ from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
+from dpcore.runs.editing import Deleted
 from dpcore.runs.record import Run
-from dpcore.runs.released import Deleted
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (

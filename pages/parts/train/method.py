@@ -7,7 +7,7 @@ from dpcore.data.catalogue import dataset_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.defaults import suited_features
 from dpcore.training.features.kinds import KINDS, PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS

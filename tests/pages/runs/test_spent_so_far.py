@@ -7,9 +7,9 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.runs.editing import released_by
 from dpcore.runs.export import record_of
 from dpcore.runs.record import Status
-from dpcore.runs.released import released_by
 from dpcore.runs.run_table import Wanted, priced
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import all_released
