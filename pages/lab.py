@@ -12,8 +12,7 @@ from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
 from pages.parts.jobs import job_store
-from pages.parts.lab.gradients import gradients
-from pages.parts.lab.lab_chart import Shown, View, attack_beside, first_chart, lab_chart, numbers_below
+from pages.parts.lab import Shown, View, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of

@@ -33,9 +33,10 @@ from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
+from dpcore.training.randomness.batches import OF_EPOCHS, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
-from dpcore.training.randomness.streams import OF_EPOCHS, EpochBatches, Streams, new_secret, poisson_sample, streams_of
+from dpcore.training.randomness.streams import Streams, new_secret, streams_of
 from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 

@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.store import Store
+from pages.parts import lab
 from pages.parts.calibrate import epsilon_map
 from pages.parts.components.live_chart import Drawing, drawn
-from pages.parts.lab import lab_chart as lab_chart
 from pages.parts.results import exports as chart
 from pages.parts.train import estimate
 from tests.pages.train_page import opened_at
@@ -30,7 +30,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Seen]:
     def note(figure, following, *, key, preview=None, **_) -> None:
         charts[key] = Seen(drawn(Drawing(figure, following)), preview)
 
-    for module in (lab_chart, chart, estimate, epsilon_map):
+    for module in (lab, chart, estimate, epsilon_map):
         monkeypatch.setattr(module, "live_chart", note)
     return charts
 

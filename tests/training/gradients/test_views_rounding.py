@@ -135,7 +135,7 @@ def test_the_sum_of_the_products_alone_would_break_the_bound(monkeypatch):
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     assert longest(engine) <= 1.0
     monkeypatch.setattr(
-        "dpcore.training.gradients.views.raised", lambda products, *others: products.sum((1, 2)).clamp(min=0)
+        "dpcore.training.gradients.layers.raised", lambda products, *others: products.sum((1, 2)).clamp(min=0)
     )
     assert longest(engine) > 1.01
 
@@ -143,7 +143,7 @@ def test_the_sum_of_the_products_alone_would_break_the_bound(monkeypatch):
 def test_an_error_allowed_for_relative_to_the_norm_would_not_save_it(monkeypatch):
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     monkeypatch.setattr(
-        "dpcore.training.gradients.views.raised",
+        "dpcore.training.gradients.layers.raised",
         lambda products, lengths, operations: products.sum((1, 2)).clamp(min=0) * (1 + relative_error(operations)),
     )
     assert longest(engine) > 1.01

@@ -10,14 +10,14 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.randomness.random_words import AesWords
-from dpcore.training.randomness.streams import (
+from dpcore.training.randomness.batches import (
     OF_EPOCHS,
     AllocatedBatches,
     EpochBatches,
     ShuffledBatches,
     poisson_sample,
 )
+from dpcore.training.randomness.random_words import AesWords
 from dpcore.training.settings import DRAWN
 from dpcore.training.training_run import TrainingRun
 from tests.training.randomness.test_tails import Scripted
