@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpcore.privacy.accountants import ACCOUNTANTS, TradeoffCurve
     from dpcore.privacy.calibration.solve import Answer
-    from dpcore.privacy.mechanism import Mechanism
-    from dpcore.privacy.types import Reading
+    from dpcore.privacy.mechanism import Mechanism, Reading
 
 __version__ = "0.1.0"
 __all__ = ["ACCOUNTANTS", "Mechanism", "calibrate", "epsilon", "tradeoff"]

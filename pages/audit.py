@@ -5,7 +5,7 @@ import streamlit as st
 from dpcore.runs.kinds import AUDIT
 from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, shown_audit
 from pages.parts.audit.request_form import request_form
-from pages.parts.jobs.job_store import job_store
+from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
 NOTHING = (

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpcore.runs.printable import escaped
+from dpcore.runs.in_words import escaped
 from pages.parts.check.entered import entered_claim, show_examples
 from pages.parts.check.verdict_card import show_verdict
 from pages.parts.layout import page_columns

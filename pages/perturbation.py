@@ -4,13 +4,11 @@ import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.runs.kinds import PERTURBATION
-from pages.parts.jobs.job_store import job_store
-from pages.parts.jobs.shown_job import request_of
+from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
-from pages.parts.perturbation.conditions import conditions, examples_of, task_of
+from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
 from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of
-from pages.parts.perturbation.places import chosen_place
 from pages.parts.perturbation.request_form import request_form
 
 OF_SHOWN = "Which conditions held for what is shown above"

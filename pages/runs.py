@@ -5,13 +5,12 @@ import streamlit as st
 from dpcore.runs.record import StoreError, UnknownRun
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
-from pages.parts.jobs.job_store import opened_store
+from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
-from pages.parts.runs.actions import actions, paused_line
+from pages.parts.runs.actions import actions, files_of_runs, paused_line
 from pages.parts.runs.choosing import chosen_runs, wanted_runs
 from pages.parts.runs.comparing import compare
-from pages.parts.runs.files_of_runs import files_of_runs
 from pages.parts.runs.listing import listing
 from pages.parts.runs.sweeps import sweep_form
 

@@ -12,7 +12,6 @@ from pages.parts.controls import presets
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
-from pages.parts.explain.odds import on_screen, visitor_line
 from pages.parts.layout import page_columns
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import all_curves, attack_table, clt_verdict, error_sentence, growing_curves
@@ -25,6 +24,7 @@ from pages.parts.results.exports import (
     tradeoff_download,
     tradeoff_table,
 )
+from pages.parts.results.odds import on_screen, visitor_line
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
@@ -40,7 +40,7 @@ from pages.parts.results.tradeoff_picture import (
     previewed,
     say_how_it_is_drawn,
 )
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 
 LEAST = 1e-6  # of a prior
 PRIOR = Quantity(

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts.controls.widgets import accountant_choice, choice_of
-from pages.parts.jobs.job_store import job_store
+from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_buttons

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from dpcore.papers import PAPERS, Paper
-from dpcore.papers.ladder import SEEDS, Ladder
-from dpcore.papers.paper import Finding
+from dpcore.papers.paper import SEEDS, Finding, Ladder
 from dpcore.papers.records import recorded
 from dpcore.training.config import RunConfig
 

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from dpcore.commands.train import option
-from dpcore.training.setting_kinds import Setting
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Setting
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """# Settings of a run

@@ -15,9 +15,8 @@ import dpcore
 from dpcore.__main__ import main
 from dpcore.figures import epsilon_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.schedule import SCHEDULES, Rate, Schedule
-from dpcore.privacy.types import FloatArray, IntArray
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -148,7 +147,7 @@ def test_commands_figures_and_runs_take_a_new_accountant(tally: Tally, capsys: O
 
 def test_every_page_with_settings_shows_a_new_accountant(tally: Tally) -> None:
     driven = {
-        "accountants": {"accountants": ["tally", "rdp"]},
+        "lab": {"accountants": ["tally", "rdp"]},
         "tradeoff": {"pair": "tally", "pairs": "tally"},
         "calibrate": {"by": "tally"},
         "train": {"by": "tally"},
@@ -157,9 +156,9 @@ def test_every_page_with_settings_shows_a_new_accountant(tally: Tally) -> None:
     for page, query in driven.items():
         shown = opened(page, **query)
         assert tally.title in f"{offered(shown)} {written(shown)}", page
-        if page in ("accountants", "calibrate"):
+        if page in ("lab", "calibrate"):
             assert tally.title in written(shown), page
-        if page == "accountants":
+        if page == "lab":
             assert tally.note in written(shown)
     with_controls = {Path(each.file).stem for each in menu.PAGES if each.has_controls}
     assert with_controls <= driven.keys()
@@ -258,5 +257,5 @@ def test_new_kinds_are_offered_explained_and_queued_by_the_pages() -> None:
     with Store() as store:
         queued = store.runs()[0].config
     assert {name: getattr(queued, name) for name in CHOSEN} == CHOSEN
-    for other in ("accountants", "tradeoff", "calibrate"):
+    for other in ("lab", "tradeoff", "calibrate"):
         opened(other, **CHOSEN)

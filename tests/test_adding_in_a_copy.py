@@ -23,7 +23,7 @@ from typing import ClassVar, final
 import numpy as np
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 {inspect.getsource(Tally)}"""
 SAID = "no step has a smaller learning rate"
 LR_FLOOR = f"""    lr_floor: float = row(Number(

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "dpcore").rglob("*.py"))]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-MAX_LINES = 53_000  # of the source, its scripts and style sheets: a change that needs more room makes some
+MAX_LINES = 52_300  # of the source, its scripts and style sheets: a change that needs more room makes some
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do not import each
 # other. A module belongs to the layer with the longest name that begins its own.
@@ -110,6 +110,16 @@ def test_no_module_imports_itself_through_others() -> None:
     for module, name, _ in own_imports():
         graph.add(module, name)
     graph.prepare()  # raises where there is a circle, and names it
+
+
+def test_no_room_of_the_pages_imports_itself_through_others() -> None:
+    room_of = {module: ".".join(module.split(".")[:3]) for module in MODULES if module.startswith("pages.")}
+    graph = TopologicalSorter[str]()
+    for module, name, _ in own_imports():
+        own, other = room_of.get(module), room_of.get(name)
+        if own and other and own != other:
+            graph.add(own, other)
+    graph.prepare()
 
 
 def test_streamlit_is_only_in_the_pages() -> None:

@@ -1,7 +1,7 @@
 """The trainers that can be audited: ours, and ours with one thing broken, which no other page or command has.
 
-A broken trainer is ours with a part replaced, other settings, or another claim; the trainer itself knows of no fault.
-Free of torch.
+A broken trainer is ours with a part replaced, other settings, or another claim: a wrapper stands before the part, and
+the trainer itself knows of no fault. Free of torch.
 """
 
 from __future__ import annotations
@@ -11,13 +11,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dpcore.audit.wrappers import Wrapper, replace_parts
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.gradients.clipping import Clipping, Flat, PerLayer
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
+
+if TYPE_CHECKING:
+    from dpcore.training.training_run import TrainingRun
+
+
+class Wrapper:
+    """A wrapper before a part of a run: what it does not do itself is done by the part."""
+
+    def __init__(self, part: Any) -> None:
+        self._part = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._part, name)
+
+
+def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) -> None:
+    """Let the run take its steps with another engine or source of noise; the optimizer goes on where it was."""
+    from dpcore.training.dp_step import Descent  # late: what names the trainers must not load torch
+
+    run.engine, run.noise, before = engine or run.engine, noise or run.noise, run.descent
+    run.descent = Descent(run.config, run.engine, run.noise, run.cores)
+    run.descent.optimizer = before.optimizer
+    run.descent.restore(before.state)
+
 
 if TYPE_CHECKING:
     from torch import Tensor

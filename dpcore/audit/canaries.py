@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore.audit.bounds.score_laws import step_score
-from dpcore.audit.wrappers import Wrapper
-from dpcore.privacy.types import FloatArray
+from dpcore.audit.broken_trainers import Wrapper
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 

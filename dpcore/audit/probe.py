@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.audit.wrappers import Wrapper, replace_parts
+from dpcore.audit.broken_trainers import Wrapper, replace_parts
 from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, owner
 from dpcore.training.gradients.clipping import Clipping
+from dpcore.training.inputs import Rows
 from dpcore.training.optimizers.base import State
-from dpcore.training.rows import Rows
 from dpcore.training.training_run import Snapshot, TrainingRun
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from dpcore import check
 from dpcore.audit.broken_trainers import OWN, TRAINERS, Trainer
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 
 CANARIES = 1000
 MAX_CANARIES = 20_000

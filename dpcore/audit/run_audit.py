@@ -29,11 +29,10 @@ from dpcore.audit.request import MAX_DRAWS, AuditRequest
 from dpcore.audit.verdict import claimed_band, event_of, judge
 from dpcore.audit.watched_run import WatchedRun
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray
-from dpcore.training.accounting import first_steps
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
+from dpcore.training.plan import first_steps
 from dpcore.training.randomness.missing_mass import BITS, FURTHER, generator_of
 from dpcore.training.randomness.streams import new_secret
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
+from dpcore.audit.bounds.binomial import lower_epsilon
 from dpcore.audit.bounds.finding import Finding
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED

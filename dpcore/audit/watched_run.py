@@ -10,13 +10,13 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.audit.broken_trainers import replace_parts
 from dpcore.audit.canaries import CanaryScores, WithCanaries, flip_coins
 from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
 from dpcore.audit.request import AuditRequest
-from dpcore.audit.wrappers import replace_parts
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun

@@ -14,8 +14,7 @@ from dpcore.claims.printed import Printed
 from dpcore.claims.setup import ClaimedSetup, mechanism_bounds
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, Kind
+from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 OWN = "as it is here"

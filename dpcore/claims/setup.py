@@ -9,12 +9,11 @@ from dpcore import check
 from dpcore.claims.cases import Case, cases_of, rates_of
 from dpcore.claims.claim import ADJACENCIES, BATCHES, OWN_ADJACENCY, Claim
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
-from dpcore.privacy.types import Kind, Reading
 
 NOT_HERE = "Nothing is proven here yet for {} whose q or sigma changes."
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is there, or is not

@@ -26,7 +26,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Become Streamlit's server, which answers to the signals of this process; ValueError for a port in use."""
-    from dpcore.runs.access import SHARED, shared  # late: the store of runs needs much
+    from dpcore.runs.limits import SHARED, shared  # late: the store of runs needs much
 
     host, port = arguments.host, arguments.port
     check.whole(1, 65535, port=port)

@@ -19,13 +19,12 @@ from dpcore.commands import (
     whole,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism, horizons
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson, banded, rounds_of
+from dpcore.privacy.sampling.base import Poisson, banded, rounds_of
 from dpcore.privacy.schedule import CONSTANT
-from dpcore.privacy.types import FloatArray, IntArray
 
 
 def parser() -> Parser:

@@ -19,8 +19,7 @@ from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.defaults import defaults
 from dpcore.training.events import (
     Checkpointed,
@@ -36,8 +35,7 @@ from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 from dpcore.training.seed_summary import in_words, summary, with_seeds
-from dpcore.training.setting_kinds import Choice, Count, Number, Setting, either
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice, Count, Number, Setting, either
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
 ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # kind of setting -> its argument

@@ -11,12 +11,11 @@ from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
-from dpcore.privacy.calibration.epsilon_grid import Grid
+from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.privacy.types import FloatArray, Kind
 
 RATE = {False: 0.1, True: 0.001}  # where a trade-off chart is read, on linear and on logarithmic axes
 AXES = {
@@ -75,7 +74,7 @@ def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = ()
 def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Sequence[Mark]) -> str:
     """The axes of a map of epsilon, the ends of the target's contour, and every mark.
 
-    >>> from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+    >>> from dpcore.privacy.calibration.solve import epsilon_grid
     >>> grid = epsilon_grid([2.0, 4.0, 8.0], [1_000, 10_000], 0.01, 1e-5, "gdp")
     >>> heatmap_alt(grid, grid.steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
     'Map of epsilon over epochs (from 10 to 100) and sigma (from 2 to 8), both logarithmic'

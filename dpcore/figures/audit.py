@@ -12,8 +12,8 @@ from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, figure_of, lay
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import percent, short
-from dpcore.privacy.types import FloatArray
 
 HEIGHT = 340
 SEEN = Style(RUNS[0], "solid", "━━", "Seen")

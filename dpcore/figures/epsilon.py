@@ -28,10 +28,9 @@ from dpcore.figures.style import (
     style_of,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
-from dpcore.privacy.mechanism import Mechanism, horizons
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import SIGNS, verdict
-from dpcore.privacy.types import FloatArray, IntArray
 
 GHOST_LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
 GHOST_NAME = "Pinned"

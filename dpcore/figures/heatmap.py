@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.style import NORMAL, Size, figure_of, layout
 from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.calibration.epsilon_grid import Grid
+from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -36,7 +36,7 @@ def contour(grid: Grid, level: float) -> FloatArray:
 
     Between two sigmas log epsilon is taken as linear in log sigma; beside an infinite epsilon the finite end counts.
 
-    >>> from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+    >>> from dpcore.privacy.calibration.solve import epsilon_grid
     >>> contour(epsilon_grid([2.0, 4.0, 8.0], [10_000], 0.01, 1e-5, "gdp"), 1.0).round(1).tolist()
     [3.8]
     """

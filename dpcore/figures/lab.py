@@ -11,8 +11,8 @@ from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import marked
-from dpcore.privacy.types import FloatArray
 
 GAP = 14  # pixels between the two plots
 SHARE = 0.62  # of the rest of the height for epsilon

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from dpcore.figures.heatmap import COLORS, INK, log_axis
 from dpcore.figures.style import NORMAL, RUNS, Size, figure_of, layout
 from dpcore.figures.training import Track, run_style
+from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
-from dpcore.privacy.types import Kind
 from dpcore.training.seed_summary import summary
 
 FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"

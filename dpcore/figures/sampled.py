@@ -10,9 +10,9 @@ from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile
 from dpcore.figures.style import BELOW_BAND, NORMAL, End, Size, Style, figure_of, hover_text, line
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.sampling import OtherCurve
-from dpcore.privacy.types import FloatArray, Kind
 
 LOOK = ("#8a5a00", "solid", "━━")  # neither an accountant's nor a run's nor a pinned setting's
 OTHERS = {Kind.APPROXIMATE: ("#8a5a00", "dot", "···"), Kind.UPPER: ("#8a5a00", "dash", "╌╌")}

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 
 class Size(NamedTuple):

@@ -25,9 +25,9 @@ from dpcore.figures.style import (
 )
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
-from dpcore.privacy.types import FloatArray, Kind
 
 LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ROOMY = 240  # pixels of height from which there is room for a number at every power of ten

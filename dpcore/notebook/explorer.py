@@ -21,8 +21,7 @@ from dpcore.privacy.report.verdict import verdict
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.plan import plan
-from dpcore.training.setting_kinds import Choice, Count, Number, Setting, Slider
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice, Count, Number, Setting, Slider
 from dpcore.training.slider_stops import grid, show
 
 LABELS = {"description_width": "170px"}

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import DIGITS
 from dpcore.privacy.schedule import Recipe
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.settings import SETTINGS
 
 POINTS = 1.0  # percentage points of test accuracy that a training run may differ by unless its entry says otherwise

@@ -4,9 +4,8 @@ import numpy as np
 
 from dpcore.papers.paper import Line
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.privacy.types import FloatArray, IntArray
 
 LOWER = "Proven lower bound"
 ALPHAS: FloatArray = np.linspace(0.0, 1.0, 201)  # type I errors at which a trade-off function is drawn

@@ -23,8 +23,7 @@ from typing import Any
 import dpcore
 from dpcore.data.catalogue import available
 from dpcore.papers import PAPERS
-from dpcore.papers.ladder import SEEDS
-from dpcore.papers.paper import Paper
+from dpcore.papers.paper import SEEDS, Paper
 from dpcore.papers.records import OnTheWay, Recorded, Seeded, kept, named, recorded, records_of, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.record import state_directory
@@ -153,7 +152,7 @@ def checkpoint_of(job: Job) -> Path:
 def _where(config: RunConfig) -> dict[str, Any]:
     import torch
 
-    from dpcore.training.randomness.machine import machine_of
+    from dpcore.training.randomness.random_words import machine_of
     from dpcore.training.training_run import device_of
 
     device = device_of(config.device)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr, ndtri
 
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
 NEWTON_STEPS = 100  # never reached: convergence is quadratic

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 INTEGER_UP_TO = 128  # integer orders 2..128 by the binomial sum
 _GEOMETRIC = np.unique(np.round(np.geomspace(INTEGER_UP_TO, 1e6, 180)))[1:]

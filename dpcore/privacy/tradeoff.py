@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri
 
 from dpcore import check
 from dpcore.privacy import gaussian
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 LARGEST = 700.0  # epsilon: e^700 is still a float, and pairs beyond are taken for this one
 TINY = 1e-300

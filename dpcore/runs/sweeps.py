@@ -7,15 +7,13 @@ from typing import Any
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import LONGEST_NAME, text
+from dpcore.runs.editing import LONGEST_NAME, Deleted, deleted_of, done_by, text
 from dpcore.runs.record import Run, insert, row_of
-from dpcore.runs.released import Deleted, deleted_of, done_by
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
-from dpcore.training.setting_kinds import Choice, Count
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice, Count
 
 MOST = 200  # runs of one sweep
 MOST_AXES = 2

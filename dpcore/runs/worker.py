@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from dpcore.runs.limits import limits_of, overdue
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
-from dpcore.runs.resume_job import NotContinued, Train, job_events, load
+from dpcore.runs.resume import NotContinued, Train, job_events, load
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from dpcore.training.checkpoint_header import Label, private, read_label, write_label
 from dpcore.training.optimizers.base import State
-from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.random_words import machine_of
 from dpcore.training.randomness.streams import fingerprint
 from dpcore.training.training_run import TrainingRun
 

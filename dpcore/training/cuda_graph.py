@@ -22,8 +22,8 @@ from torch import Tensor
 
 from dpcore.training.dp_step import Descent, Recorded
 from dpcore.training.gradients.clipped_sum import Engine
+from dpcore.training.inputs import Rows
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.rows import Rows
 
 SPARE = 6.0  # standard deviations of the batch size above its mean that still fit: one batch in 1e9 does not
 MULTIPLE = 32  # products of matrices like such sizes

@@ -10,11 +10,10 @@ from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.inputs import PickedRows
 from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
 from dpcore.training.optimizers.base import State, begin
-from dpcore.training.randomness.box_muller import Number
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.rows import PickedRows
+from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
 
 class Recorded(NamedTuple):

@@ -120,7 +120,7 @@ def imdb(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequenti
     """The mean of a review's words, each embedded in 16 dimensions, and one hidden layer of 16."""
     from torch import nn
 
-    from dpcore.training.gradients.embedding import MeanOfRows
+    from dpcore.training.gradients.layers import MeanOfRows
 
     return nn.Sequential(embedded(IMDB.ids, 16), MeanOfRows(), nn.Linear(16, 16), activation(), nn.Linear(16, classes))
 
@@ -129,7 +129,7 @@ def movielens(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Seq
     """Of user and movie 5 factors each, multiplied, and 10 each, side by side; then the output. No hidden layer."""
     from torch import nn
 
-    from dpcore.training.gradients.embedding import Factors
+    from dpcore.training.gradients.layers import Factors
 
     return nn.Sequential(embedded(MOVIELENS.ids, 5 + 10), Factors(5), nn.Linear(5 + 2 * 10, classes))
 

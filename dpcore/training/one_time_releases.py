@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from dpcore.training.gradients.rounding import longest_norms
+from dpcore.training.inputs import Rows
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.rows import Rows
 
 PCA_ROWS = 8192  # multiplied at once
 PCA_SAFETY = 1 - 1e-6  # for a root, a division and two products in float32

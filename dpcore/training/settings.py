@@ -1,4 +1,4 @@
-"""The table of a run's settings: a row is all there is to say of one.
+"""The table of a run's settings: a row is all there is to say of one, its default, range, words and control.
 
 The checks, the options of `train`, the refusals of what would change nothing, the controls of the page, the labels of
 runs and docs/settings.md follow from it.
@@ -7,7 +7,11 @@ A default is never changed, because a setting at its default is left out of what
 should start from stands in `defaults`.
 """
 
-from dataclasses import dataclass, fields
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, final
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, SOURCES
@@ -15,8 +19,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.orders import Shuffle
-from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.schedule import SCHEDULES
 from dpcore.training.features.kinds import KINDS
@@ -25,7 +29,145 @@ from dpcore.training.models import ACTIVATIONS, MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.pi import READINGS
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
-from dpcore.training.setting_kinds import Choice, Count, Needs, Number, Setting, Slider, row
+
+
+class Needs(NamedTuple):
+    """What a setting needs of the others to change anything."""
+
+    holds: Callable[[Any], bool]  # of a configuration
+    words: str
+    binding: bool = False  # without it the setting must be at its default: any other value contradicts
+    ids: Callable[[], Iterable[str]] | None = None  # what of a registry has it
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number's control: where its slider ends, and what it means to go left and right."""
+
+    low: float
+    high: float
+    left: str = ""
+    right: str = ""
+    help: str = ""
+    stops: tuple[float, ...] = ()  # where round numbers from low to high do not suit
+    coarse: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(ABC):
+    """One row of the table of settings."""
+
+    default: Any
+    help: str  # of its option and its line in the documentation
+    label: str  # of its control
+    short: Callable[[Any], str] | None = None  # its value in the label of a run; None: its name and value
+    rank: int = 99  # the lower, the sooner it is named where runs differ in several settings
+    unusual: bool = False  # named in every description of a run that does not have the default
+    of_noise: bool = False  # says nothing of a run without clipping and noise
+    shared: bool = False  # a baseline has it as a private run has
+    unit: str = ""  # what it counts; empty for a choice, and a number without a dimension
+    needs: tuple[Needs, ...] = ()  # without which it changes nothing
+    since: str = "1"  # the version that it came with
+
+    @abstractmethod
+    def check(self, name: str, value: Any) -> None:
+        """Raise ValueError unless the value is one that the setting can have, whatever the others are."""
+
+    @property
+    @abstractmethod
+    def range(self) -> str:
+        """What it can be, in words."""
+
+    def is_used(self, run: Any) -> bool:
+        """Whether it changes anything of the run, beside the run's other settings."""
+        return all(need.holds(run) for need in self.needs)
+
+    @property
+    def needed(self) -> str:
+        """What it needs, in words; empty where it needs nothing."""
+        found = ((need.words, f" ({either(need.ids())})" if need.ids else "") for need in self.needs)
+        return " and ".join(f"{words}{ids}" for words, ids in found)
+
+    @property
+    def unit_said(self) -> str:
+        """Its unit as a sentence beside its control; empty where the label says it already."""
+        return f"In {self.unit}." if self.unit and self.unit not in self.label.lower() else ""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Number(Setting):
+    """A number in a range."""
+
+    low: float
+    high: float = math.inf
+    ends: str = "[)"
+    rule: Callable[..., None] | None = None  # of dpcore.check, in place of the range's, which then only describes it
+    slider: Slider | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        if self.rule:
+            self.rule(**{name: value})
+        else:
+            check.in_range(self.low, self.high, ends=self.ends, **{name: value})
+
+    @property
+    def range(self) -> str:
+        if self.high == math.inf:
+            return f"{'at least' if self.ends[0] == '[' else 'above'} {self.low:g}"
+        return f"in {self.ends[0]}{self.low:g}, {self.high:g}{self.ends[1]}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Count(Setting):
+    """A whole number in a range."""
+
+    low: int = 0
+    high: int | None = None
+    none: str = ""  # what None means; empty where it cannot be
+    slider: Slider | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        if value is not None or not self.none:
+            check.whole(self.low, self.high, **{name: value})
+
+    @property
+    def range(self) -> str:
+        most = f", at most {self.high}" if self.high is not None else ""
+        return f"a whole number of at least {self.low}{most}{', or ' + self.none if self.none else ''}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Choice(Setting):
+    """One of several, by its id; `choices` may be a registry, and then what is registered later counts too."""
+
+    choices: Collection[Any]
+    among: str = ""  # what a registry holds, in words, and where it stands; empty where the choices are the table's own
+
+    def check(self, name: str, value: Any) -> None:
+        check.one_of(self.choices, **{name: value})
+
+    @property
+    def range(self) -> str:
+        return self.among or f"one of {', '.join(str(each) for each in self.choices)}"
+
+
+def either(names: Iterable[str]) -> str:
+    """The names as a list in a sentence.
+
+    >>> either(["a", "b", "c"])
+    'a, b or c'
+    """
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def row(setting: Setting) -> Any:
+    """The field of a dataclass that the setting describes."""
+    return field(default=setting.default, metadata={"setting": setting})
+
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES

@@ -25,7 +25,7 @@ from dpcore.training.events import Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
-from dpcore.training.inputs import Inputs, inputs_of
+from dpcore.training.inputs import Inputs, PickedRows, inputs_of, picked
 from dpcore.training.models import build
 from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
 from dpcore.training.optimizers import OPTIMIZERS
@@ -35,10 +35,8 @@ from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
 from dpcore.training.randomness.batches import OF_EPOCHS, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
-from dpcore.training.randomness.machine import machine_of
-from dpcore.training.randomness.random_words import AesWords, secret_of
+from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
-from dpcore.training.rows import PickedRows, picked
 from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 

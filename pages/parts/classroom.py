@@ -10,14 +10,13 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import pool
-from dpcore.runs.access import NOBODY, NOT_TEACHER, User, may_rule, shared
 from dpcore.runs.editing import clear
 from dpcore.runs.in_words import name_of, when, with_origin
-from dpcore.runs.limits import FILE, Limits, limits_of, usual, write
+from dpcore.runs.limits import FILE, NOBODY, NOT_TEACHER, Limits, User, limits_of, may_rule, shared, usual, write
 from dpcore.runs.record import Run, StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from pages.parts.components.elements import watch_board
 from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted

@@ -15,11 +15,9 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.parts.components.elements import one_entry_a_page, present_button
-from pages.parts.controls.faults import no_faults, say_unknown
-from pages.parts.controls.url_state import Remembered, note_arrival
+from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
-from pages.parts.shell.menu import PAGES, through_the_app, unknown_page
-from pages.parts.shell.present import ON, PRESENT_MODE, presenting
+from pages.parts.shell.menu import ON, PAGES, PRESENT_MODE, presenting, through_the_app, unknown_page
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.shell.style import style_sheet
 

@@ -19,8 +19,8 @@ from starlette.middleware import Middleware
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpcore.runs import access
-from dpcore.runs.access import User, shared
+from dpcore.runs import limits
+from dpcore.runs.limits import User, shared
 from dpcore.runs.record import Run, state_directory
 from dpcore.runs.teacher_key import TEACHER, cookie_key, is_teacher, teacher_key
 from pages.parts.shell.streamlit_internals import FIRST_REQUESTS, XSRF_COOKIE, is_own_token
@@ -84,7 +84,7 @@ def current_user() -> User:
 
 def may_change(run: Run) -> bool:
     """Whether who uses this page may cancel, rename, tag, annotate, resume or delete the run."""
-    return access.may_change(current_user(), run)
+    return limits.may_change(current_user(), run)
 
 
 def handshake() -> tuple[Mapping[str, str], str]:

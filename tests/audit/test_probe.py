@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from dpcore.audit.broken_trainers import Trainer
+from dpcore.audit.broken_trainers import Trainer, Wrapper, replace_parts
 from dpcore.audit.probe import Look, OwnGradients
-from dpcore.audit.wrappers import Wrapper, replace_parts
 from dpcore.training.gradients.clipping import CLIPPINGS
 from tests.audit.small_audits import CNN, QUICK, request_for, watched
 from tests.training.oracles import SHAPES, batch, clipped_one_at_a_time, layer_sizes, one_at_a_time

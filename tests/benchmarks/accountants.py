@@ -25,8 +25,7 @@ import numpy as np
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import epsilon_grid, sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism

@@ -13,8 +13,7 @@ from dpcore.claims import Claim, Printed, Standing, judge
 from dpcore.claims.claim import BATCHES, OWN_ADJACENCY
 from dpcore.claims.setup import delta_without, log_chance_kept, sampler_bounds, setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
 
 ODD = Claim(delta=1e-5, batch=300, examples=1000, sigma=1.0, sampler="fixed_order")
 

@@ -14,9 +14,8 @@ from dpcore.claims import Claim, Printed, Standing, judge, printed_epsilon, setu
 from dpcore.claims.reading import read_claim
 from dpcore.claims.setup import Bounds, setup_of
 from dpcore.claims.worked import EXAMPLES
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.report.glossary import ARXIV
-from dpcore.privacy.types import Kind
 
 ABADI = Claim(delta=1e-5, q=0.01, sigma=4.0, steps=10_000, sampler="poisson")  # certified: 0.9461 to 0.9481
 SHUFFLED = Claim(Printed("3.0"), 1e-5, batch=512, examples=60_000, sigma=1.068, epochs=40.0, sampler="shuffle")

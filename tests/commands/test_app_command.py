@@ -9,8 +9,8 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.commands import app
-from dpcore.runs.access import SHARED
 from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.limits import SHARED
 from dpcore.runs.teacher_key import TEACHER, teacher_key
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"

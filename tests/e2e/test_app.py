@@ -33,7 +33,7 @@ def test_a_link_into_a_fresh_server_opens_the_page_within_the_app(in_context, tm
 
 
 def test_a_page_runs_alone(in_context, tmp_path: Path):
-    with serving(tmp_path, "pages/accountants.py") as server:
+    with serving(tmp_path, "pages/lab.py") as server:
         page = opened(in_context(), server.url)
         expect(page.locator(".st-key-epsilon_chart .annotation-text").first).to_be_visible()
 

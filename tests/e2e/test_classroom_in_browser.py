@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpcore.runs.access import SHARED
+from dpcore.runs.limits import SHARED
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import teacher_key

@@ -15,12 +15,11 @@ from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import style_of
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
-from dpcore.privacy.types import Kind
 
 HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
 EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1

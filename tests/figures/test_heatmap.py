@@ -6,7 +6,7 @@ import pytest
 from dpcore.figures import heatmap_figure
 from dpcore.figures.heatmap import POINTS, Mark, contour
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
-from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
+from dpcore.privacy.calibration.solve import Grid, epsilon_grid
 from dpcore.privacy.mechanism import Mechanism
 from tests.figures.colour_vision import contrast
 

@@ -12,7 +12,7 @@ from dpcore.figures.runs import (
     front_alt,
     front_figure,
 )
-from dpcore.privacy.types import Kind
+from dpcore.privacy.mechanism import Kind
 
 
 def outcomes(count: int, seed: int = 0) -> list[Outcome]:

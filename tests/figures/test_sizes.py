@@ -23,11 +23,10 @@ from dpcore.figures import (
 from dpcore.figures.style import style_of
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
+from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.tradeoff import Pairs
-from dpcore.privacy.types import Kind
 
 MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=200)
 BAND = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))

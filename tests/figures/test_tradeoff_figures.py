@@ -11,9 +11,8 @@ from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import ALPHA, RATES
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
-from dpcore.privacy.types import Kind
 
 EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
 

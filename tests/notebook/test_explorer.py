@@ -23,8 +23,7 @@ from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
-from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import grid
 from pages.parts.controls.fields import quantity_of
 from tests.training.small_runs import SMALL

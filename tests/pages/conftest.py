@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from dpcore.runs import pool
 from dpcore.runs.store import Store
 from pages.parts.components import elements
-from pages.parts.runs import costs
+from pages.parts.results import costs
 
 
 class AtOnce(Executor):

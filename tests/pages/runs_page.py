@@ -8,8 +8,8 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.export import record_of
+from dpcore.runs.export.data_forms import run_json
 from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

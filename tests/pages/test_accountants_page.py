@@ -21,7 +21,7 @@ from tests.pages.train_page import charts, opened_at
 pytestmark = pytest.mark.usefixtures("store")
 
 
-PAGE = Path(__file__).parents[2] / "pages" / "accountants.py"
+PAGE = Path(__file__).parents[2] / "pages" / "lab.py"
 
 
 opened = partial(opened_at, PAGE)

@@ -6,8 +6,8 @@ from dpcore.privacy.report.glossary import GLOSSARY
 from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS
 from tests.pages.perturbation_page import events_of, html, opened, recorded, texts

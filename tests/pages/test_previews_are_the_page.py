@@ -7,9 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.store import Store
+from pages.parts import lab
 from pages.parts.calibrate import epsilon_map
 from pages.parts.components.live_chart import Drawing, drawn
-from pages.parts.lab import lab_chart as lab_chart
 from pages.parts.results import exports as chart
 from pages.parts.train import estimate
 from tests.pages.train_page import opened_at
@@ -30,7 +30,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Seen]:
     def note(figure, following, *, key, preview=None, **_) -> None:
         charts[key] = Seen(drawn(Drawing(figure, following)), preview)
 
-    for module in (lab_chart, chart, estimate, epsilon_map):
+    for module in (lab, chart, estimate, epsilon_map):
         monkeypatch.setattr(module, "live_chart", note)
     return charts
 
@@ -41,7 +41,7 @@ def opened(page: str, **query: str) -> AppTest:
 
 def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
     for page, key, query, field, text in (
-        ("accountants", "epsilon_chart", {}, "sigma", "2.2"), ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
+        ("lab", "epsilon_chart", {}, "sigma", "2.2"), ("tradeoff", "attack_chart", {}, "sigma", "2.2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "2"), ("train", "expected_chart", {}, "sigma", "2.2"),
     ):  # fmt: skip
         before = opened(page, **query)
@@ -56,9 +56,9 @@ def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
 
 def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
     for page, key, query, field, text in (
-        ("accountants", "epsilon_chart", {}, "sigma", "nonsense"),
-        ("accountants", "epsilon_chart", {}, "batch", "99999999"),
-        ("accountants", "epsilon_chart", {}, "__class__", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
+        ("lab", "epsilon_chart", {}, "sigma", "nonsense"),
+        ("lab", "epsilon_chart", {}, "batch", "99999999"),
+        ("lab", "epsilon_chart", {}, "__class__", "2"), ("tradeoff", "attack_chart", {}, "__class__", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_mu", "2"),
         ("calibrate", "map", {"by": "rdp"}, "target_epsilon", "-1"),
     ):  # fmt: skip
@@ -69,8 +69,8 @@ def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):
 
 def test_what_may_take_long_is_left_to_the_page(seen, store: Store):
     for page, key, query, field, text in [
-        ("accountants", "epsilon_chart", {}, "delta", "1e-30"),  # takes seconds
-        ("accountants", "epsilon_chart", {"stop_epsilon": "1"}, "sigma", "2.2"),
+        ("lab", "epsilon_chart", {}, "delta", "1e-30"),  # takes seconds
+        ("lab", "epsilon_chart", {"stop_epsilon": "1"}, "sigma", "2.2"),
         ("calibrate", "map", {"by": "rdp"}, "delta", "1e-6"),  # another map
     ]:
         opened(page, **query)

@@ -12,7 +12,7 @@ from tests.pages.train_page import charts, opened_at
 
 pytestmark = pytest.mark.usefixtures("store")
 ROOT = Path(__file__).parents[2]
-PAGES = ("accountants", "tradeoff", "calibrate")
+PAGES = ("lab", "tradeoff", "calibrate")
 OTHERS = [name for name in SAMPLERS if name != "poisson"]
 QUICK = {"by": "rdp"}
 
@@ -47,7 +47,7 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
 
 
 def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
-    app = sound(opened("accountants", sampler="shuffle"))
+    app = sound(opened("lab", sampler="shuffle"))
     (warned,) = [each.value for each in app.warning]
     claim, least = number_in(r"claims ([\d.]+) where", warned), number_in(r"at least ([\d.]+) is proven", warned)
     assert warned.startswith("Shuffled every epoch, and accounted as Poisson: ")
@@ -72,7 +72,7 @@ def test_the_address_holds_the_sampler_and_the_next_page_too():
         app.run()
         app.selectbox(key="sampler").set_value("fixed_order").run()
         assert app.query_params["sampler"] in ("fixed_order", ["fixed_order"]), page
-        if page != "accountants":
+        if page != "lab":
             app.switch_page(f"pages/{page}.py").run()
         assert sound(app).selectbox(key="sampler").value == "fixed_order", page
         app.selectbox(key="sampler").set_value("poisson").run()
@@ -89,5 +89,5 @@ def test_calibrate_answers_for_every_sampler():
 
 
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():
-    app = sound(opened("accountants", sampler="fixed_size", sampling="q", q="2e-5", epochs="1"))
+    app = sound(opened("lab", sampler="fixed_size", sampling="q", q="2e-5", epochs="1"))
     assert any("takes minutes where q is below" in each.value for each in app.info)

@@ -26,9 +26,9 @@ def warned(page: AppTest, start: str) -> list[str]:
 
 def test_an_unknown_choice_is_named_with_what_is_shown_instead():
     for page, name, value, shown in (
-        ("accountants", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),
+        ("lab", "dataset", "cifar10", "mnist"), ("train", "dataset", "cifar10", "mnist"),
         ("train", "optimizer", "nonsense", "sgd"), ("train", "model", "resnet", "linear"),
-        ("accountants", "against", "x", "epoch"), ("accountants", "accountants", "x", "none"),
+        ("lab", "against", "x", "epoch"), ("lab", "accountants", "x", "none"),
         ("tradeoff", "view", "x", "trade-off"), ("tradeoff", "schedule", "x", "constant"),
         ("tradeoff", "optimizer", "nonsense", "sgd"), ("calibrate", "by", "x", "pld"),
         ("calibrate", "target", "x", "epsilon"), ("calibrate", "solve", "x", "sigma"),
@@ -64,8 +64,8 @@ def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
 
 
 def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
-    for page in ["accountants", "train", "tradeoff", "calibrate"]:
-        data = {"dataset": "other"} if page in ("accountants", "train") else {}
+    for page in ["lab", "train", "tradeoff", "calibrate"]:
+        data = {"dataset": "other"} if page in ("lab", "train") else {}
         app = opened(page, n="1000", batch="50", **data)
         count, fields = len(charts(app)), {each.key for each in app.text_input}
         app.text_input(key="batch").set_value("999999").run()
@@ -79,7 +79,7 @@ def test_a_batch_above_n_is_said_under_the_batch_and_all_else_stays():
 
 
 def test_a_setting_that_nothing_can_be_trained_with_is_said_at_its_control_too():
-    for page in ["accountants", "train"]:
+    for page in ["lab", "train"]:
         said = said_at(opened(page, acceptance="sa", public="10000"), "public", "caption")[0]
         assert "Expected public=10000 to be a whole number" in said, page
         app = opened(page, sigma="0.001", stop_epsilon="0.1")

@@ -14,7 +14,7 @@ from dpcore.papers.better_features.recipes import (
     plain_run,
     run,
 )
-from dpcore.papers.ladder import Ladder
+from dpcore.papers.paper import Ladder
 from dpcore.papers.recording import certified
 from dpcore.papers.records import recorded
 from dpcore.training.plan import plan

@@ -15,8 +15,7 @@ from dpcore.papers.records import kept, named, path_of, records_of
 from dpcore.papers.sa_dpsgd.runs import RUNS as SA_DPSGD
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.plan import plan
 
 TRAINED = [(paper.id, entry) for paper in PAPERS.values() for entry in paper.trained]

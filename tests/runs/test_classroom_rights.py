@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.runs.access import NOBODY, User, may_change, may_rule, may_start, why_not
+from dpcore.runs.limits import NOBODY, User, may_change, may_rule, may_start, why_not
 from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import (
     COOKIES,

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs import within_limits
-from dpcore.runs.access import SHARED
-from dpcore.runs.limits import FILE, LARGEST, TITLES, Limits, limits_of, usual, write
+from dpcore.runs.limits import FILE, LARGEST, SHARED, TITLES, Limits, limits_of, usual, write
 from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import warm_up

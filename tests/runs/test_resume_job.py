@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
-from dpcore.runs.resume_job import job_events
+from dpcore.runs.resume import job_events
 from dpcore.runs.store import MOST_ATTEMPTS, Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform

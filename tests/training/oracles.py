@@ -13,8 +13,8 @@ from torch.nn import functional as F
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.gradients.embedding import Factors, MeanOfRows
 from dpcore.training.gradients.engines import BookKeeping, PerExample
+from dpcore.training.gradients.layers import Factors, MeanOfRows
 from dpcore.training.gradients.rounding import relative_error
 from dpcore.training.models import build
 from dpcore.training.optimizers import OPTIMIZERS

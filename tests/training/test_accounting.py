@@ -12,13 +12,12 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.training.accounting import charged_releases
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from dpcore.training.features.kinds import kinds_for
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build, models_for
-from dpcore.training.plan import check_anew, plan
+from dpcore.training.plan import charged_releases, check_anew, plan
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, mechanism_of, run_of, ticking
 

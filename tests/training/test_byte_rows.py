@@ -8,8 +8,7 @@ import torch
 
 from dpcore.data.loading import Images, load
 from dpcore.training import inputs
-from dpcore.training.inputs import rows_of, tensors
-from dpcore.training.rows import ByteRows
+from dpcore.training.inputs import ByteRows, rows_of, tensors
 from tests.training.small_runs import CNN, ended, run_of
 
 CPU = torch.device("cpu")

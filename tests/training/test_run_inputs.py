@@ -14,7 +14,7 @@ from dpcore.data.formats import IdxFile
 from dpcore.data.loading import load
 from dpcore.training import inputs
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.events import Finished, Preparing, Started
 from dpcore.training.features import compute
 from dpcore.training.features.compute import scaled

@@ -7,13 +7,11 @@ from dataclasses import fields, replace
 
 import pytest
 
-from dpcore.training.combinations import idle
-from dpcore.training.config import RunConfig
+from dpcore.training.config import RunConfig, idle
 from dpcore.training.loop import train
 from dpcore.training.models import MODELS, build
 from dpcore.training.plan import Plan, matching, plan
-from dpcore.training.setting_kinds import Choice, Count, Number
-from dpcore.training.settings import SETTINGS, Settings
+from dpcore.training.settings import SETTINGS, Choice, Count, Number, Settings
 from tests.settings_page import PAGE, page
 from tests.training.small_runs import CNN, SMALL, run_of
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
+from dpcore.audit.bounds.binomial import epsilon_with_noise, lower_epsilon
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
-from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise, lower_epsilon
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 CONFIDENCE = 0.95
 

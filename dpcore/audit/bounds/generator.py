@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, DTypeLike
 from scipy.special import gammainc, gammaincc, ndtr
 
 from dpcore import check
-from dpcore.audit.bounds.binomial import rate_above, rate_below, two_sided
+from dpcore.audit.bounds.binomial import any_of, rate_above, rate_below, two_sided
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
-from dpcore.audit.bounds.lower_epsilon import any_of
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
-from dpcore.privacy.types import FloatArray, IntArray, read_only
 
 TAIL = 3.5  # draws of this size are kept: 1 in 2,149
 BINS = 256  # of equal probability

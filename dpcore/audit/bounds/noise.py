@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
+from dpcore.audit.bounds.binomial import epsilon_with_noise
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
-from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
-from dpcore.privacy.types import FloatArray
 
 ROWS_AT_ONCE = 256  # steps that are compared with all others at once
 

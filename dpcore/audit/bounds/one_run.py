@@ -15,8 +15,8 @@ from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
 from dpcore.audit.bounds.score_laws import ScoreLaws
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import outward
-from dpcore.privacy.types import FloatArray
 
 # Shares of the canaries that are guessed to be in and to be out; all others are abstentions. In subsampled training few
 # canaries leave a trace, but those that do leave a clear one: so some of the options say little of who is out.

@@ -17,13 +17,12 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
+from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon, with_noise
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
 from dpcore.privacy.report.numbers import nearest, outward
-from dpcore.privacy.types import FloatArray
 
 ROUNDED = 1e-6  # of delta: many times what sums of binomial probabilities can err
 MIN_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows next to nothing

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
 from dpcore.audit.bounds.finding import CONFIDENCE, constant, numbers, trouble
-from dpcore.privacy.types import FloatArray, IntArray, read_only
+from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
 
 LEVELS = 16  # of the counts at which shares are bounded, from either end
 POINTS = 200  # of the false-positive rates of a curve

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
 from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
-from dpcore.privacy.types import FloatArray, IntArray
 
 MIN_INCLUSIONS = 5.0  # that are expected in all: below, no test can tell anything
 

@@ -14,8 +14,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.types import FloatArray, read_only
+from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 
 FINE = 16  # nodes in the standard deviation of one step's score, at least
 COARSE = 400  # nodes in the standard deviation of all steps' score, at least

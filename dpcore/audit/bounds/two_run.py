@@ -23,8 +23,8 @@ from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.roc import Roc, roc_of
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, outward
-from dpcore.privacy.types import FloatArray
 
 
 class Rates(NamedTuple):

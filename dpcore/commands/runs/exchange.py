@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dpcore.commands import Parser
-from dpcore.commands.runs.action import Action, add_ids
-from dpcore.commands.runs.run_texts import as_object, print_json
+from dpcore.commands.runs.action import Action, add_ids, as_object, print_json
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run, take_in
 from dpcore.runs.export.imported_events import MOST_BYTES

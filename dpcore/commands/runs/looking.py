@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from dpcore.commands import Parser
-from dpcore.commands.runs.action import Action, add_id
-from dpcore.commands.runs.run_texts import as_object, in_columns, print_json, progress_of
+from dpcore.commands.runs.action import Action, add_id, as_object, in_columns, print_json, progress_of
 from dpcore.runs.expected import start_of
 from dpcore.runs.in_words import name_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING

@@ -7,8 +7,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, whole
-from dpcore.commands.runs.action import Action, add_id, add_ids
-from dpcore.commands.runs.run_texts import as_object, print_json
+from dpcore.commands.runs.action import Action, add_id, add_ids, as_object, print_json
 from dpcore.commands.train import STATUS, add_settings, closing, config_of, follow, keeping, option, printer
 from dpcore.runs.editing import LONGEST_NAME, delete, text
 from dpcore.runs.in_process import with_first_event

@@ -13,15 +13,15 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dpcore.commands.runs.run_texts import progress_of
+from dpcore.commands.runs.action import progress_of
 from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
+from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, rest_of_run
 from dpcore.runs.in_words import name_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run, Status
-from dpcore.runs.released import done_by
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Event, Stepped
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dpcore import check
 from dpcore.data.tabular.columns import unit_rows
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 LEAST_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 

@@ -13,9 +13,8 @@ from dpcore.papers.entry import Claim, Computed, Entry, Setting
 from dpcore.papers.paper import Calculator, Quantity
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Release
 from dpcore.privacy.report.numbers import placed
-from dpcore.privacy.types import FloatArray, IntArray
 
 SETTING = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
 CLAIM = Claim(SETTING.mechanism, SETTING.delta)

@@ -3,8 +3,7 @@
 from dpcore.papers.better_features.findings import FINDINGS, ID, REMARKS
 from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, run
 from dpcore.papers.entry import accuracy
-from dpcore.papers.ladder import SEEDS
-from dpcore.papers.paper import Paper
+from dpcore.papers.paper import SEEDS, Paper
 
 PRINTED = (  # at epsilon 3: of a linear model on the features, of a network on the pixels
     ("mnist", LINEAR, "98.7"),

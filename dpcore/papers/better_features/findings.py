@@ -4,8 +4,7 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from dpcore.papers.better_features.recipes import BEST, LINEAR, PAPERS_CNN, RECORD, TITLES, TUNED_CNN, plain_run, run
-from dpcore.papers.ladder import SEEDS
-from dpcore.papers.paper import Finding, Remark
+from dpcore.papers.paper import SEEDS, Finding, Remark
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.runs import METHODS
 from dpcore.papers.sa_dpsgd.runs import run as run_of_001

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpcore.papers.entry import without_privacy
-from dpcore.papers.ladder import Ladder, Rung
+from dpcore.papers.paper import Ladder, Rung
 from dpcore.papers.sa_dpsgd.runs import SETS
 from dpcore.training.config import RunConfig
 

@@ -11,8 +11,7 @@ from scipy.special import ndtr
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants import gdp
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 
 # The orders of the moments accountant's column, those of TensorFlow Privacy in 2019 (compute_dp_sgd_privacy.py).
 ORDERS: FloatArray = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)])

@@ -11,11 +11,10 @@ import numpy as np
 from dpcore.papers.paper import Area, Cells, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.calibration.solve import epsilon_grid
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
 from dpcore.privacy.report.numbers import nearest, outward, short
-from dpcore.privacy.types import FloatArray
 
 
 def least_order(q: float) -> float:

@@ -13,9 +13,8 @@ from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.sa_dpsgd.runs import TABLE_3
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
-from dpcore.privacy.types import FloatArray
 
 DELTA, BUDGET, LARGEST_ORDER = 1e-5, 3.0, 64
 # Table 2 takes these over from Tramer and Boneh 2021, arXiv 2011.11660, where the epochs stand.

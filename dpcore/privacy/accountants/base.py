@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from dpcore.privacy.types import FloatArray, IntArray, Kind, Reading, read_only
 
 MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by

@@ -7,9 +7,8 @@ import numpy as np
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian
-from dpcore.privacy.types import FloatArray
 
 LARGEST_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from dpcore import check
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
 

@@ -4,7 +4,7 @@ from typing import ClassVar, final
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants.base import AdditiveAccountant, Kind
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 
 @final

@@ -6,8 +6,7 @@ import numpy as np
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 
 @final

@@ -7,8 +7,7 @@ from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 
 @final

@@ -7,8 +7,7 @@ import numpy as np
 
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
 from dpcore.privacy.accountants.naive import per_use
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 
 @final

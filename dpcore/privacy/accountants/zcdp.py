@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 ABSENT = "The sampling form does not exist here: it needs q sigma < 1 and an order cap above 1."
 UNCHECKED = "Its bound of one step is not confirmed at the order that it uses, so the number is only a claim."

@@ -10,11 +10,11 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket
 from dpcore.privacy.calibration.solve import MOST_STEPS, SIGMAS, sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
-from dpcore.privacy.types import Reading
 
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
 MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98  # measurements of a slow sampler, and the share of the target that ends them

@@ -9,9 +9,8 @@ from scipy.special import ndtri
 
 from dpcore import check
 from dpcore.privacy.accountants import Accountant
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import advantage, mu_above
-from dpcore.privacy.types import Reading
 
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 

@@ -28,7 +28,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from dpcore.privacy.certified import lattice, rounding
 from dpcore.privacy.certified.lattice import LogMoments
 from dpcore.privacy.certified.step_law import LossLaw
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 
 ComplexArray = NDArray[np.complex128]
 

@@ -25,8 +25,7 @@ from dpcore.privacy.certified.lattice import (
     merged,
     widest_span,
 )
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 WANTED = 2.5e-3  # aim: predicted width of the band over epsilon
 NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.rounding import UNIT
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
-from dpcore.privacy.types import FloatArray, IntArray
 
 MARGIN = 1e-12  # of mu, relative and absolute: what the evaluation of a trade-off function can err
 ALLOWED = 1e-6  # of delta, relative: many times what the evaluation of the closed form can err

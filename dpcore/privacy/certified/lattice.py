@@ -15,8 +15,7 @@ import numpy as np
 from dpcore.privacy.certified.cells import step_deviation, step_span
 from dpcore.privacy.certified.rounding import factor_error, product_error
 from dpcore.privacy.certified.step_law import LossLaw, StepLaws, step_laws
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side

@@ -8,7 +8,7 @@ from math import log2
 
 import numpy as np
 
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 UNIT = 2.0**-53
 POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies

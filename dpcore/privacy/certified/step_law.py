@@ -29,7 +29,7 @@ from dpcore.privacy.certified.cells import (
     position_at,
     ratio_at,
 )
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 
 EXPONENTS = 2**20  # numbers held at once
 CORE_ROUNDS = 8  # times that the cut below which all mass is one node may be raised

@@ -16,9 +16,8 @@ from dpcore.privacy.certified.lattice import (
     merged,
     widest_span,
 )
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
-from dpcore.privacy.types import FloatArray
 
 LEAST_DELTA = np.array([1e-9])  # of the pairs that matter here; `epsilon_bounds` keeps full precision below
 LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it

@@ -1,7 +1,7 @@
 """The glossary: one entry for each word that the pages use, shown wherever the word stands.
 
 A word that is new on a page is an entry of glossary.toml and one call of `help_on`, or of `term` in
-pages/parts/explain/terms.py. Kinds of numbers have entries by their names.
+pages/parts/results/odds.py. Kinds of numbers have entries by their names.
 """
 
 import re

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-from dpcore.privacy.types import Kind
+from dpcore.privacy.mechanism import Kind
 
 DIGITS = 3  # significant ones of every number that a reader sees; tables of data keep all
 LAST_PLACE = 300  # after the point: what is smaller is written as one unit there

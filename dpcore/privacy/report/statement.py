@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpcore.privacy.accountants.base import Accountant, Curve
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Between, Risks
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised
 from dpcore.privacy.report.verdict import unavailable
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
-from dpcore.privacy.sampling.poisson import Poisson
-from dpcore.privacy.types import Reading
+from dpcore.privacy.sampling.base import Poisson
 
 NOT_COVERED = (
     "The losses and clipped shares shown are exact figures of the training data, and on a GPU what a run says of a "

@@ -8,8 +8,8 @@ from enum import StrEnum
 import numpy as np
 
 from dpcore.privacy.accountants.base import Curve
+from dpcore.privacy.mechanism import Kind, Reading
 from dpcore.privacy.report.numbers import LARGE, outward
-from dpcore.privacy.types import Kind, Reading
 
 TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 

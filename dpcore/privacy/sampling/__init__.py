@@ -1,9 +1,8 @@
 """Ways of drawing batches, and what each of them really costs. Adding one is its file and its line here."""
 
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, steps_of_epoch
+from dpcore.privacy.sampling.base import OtherCurve, Poisson, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.fixed_size import FixedSize
 from dpcore.privacy.sampling.orders import FixedOrder, Shuffle, ShuffleOnce
-from dpcore.privacy.sampling.poisson import Poisson
 from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 

@@ -20,12 +20,11 @@ from dpcore.privacy.certified.cells import Beyond, Cells, cells_between, cut_abo
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
 from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, nothing_promised
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import upper_bounds
-from dpcore.privacy.types import FloatArray, IntArray, Kind
 
 HIGHEST_ORDER = 256
 LARGEST_EXPONENT = 600.0  # e^600 is still a float

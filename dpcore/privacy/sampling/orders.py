@@ -19,10 +19,9 @@ from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch
 from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
-from dpcore.privacy.types import FloatArray, IntArray
 
 THRESHOLDS = 2**14
 REACH = 12.0  # standard deviations covered around each place where the largest coordinate may lie

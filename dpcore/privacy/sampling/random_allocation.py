@@ -32,10 +32,10 @@ from dpcore.privacy.certified.step_law import (
     on_all_points,
     widening,
 )
+from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
 from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
-from dpcore.privacy.types import FloatArray, IntArray, read_only
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
 POINTS = 600  # of the first law

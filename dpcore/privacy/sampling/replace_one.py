@@ -14,10 +14,10 @@ from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, nothing_promised
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds
-from dpcore.privacy.types import FloatArray, IntArray
 
 SAMPLES = 2001  # places on the line at which a loss's deviation is estimated
 MESH = 0.12  # first mesh, in standard deviations of a step's loss

@@ -17,7 +17,7 @@ from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import CROSSED
 from dpcore.privacy.certified.lattice import LogMoments, log_moments_of, orders_between
 from dpcore.privacy.certified.step_law import Below, LossLaw, StepLaws, laws_of_cells
-from dpcore.privacy.types import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray, IntArray
 
 SMALLEST_MASS = 1e-300  # a divisor that underflows is not 0
 MAX_LOSS = 340.0  # loss either way: the square of e^340 is still a float

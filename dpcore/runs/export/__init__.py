@@ -1,12 +1,10 @@
 """Runs for elsewhere: each form is a file of this room that makes it, and a line here; free of torch."""
 
 from dpcore.runs.export.base import FolderForm, Form, RunRecord, TextForm, record_of
-from dpcore.runs.export.dp_accounting_forms import DP_ACCOUNTING, DP_EVENT
+from dpcore.runs.export.data_forms import CSV, DP_ACCOUNTING, DP_EVENT, JSON
 from dpcore.runs.export.model_card import CARD
 from dpcore.runs.export.opacus_script import OPACUS
-from dpcore.runs.export.run_json import JSON
 from dpcore.runs.export.script import SCRIPT_OF_OURS
-from dpcore.runs.export.tidy_csv import CSV
 from dpcore.runs.export.trackers import MLFLOW, TENSORBOARD
 
 __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]

@@ -15,8 +15,8 @@ from typing import Any
 
 from dpcore import check
 from dpcore.runs.editing import LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, text
+from dpcore.runs.export.data_forms import FORMAT, LONGEST_REASON, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed
-from dpcore.runs.export.run_json import FORMAT, LONGEST_REASON, VERSION
 from dpcore.runs.record import IMPORTED, Database, Status, body_of, insert, row_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig

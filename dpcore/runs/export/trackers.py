@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcore.runs.editing import LONGEST_NAME
 from dpcore.runs.export.base import FolderForm, RunRecord, optional
-from dpcore.runs.export.tidy_csv import figures_of
+from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.record import Status
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 import dpcore
 from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.resume_job import NotContinued, job_events, load
+from dpcore.runs.resume import NotContinued, job_events, load
 from dpcore.runs.store import Store
 from dpcore.runs.worker import take_part, with_advice
 from dpcore.runs.worker_process import FOR_RUNS

@@ -32,7 +32,7 @@ from dpcore.training.features.compute import (
     overheard,
 )
 from dpcore.training.features.kinds import kind_of
-from dpcore.training.randomness.machine import machine_of
+from dpcore.training.randomness.random_words import machine_of
 
 HEADER = 4096  # bytes: the numbers begin at a page of memory
 FORMAT = 1  # of the file itself

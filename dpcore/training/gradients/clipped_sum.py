@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.rows import PickedRows
+from dpcore.training.inputs import PickedRows
 
 FEWEST = 64  # rows, one for each view of an example, that are worth waking a core for
 

@@ -13,11 +13,11 @@ from torch.func import functional_call, grad_and_value, vmap
 from torch.nn import functional as F
 
 from dpcore import check
-from dpcore.training.gradients import embedding, layers
+from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, shaped
 from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.layers import AVERAGED
 from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
-from dpcore.training.gradients.views import AVERAGED
 
 CHUNK = 320  # examples a core works on at once, or views of fewer examples
 CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about what a core's cache holds
@@ -91,9 +91,9 @@ KNOWN = {
     nn.ReLU: lambda module: layers.ReLU(),
     nn.MaxPool2d: layers.MaxPool2d,
     nn.Flatten: lambda module: layers.Flatten(),
-    nn.Embedding: embedding.Embedding,
-    embedding.MeanOfRows: embedding.RowMean,
-    embedding.Factors: embedding.FactorRows,
+    nn.Embedding: layers.Embedding,
+    layers.MeanOfRows: layers.RowMean,
+    layers.Factors: layers.FactorRows,
 }
 
 

@@ -2,8 +2,13 @@
 
 Every layer is written out, so that one forward and one backward pass give the per-example gradient norms, and the
 clipped sum follows from what was kept. Images are (B, H, W, channels) here: what a product over unfolded patches gives.
+Embeddings, and what makes one vector of those of an example, stand behind the plain layers.
 
-Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost".
+Where each example has K views its loss is the mean over them: the loss gradients that come here are divided by K
+already, and its gradient is the sum over the rows of its views, which follow one another: (B K, ...).
+
+Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost"; of views
+De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +20,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from dpcore.training.gradients.rounding import operations, row_sums, squared_norms
+from dpcore.training.gradients.rounding import (
+    TINY,
+    gram,
+    gram_operations,
+    most_operations,
+    operations,
+    raised,
+    row_sums,
+    squared_norms,
+)
 
 NARROW = 16  # outputs, up to which a product takes half the time where they come first: of 3,969, 1.3 us a row, not 2.8
 Kept = Any  # what a layer keeps from its forward pass
@@ -257,3 +271,193 @@ def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Te
 def cropped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The images cut, or filled up with zeros, to the shape's height and width."""
     return F.pad(x, (0, 0, 0, shape[2] - x.shape[2], 0, shape[1] - x.shape[1]))
+
+
+MOST_IDS = 4096  # of one example: what rounding is allowed for ends there
+NONE = -1  # in the place of an id: a row that belongs to none
+
+
+class MeanOfRows(nn.Module):
+    """The mean of the rows of each example: (B, T, d) -> (B, d)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean(1)
+
+
+class Factors(nn.Module):
+    """Two rows of factors (B, 2, k + m) as one: the first k of both multiplied, the others side by side (B, k + 2 m).
+
+    Source: He et al. 2017, arXiv 1708.05031, equations (8) and (12): both branches of neural collaborative filtering.
+    """
+
+    def __init__(self, multiplied: int) -> None:
+        super().__init__()
+        self.multiplied = multiplied
+
+    def forward(self, x: Tensor) -> Tensor:
+        first, second = x.unbind(1)
+        k = self.multiplied
+        return torch.cat([first[:, :k] * second[:, :k], first[:, k:], second[:, k:]], 1)
+
+
+@final
+class Embedding(ParametricLayer):
+    """nn.Embedding on ids (B, T). An id that stands several times in an example has one row of its gradient.
+
+    So the loss gradients of equal ids are added up before the norm: the norm of the sum can be T times as long as what
+    the norms of the parts say together.
+    """
+
+    def __init__(self, module: nn.Embedding) -> None:
+        self.module = module
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        if x.dim() != 2 or x.is_floating_point() or x.shape[1] > MOST_IDS:
+            raise ValueError(f"Expected the input of an Embedding to be ids (B, T <= {MOST_IDS}), not {x.shape}.")
+        return nn.functional.embedding(x, self.module.weight), x
+
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
+        raise RuntimeError("ids have no gradient: an Embedding is the first layer")
+
+    def book(self, kept: Tensor, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+        ids, rows = by_id(kept, g)
+
+        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+            weighted = rows * factors[:, None, None]
+            total = rows_added(weighted, ids, self.module.num_embeddings)
+            sums[0].copy_(total + sums[0] if beta else total)
+
+        if inverse is None:
+            return squared_norms(rows), add_sum
+        return row_sums(rows.square().mul_(inverse[0][ids.clamp(min=0)]).flatten(1)), add_sum
+
+    def operations(self) -> int:
+        return most_operations(MOST_IDS * self.module.embedding_dim)
+
+
+@final
+class RowMean(Layer):
+    """MeanOfRows."""
+
+    def __init__(self, module: MeanOfRows) -> None:
+        self.module = module
+
+    def forward(self, x: Tensor) -> tuple[Tensor, int]:
+        return self.module(x), x.shape[1]
+
+    def backward(self, kept: int, g: Tensor) -> Tensor:
+        return (g / kept)[:, None].expand(-1, kept, -1)
+
+
+@final
+class FactorRows(Layer):
+    """Factors."""
+
+    def __init__(self, module: Factors) -> None:
+        self.module = module
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self.module(x), x
+
+    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
+        k, size = self.module.multiplied, kept.shape[2]
+        product, *alone = g.split([k, size - k, size - k], 1)
+        multiplied = product[:, None] * kept[:, :, :k].flip(1)
+        return torch.cat([multiplied, torch.stack(alone, 1)], 2)
+
+
+def by_id(ids: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+    """The ids of each example once, NONE behind them (B, T), and their gradients, added up, zeros behind (B, T, d)."""
+    ordered, order = ids.long().sort(1)
+    starts = torch.ones_like(ordered)
+    starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    groups = starts.cumsum(1) - 1  # (B, T): which of the example's ids, in the order of `ordered`
+    once = torch.full_like(ordered, NONE).scatter_(1, groups, ordered)
+    size, length = ids.shape
+    places = groups + length * torch.arange(size, device=ids.device)[:, None]
+    sorted_g = g.gather(1, order[:, :, None].expand_as(g))
+    return once, rows_added(sorted_g, places, size * length).view_as(g)
+
+
+def rows_added(rows: Tensor, places: Tensor, count: int) -> Tensor:
+    """Zeros (count, d) with each row (B, T, d) added at its place (B, T), always in the same order."""
+    back = torch.ops.aten.embedding_dense_backward
+    return back(rows.reshape(-1, rows.shape[2]), places.flatten(), count, NONE, False)
+
+
+@final
+class LinearOfViews(ParametricLayer):
+    """nn.Linear. The gradient of an example is the sum over its views of g_v a_v^T, and is not formed.
+
+    Its squared norm is the sum over pairs (u, v) of (<a_u, a_v> + 1) <g_u, g_v>, without the 1 if there is no bias.
+    Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), each product of two taken entry by entry.
+    """
+
+    def __init__(self, layer: Linear, views: int) -> None:
+        self._layer, self._views = layer, views
+        outputs, inputs = layer.module.weight.shape
+        self._operations = max(layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
+        return self._layer.forward(x)
+
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
+        return self._layer.backward(kept, g)
+
+    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+        views = self._views
+        x, rows = kept.unflatten(0, (-1, views)), g.unflatten(0, (-1, views))  # (B, K, in), (B, K, out)
+        products, lengths = self._products(x, rows) if inverse is None else self._scaled_products(x, rows, inverse)
+
+        def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
+            add_products(kept, g, factors[:, None].expand(-1, views).flatten(), sums, beta)
+
+        return raised(products, lengths, self._operations), add_sum
+
+    def _products(self, x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+        """Those of the views' gradients with one another (B, K, K), and the gradients' lengths (B, K)."""
+        inputs, outputs = gram(x), gram(g)
+        if self._layer.module.bias is not None:
+            inputs.add_(1.0)
+        lengths = [(part.diagonal(dim1=1, dim2=2) + TINY).sqrt_() for part in (inputs, outputs)]
+        return inputs.mul_(outputs), lengths[0].mul_(lengths[1])
+
+    def _scaled_products(self, x: Tensor, g: Tensor, inverse: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """The same of the gradients divided by D."""
+        products = x.new_empty(len(x), self._views, self._views)
+        for u in range(self._views):
+            pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]  # with itself and later ones
+            row = weighted(pairs[0], pairs[1], inverse).unflatten(0, (-1, self._views - u))
+            products[:, u, u:] = products[:, u:, u] = row
+        return products, (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()
+
+    def operations(self) -> int:
+        return 0  # that are left to allow for: the squared norm is raised already
+
+
+@final
+class ConvOfViews(ParametricLayer):
+    """nn.Conv2d. The positions of all views of an example lie side by side, as if they were those of one image."""
+
+    def __init__(self, layer: Conv2d, views: int) -> None:
+        self._layer, self._views = layer, views
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
+        return self._layer.forward(x)
+
+    def backward(self, kept: Kept, g: Tensor) -> Tensor:
+        return self._layer.backward(kept, g)
+
+    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+        unfolded, shape = kept
+        return self._layer.book((self._beside(unfolded), shape), self._beside(g), inverse)
+
+    def _beside(self, rows: Tensor) -> Tensor:
+        """The first dimension of positions of all views one behind the other: (B K, P, ...) -> (B, K P, ...)."""
+        return rows.unflatten(0, (-1, self._views)).flatten(1, 2)
+
+    def operations(self) -> int:
+        return self._layer.operations()
+
+
+AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: ConvOfViews}

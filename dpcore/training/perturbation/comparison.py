@@ -9,8 +9,8 @@ import numpy as np
 
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import Problem
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.statement import delta_warning, seed_warning
-from dpcore.privacy.types import FloatArray
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Method
 from dpcore.training.perturbation.minimisers import best, is_exact

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpcore.data.tabular.table import Problem
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Task
 
 MOST_STEPS = 200  # of Newton's iteration: it needs about ten

@@ -6,7 +6,7 @@ from typing import final
 import numpy as np
 from scipy.special import expit
 
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import FloatArray
 
 
 class Model(ABC):

@@ -11,11 +11,10 @@ import numpy as np
 import torch
 from numpy.random import SeedSequence
 
-from dpcore.privacy.types import FloatArray
-from dpcore.training.randomness.box_muller import normals
-from dpcore.training.randomness.machine import machine_of
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.training.randomness.gaussian_noise import normals
 from dpcore.training.randomness.missing_mass import BITS
-from dpcore.training.randomness.random_words import AesWords, secret_of
+from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 
 THREADS = 1  # of torch: a fit draws little at once, and threads would mostly wait for one another
 

@@ -6,8 +6,7 @@ from typing import Protocol
 
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import mu_of
-from dpcore.privacy.mechanism import LEAST_SIGMA, Release
-from dpcore.privacy.types import FloatArray
+from dpcore.privacy.mechanism import LEAST_SIGMA, FloatArray, Release
 from dpcore.training.perturbation.models import MODELS, Model
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 

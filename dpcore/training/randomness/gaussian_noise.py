@@ -1,15 +1,173 @@
-"""The one place where noise for differential privacy is drawn. The README beside it derives what it can return."""
+"""The one place where noise for differential privacy is drawn, by Box and Muller from random words.
 
+The README beside it derives what numbers it can return, and what is missing.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import NamedTuple
+
+import numpy as np
 import torch
 from numpy.random import SeedSequence
 from torch import Tensor
 
 from dpcore import check
 from dpcore.training.gradients.core_threads import Cores
-from dpcore.training.randomness.box_muller import Number, add_normals, normals
-from dpcore.training.randomness.machine import machine_of
 from dpcore.training.randomness.missing_mass import NUMBERS
-from dpcore.training.randomness.random_words import AesWords, DeviceWords, RandomWords, secret_of
+from dpcore.training.randomness.random_words import (
+    BITS,
+    MASK,
+    AesWords,
+    DeviceWords,
+    RandomWords,
+    machine_of,
+    secret_of,
+)
+
+NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
+QUARTER = 1 << (BITS - 2)  # of the circle
+UNIT = 2.0**-BITS
+KEPT = 1 << 19  # float64 numbers of a thread's scratch memory
+Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
+
+
+class Memory(NamedTuple):
+    """What a draw of pairs works in: views of 3 rows of 8 bytes for each pair, few enough to stay in a core's cache.
+
+    Words become radii and angles in their place, and angles become sines.
+    """
+
+    words: Tensor  # (2, pairs) of int64: of the radii and of the angles
+    polar: Tensor  # (2, pairs) of float64, as all below
+    radii: Tensor  # (pairs,)
+    angles: Tensor
+    sines: Tensor
+    cosines: Tensor
+    directions: Tensor  # (2, pairs): sines, cosines
+    rests: Tensor  # (pairs,) of int64, over the cosines
+
+    @classmethod
+    def over(cls, memory: Tensor, pairs: int) -> Memory:
+        rows = memory[: 3 * pairs].view(3, pairs)
+        whole = rows.view(torch.int64)
+        return cls(whole[:2], rows[:2], rows[0], rows[1], rows[1], rows[2], rows[1:], whole[2])
+
+
+class Scratch(threading.local):
+    """Memory that a thread works in again and again: to ask the system for it takes as long as the numbers do."""
+
+    def __init__(self) -> None:
+        self._kept = torch.empty(KEPT, dtype=torch.float64)
+        self._views: dict[int, Memory] = {}
+
+    def of(self, pairs: int, device: torch.device) -> Memory:
+        """Memory which the thread's next call may hand out again; what is large, or recorded, has its own."""
+        if device.type != "cpu" or 3 * pairs > KEPT:
+            return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
+        if pairs not in self._views:
+            if len(self._views) == 2:  # the pieces of a vector differ by one coordinate at most
+                self._views.clear()
+            self._views[pairs] = Memory.over(self._kept, pairs)
+        return self._views[pairs]
+
+
+_scratch = Scratch()
+
+
+def normals(words: RandomWords, count: int, std: Number = 1.0) -> Tensor:
+    """Independent Gaussian numbers (count,) of this standard deviation in float64."""
+    drawn = torch.zeros(count, dtype=torch.float64, device=words.device)
+    add_normals(words, drawn, std)
+    return drawn
+
+
+def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
+    """Add independent Gaussian numbers of this standard deviation, times the scale (n,) if there is one.
+
+    The target (n,) is changed in place. Noise and target are added in float64 and rounded once, to what it holds.
+
+    Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
+    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines. The radius has the whole
+    precision of float64 for every u above 2^-(63 (1 + further) - 53): up to there the law is Gaussian, and what lies
+    beyond is charged. So have sine and cosine, next to an axis too.
+    """
+    count = len(target)
+    if not count:
+        return
+    memory = _scratch.of(-(-count // 2), target.device)
+    words.fill(memory.words)
+    of_radius, of_angle = coarse(memory) if words.on_host else (slice(None), slice(None))
+    logarithms = None if of_radius is None else continued_logarithms(words, memory.words[0, of_radius])
+    directions = None if of_angle is None else continued_directions(words, memory.words[1, of_angle])
+    memory.polar.copy_(memory.words)
+    radii = memory.radii.mul_(UNIT).log_()
+    if logarithms is not None:
+        radii[of_radius] = logarithms
+    radii.mul_(-2.0 * std * std).sqrt_()
+    memory.angles.mul_(2 * math.pi * UNIT)
+    torch.cos(memory.angles, out=memory.cosines)
+    memory.sines.sin_()
+    if directions is not None:
+        memory.directions[:, of_angle] = directions
+    drawn = memory.directions.mul_(radii).view(-1)[:count]
+    if scale is not None:
+        drawn.mul_(scale)
+    if words.on_host:
+        sums = target.numpy()  # NumPy takes two thirds of torch's time to add float64 to float32
+        with np.errstate(all="ignore"):  # a run that diverges is noticed by its loss
+            np.add(sums, drawn.numpy(), out=sums, casting="unsafe")
+    else:
+        target.add_(drawn)
+
+
+def coarse(memory: Memory) -> tuple[Tensor | None, Tensor | None]:
+    """Where words of radii and of angles need continuing, None for nowhere."""
+    (first, second), rests = memory.words.numpy(), memory.rests.numpy()
+    np.bitwise_and(second, QUARTER - 1, out=rests)
+    return near_ends(first, MASK), near_ends(rests, QUARTER - 1)
+
+
+def near_ends(numbers: np.ndarray, top: int) -> Tensor | None:
+    """Where numbers of 0 ... top are near 0 or near the top, None for nowhere."""
+    if np.minimum.reduce(numbers) >= NEAR and np.maximum.reduce(numbers) <= top - NEAR:
+        return None
+    return torch.from_numpy(np.flatnonzero((numbers < NEAR) | (numbers > top - NEAR)))
+
+
+def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
+    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform of further words.
+
+    Float64 is fine enough for u near 0, but near 1 it has only multiples of 2^-53: there 1 - u = (2^63 - 1 - k + 1 - v)
+    2^-63 takes its place.
+    """
+    more = fractions(words, len(first))
+    low = (first.to(torch.float64) + more).mul_(UNIT).log_()
+    high = torch.log1p((MASK - first).to(torch.float64).add_(1 - more).mul_(-UNIT))
+    return torch.where(first > MASK // 2, high, low)
+
+
+def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
+    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform of further words.
+
+    The angle is taken from the nearest axis, not from 0, so that the number near 0 has the whole precision of float64.
+    """
+    turns = (second + QUARTER // 2) >> (BITS - 2)  # the nearest axis; what overflows here is whole circles
+    from_axis = (second - turns * QUARTER).to(torch.float64).add_(fractions(words, len(second)))
+    from_axis.mul_(2 * math.pi * UNIT)
+    small, large = torch.sin(from_axis), torch.cos(from_axis)
+    odd, sign = turns % 2 == 1, 1.0 - (turns % 4 // 2) * 2.0
+    return torch.stack((torch.where(odd, large, small), torch.where(odd, -small, large))).mul_(sign)
+
+
+def fractions(words: RandomWords, count: int) -> Tensor:
+    """Uniform numbers (count,) of as many words each as `further` says, never 0."""
+    digits = words.draw(count * words.further).view(count, words.further).to(torch.float64)
+    digits[:, -1].add_(0.5)
+    return digits.mv(UNIT ** torch.arange(1, words.further + 1, dtype=torch.float64, device=digits.device))
+
 
 PIECE = 200_000  # coordinates that one stream draws at once: with less to do, threads wait for the interpreter
 

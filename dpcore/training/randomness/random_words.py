@@ -1,4 +1,4 @@
-"""Random numbers of 63 bits: what noise and batches are made from.
+"""Random numbers of 63 bits, from which noise and batches are made, and the machine on which a sum's last bit depends.
 
 On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: whoever tells its words from
 independent uniform ones has broken AES. CUDA draws from its own generator, Philox, which is not a cryptographic one.
@@ -6,7 +6,10 @@ independent uniform ones has broken AES. CUDA draws from its own generator, Phil
 
 import hashlib
 import json
+import platform
 from abc import ABC, abstractmethod
+from functools import cache
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -16,6 +19,33 @@ from numpy.random import SeedSequence
 from torch import Tensor
 
 from dpcore.training.randomness.missing_mass import BITS, FURTHER
+
+NAMED_BY = ("vendor_id", "cpu family", "model", "model name", "CPU implementer", "CPU part")  # as the system lists it
+
+
+def machine_of(device: torch.device, threads: int) -> dict[str, str]:
+    """The device with its kind, how many threads share a sum, and the version of torch.
+
+    Two machines that agree in all of this are taken to round alike. The instruction set alone would not say so: for one
+    set, libraries have products of matrices for several models of processors. A device "auto" must have been resolved
+    to the one that was found.
+    """
+    kind = f"{torch.backends.cpu.get_cpu_capability()}, {processor()}"
+    if device.type == "cuda":
+        kind = torch.cuda.get_device_name(device)
+    return {"device": f"{device} ({kind})", "threads": str(threads), "torch": str(torch.__version__)}
+
+
+@cache
+def processor(listed: Path = Path("/proc/cpuinfo")) -> str:
+    """The model of the processor, as the system names it."""
+    try:
+        lines = [line.partition(":") for line in listed.read_text().splitlines()]
+    except OSError:
+        lines = []  # not Linux
+    values = {name.strip(): value.strip() for name, _, value in reversed(lines)}  # the first core's
+    return " ".join(values[name] for name in NAMED_BY if name in values) or platform.processor() or platform.machine()
+
 
 MASK = 2**BITS - 1  # torch has signed integers only
 BLOCK = 16  # bytes of an AES block

@@ -27,7 +27,7 @@ from dpcore.privacy.report.numbers import marked, outward, percent, plain, raise
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack from outside is told

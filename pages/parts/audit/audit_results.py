@@ -9,8 +9,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
-from pages.parts.jobs.job_store import scaled_seconds
-from pages.parts.jobs.shown_job import all_of, last_of
+from pages.parts.jobs import all_of, last_of, scaled_seconds
 
 
 @dataclass(frozen=True)

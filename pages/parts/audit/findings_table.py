@@ -11,8 +11,8 @@ from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
-from pages.parts.explain.terms import head
 from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.odds import head
 from pages.parts.results.tables import scrolling
 
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")

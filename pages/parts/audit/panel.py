@@ -14,7 +14,7 @@ from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import AuditResults, audit_results, expected_seconds
 from pages.parts.audit.findings_table import findings, generators
 from pages.parts.audit.request_form import AUDITED, Asked
-from pages.parts.jobs.shown_job import ShownJob, line_end
+from pages.parts.jobs import ShownJob, line_end
 
 SHOWN = ShownJob(
     AUDIT.name,

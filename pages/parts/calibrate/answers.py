@@ -22,17 +22,15 @@ from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, ra
 from dpcore.privacy.report.statement import proven_range, why_uncounted
 from dpcore.privacy.report.verdict import Verdict, Worth
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
-from dpcore.privacy.sampling.base import epochs_meant, steps_counted
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.calibrate.carried import carry
-from pages.parts.calibrate.question import Asked, answer, judged, load, recipe_of, spent, value_of
+from pages.parts.calibrate.question import Asked, answer, carry, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import Setting
-from pages.parts.explain.odds import visitor_line
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
+from pages.parts.results.odds import visitor_line
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 

@@ -16,8 +16,7 @@ from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.calibration.epsilon_grid import Grid, epsilon_grid
-from dpcore.privacy.calibration.solve import MOST_STEPS
+from dpcore.privacy.calibration.solve import MOST_STEPS, Grid, epsilon_grid
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
@@ -29,7 +28,7 @@ from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis

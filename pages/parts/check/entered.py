@@ -16,7 +16,7 @@ from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
 from pages.parts.controls.url_state import keep, page_text, put, settle
 from pages.parts.controls.widgets import choice_by_title, choice_of
-from pages.parts.explain.terms import linked
+from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")

@@ -14,9 +14,9 @@ from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
-from pages.parts.explain.terms import head, term
+from pages.parts.results.odds import head, term
 from pages.parts.results.tables import scrolling
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with its colour: neither speaks alone
     Standing.HOLDS: ("✓", "#2e9150"),

@@ -13,8 +13,7 @@ from typing import NamedTuple, TypeVar
 from dpcore import check
 from dpcore.check import verbatim
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.training.setting_kinds import Count, Number
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Count, Number
 from dpcore.training.slider_stops import show
 
 FRACTION = re.compile(r"([^/]+)/([^/]+)")

@@ -17,7 +17,7 @@ from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, Setting, setting_of
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 UNCHANGED = "Sigma does not change within so few epochs: train longer to see it fall."

@@ -3,6 +3,8 @@
 Most widgets are bound to the address by Streamlit itself. It does not carry the values of a link that was opened and
 not touched since to the next page, and it writes the titles of options into the address; both are done here. Where the
 reader goes back or forward, the address says what all of them are.
+
+What was asked for in vain is said here too: why a click did nothing, and what an address names that there is not.
 """
 
 from collections.abc import Sequence
@@ -11,6 +13,7 @@ from contextlib import suppress
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from dpcore.check import verbatim
 from pages.parts.components.elements import LEAVING
 from pages.parts.components.slider import unheard_move
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
@@ -134,3 +137,39 @@ class Remembered:
 
 def _strings() -> dict[str, str]:
     return {str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)}
+
+
+MAX_REASON = 500  # characters of an error that are shown
+TOP = "fault_top"
+UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
+UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
+
+
+def no_faults() -> None:
+    """Begin a page: nothing is wrong with its address, and a place above its controls is kept."""
+    if st.session_state.get(ARRIVED):
+        st.session_state[UNKNOWN] = {}
+    st.session_state[TOP] = st.container()
+
+
+def say_once(key: str) -> None:
+    """Draw why the last click did nothing, if the session has a sentence under this key, which ends with that."""
+    if sentence := st.session_state.pop(key, None):
+        (st.info if sentence == UNDER_WAY else st.error)(sentence)
+
+
+def unknown(name: str, options: Sequence[str]) -> list[str]:
+    """What the address says of a choice that is none of its options; before the choice is drawn."""
+    return [each for each in st.query_params.get_all(name) if each.strip() and each not in options]
+
+
+def say_unknown(name: str, asked: Sequence[str], options: Sequence[str], chosen: Sequence[str]) -> None:
+    """Say above the page what the address asked for in vain, until something else is chosen."""
+    said, shown = st.session_state.setdefault(UNKNOWN, {}), ", ".join(chosen) or "none"
+    if asked:
+        expected = f"Expected {verbatim(f'{name}={asked[0]}')} to be one of: {', '.join(options)}."
+        said[name] = f"{expected} Showing {shown}.", shown
+    if name in said and said[name][1] != shown:
+        del said[name]
+    elif name in said:
+        st.session_state.get(TOP, st).warning(said[name][0])

@@ -8,18 +8,17 @@ from functools import cached_property
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
-from dpcore.privacy.types import Reading
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.models import models_for
 from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
-from pages.parts.explain.odds import PEOPLE, of_hundred
 from pages.parts.results import cache
+from pages.parts.results.odds import PEOPLE, of_hundred
 
 DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
 EXAMPLES = DATASETS[DATASET].examples(SOURCE)

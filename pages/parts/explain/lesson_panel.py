@@ -12,7 +12,7 @@ from dpcore.training.models import models_for
 from pages.parts.controls.url_state import Remembered, put
 from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
 from pages.parts.explain.lessons import LESSONS
-from pages.parts.jobs.job_store import expected_seconds
+from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.method import plain_method

@@ -9,10 +9,10 @@ import streamlit as st
 from dpcore.papers.comparison import Comparison
 from dpcore.papers.entry import Setting, Trained
 from dpcore.privacy.report.numbers import epochs_of, outward, plain
-from pages.parts.explain.terms import head, linked, term
 from pages.parts.papers.choices import sign
 from pages.parts.papers.opening import links
 from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.odds import head, linked, term
 from pages.parts.results.tables import scrolling
 
 HEADS = ("Theirs", "Ours")

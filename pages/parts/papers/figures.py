@@ -10,17 +10,16 @@ import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
 from dpcore.papers import Paper
-from dpcore.papers.ladder import Ladder
-from dpcore.papers.paper import Cells, Drawing, Line, Map, Sweep
+from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Sweep
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title
-from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import ACCURACY, details_table, ladder_lines, ladder_table, recorded_lines, sweep_table
 from pages.parts.results.exports import Columns, csv_button
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.results.odds import linked
+from pages.parts.shell.menu import SMALL, chart_size
 
 Figure = Drawing | Map | Sweep | Ladder
 

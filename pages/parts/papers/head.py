@@ -11,8 +11,8 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.explain.terms import linked
 from pages.parts.papers import computed
+from pages.parts.results.odds import linked
 from pages.parts.results.tables import scrolling
 from pages.parts.shell import menu
 

@@ -12,14 +12,13 @@ from dpcore.papers.entry import Setting, Trained
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
-from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
 from pages.parts.components.elements import clicked_link
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
-from pages.parts.shell.present import ON, PRESENT_MODE, presenting
+from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import clip_norm_of, learning_rate_of
 from pages.parts.train.method import plain_method

@@ -5,13 +5,12 @@ from html import escape
 import numpy as np
 
 from dpcore.papers import Paper
-from dpcore.papers.ladder import Ladder
-from dpcore.papers.paper import Line, Sweep
+from dpcore.papers.paper import Ladder, Line, Sweep
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.numbers import plain, value_text
 from dpcore.runs.expected import duration
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.tables import scrolling

@@ -13,12 +13,11 @@ from dpcore.runs.expected import duration
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.seed_summary import with_seeds
-from pages.parts.controls.faults import say_once
+from pages.parts.controls.url_state import say_once
 from pages.parts.controls.widgets import choice_by_title, number
-from pages.parts.jobs.job_store import expected_seconds, job_store
-from pages.parts.jobs.start_and_stop import PROBLEM
+from pages.parts.jobs import PROBLEM, expected_seconds, job_store
 from pages.parts.papers.choices import names_of
 from pages.parts.papers.sweeps import value_of
 from pages.parts.shell import menu

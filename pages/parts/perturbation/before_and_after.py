@@ -14,9 +14,9 @@ from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.columns import unit_rows
 from dpcore.data.tabular.table import REST
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, short
-from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
+from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.controls.widgets import choice_of

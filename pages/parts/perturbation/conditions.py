@@ -1,28 +1,121 @@
-"""Which conditions of which theorem hold for what the controls say, before anything is compared."""
+"""The four places where noise can go: their picture, what the chosen one means, and which conditions hold."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
+import streamlit as st
 
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import REST
 from dpcore.figures.perturbation import method_style
+from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, plain
 from dpcore.privacy.report.verdict import Worth
-from dpcore.privacy.types import Kind
 from dpcore.training.perturbation import methods
-from dpcore.training.perturbation.conditions import Condition
 from dpcore.training.perturbation.methods import METHODS
+from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
-from pages.parts.explain.terms import head, linked, term
+from pages.parts.components.elements import places_picture
+from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
+from pages.parts.results.odds import head, linked, term
 from pages.parts.results.tables import drawn_line, scrolling, sign
+from pages.parts.shell.streamlit_internals import uninterrupted
+
+HIDDEN = "can tell which row was there no better than epsilon and delta allow"
+
+
+class Place(NamedTuple):
+    """A place, the methods that put noise there, and two sentences: what is noised, and who is protected and when."""
+
+    id: str
+    title: str
+    method: str  # what it is called, under the picture
+    methods: tuple[str, ...]
+    said: str
+
+
+PLACES = (
+    Place(
+        "data",
+        "the data",
+        "input perturbation",
+        ("input", "paper_input"),
+        "Every row gets noise on each of its features before anybody learns from it; by the local method its label may "
+        "be flipped, too, and each person is protected even from those who learn, while the paper's own formula does "
+        "neither. The theorem is that of the Gaussian mechanism for a row alone, so it asks for rows of bounded length "
+        "and nothing of the model; its noise is by far the largest.",
+    ),
+    Place(
+        "objective",
+        "the objective",
+        "objective perturbation",
+        ("objective",),
+        "A random slope is added once to what is minimised, and the minimiser is published: whoever sees the model "
+        f"{HIDDEN}. The theorem asks for a convex and smooth loss, a Hessian of rank one for each row, and a minimiser "
+        "that is exact or whose error is paid for.",
+    ),
+    Place(
+        "gradient",
+        "each gradient",
+        "gradient perturbation",
+        ("gradient", "bassily"),
+        "Every step of the descent gets noise of its own, so each model on the way may be published as well as the "
+        f"last, if it is rounded as that is here: whoever sees them {HIDDEN}. The theorem asks only for gradients of "
+        "bounded length, by the loss itself or by clipping, and so it is the one that covers networks.",
+    ),
+    Place(
+        "result",
+        "the result",
+        "output perturbation",
+        ("output",),
+        "Learning goes on without noise, which is added once to the parameters where it ends: whoever sees only the "
+        f"published model {HIDDEN}. The theorem asks for a convex and smooth loss and for step sizes fixed beforehand; "
+        "without them nothing bounds how far one row can move the end.",
+    ),
+)
+BY_ID = {place.id: place for place in PLACES}
+PLACE = "place"  # in the session, and in the address
+PICTURE = "places_picture"
+IDS = tuple(BY_ID)
+UNCHOSEN = (
+    "Private learning adds noise at one of four places. Press one: what is noised there, who is protected, and what "
+    "its theorem needs is said here, and its methods are picked out in the charts."
+)
+
+
+def chosen_place() -> Place | None:
+    """Draw the picture, and say of the chosen place what is noised, who is protected, and what the theorem asks for."""
+    strange = unknown(PLACE, IDS)
+    recall_ids(PLACE, IDS, [])
+    chosen = st.session_state[PLACE][:1]
+    write_ids(PLACE, chosen, [])
+    keep(PLACE, chosen)
+    say_unknown(PLACE, strange, IDS, chosen)
+    place = BY_ID[chosen[0]] if chosen else None
+    shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
+    label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
+    ends = {"first": "people's rows", "last": "published model"}
+    data = {"label": label, "chosen": place.id if place else "", "places": shown, **ends}
+    places_picture(data, key=PICTURE, pressed=choose_pressed)
+    st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else UNCHOSEN)
+    return place
+
+
+@uninterrupted
+def choose_pressed() -> None:
+    """Choose the place that was pressed in the picture; pressed again, it is chosen no more."""
+    pressed = st.session_state[PICTURE].get("pressed")
+    if pressed in BY_ID:
+        st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
+
 
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {

@@ -12,12 +12,12 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.jobs.shown_job import ShownJob, line_end
+from pages.parts.jobs import ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
 from pages.parts.perturbation.request_form import Asked
 from pages.parts.perturbation.results import Results, expected_seconds, numbers, results
 from pages.parts.results.exports import chart
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 
 SHOWN = ShownJob(
     PERTURBATION.name,

@@ -9,15 +9,14 @@ import numpy as np
 import streamlit as st
 
 from dpcore.figures.perturbation import Level, Spread, method_style
+from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, nearest, percent
-from dpcore.privacy.types import Kind
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
-from pages.parts.jobs.job_store import scaled_seconds
-from pages.parts.jobs.shown_job import all_of, last_of
+from pages.parts.jobs import all_of, last_of, scaled_seconds
 from pages.parts.results.exports import Columns, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, scrolling
 

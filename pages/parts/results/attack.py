@@ -18,8 +18,8 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, raised, round
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show
-from pages.parts.explain.terms import head
 from pages.parts.results import cache
+from pages.parts.results.odds import head
 from pages.parts.results.tables import scrolling, sign
 
 TRADEOFF = "No attack gets above the grey curve; on the dotted line an attacker might as well toss a coin."

@@ -10,12 +10,11 @@ from dpcore.figures.epsilon import DELTAS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.sampling import SAMPLERS, OtherCurve
 from dpcore.privacy.sampling.base import points_of, steps_counted, tradeoff_band
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
-from dpcore.privacy.types import FloatArray
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
 TINY = 1e-20  # a delta below takes seconds

@@ -17,12 +17,12 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.tradeoff import Tradeoff
-from dpcore.runs.printable import as_csv
+from dpcore.runs.in_words import as_csv
 from pages.parts.components.live_chart import Preview, live_chart
 from pages.parts.controls.mechanism import Setting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.present import SMALL
+from pages.parts.shell.menu import SMALL
 
 
 class Origin(NamedTuple):

@@ -4,13 +4,11 @@ import numpy as np
 import streamlit as st
 
 from dpcore.figures.sampled import Sampled, SampledBand
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
-from dpcore.privacy.sampling.base import epochs_meant, steps_counted
-from dpcore.privacy.sampling.poisson import Poisson
-from dpcore.privacy.types import Reading
+from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from pages.parts.results import cache
 
 POISSON_PICTURE = "For Poisson batches:"

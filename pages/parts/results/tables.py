@@ -13,9 +13,9 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import SIGNS, Verdict, Worth, lowered, unavailable, verdict
-from dpcore.privacy.sampling.poisson import Poisson
-from pages.parts.explain.terms import head, term
+from dpcore.privacy.sampling.base import Poisson
 from pages.parts.results import cache
+from pages.parts.results.odds import head, term
 
 COLORS = {  # of the signs of verdicts: neither speaks alone
     Worth.SOUND_AND_TIGHT: "#2e9150",

@@ -11,7 +11,7 @@ from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from pages.parts.components.live_chart import Drawing
 from pages.parts.controls.mechanism import Setting
 from pages.parts.results import cache

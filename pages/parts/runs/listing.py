@@ -12,6 +12,7 @@ from dpcore.runs.run_table import Wanted, found, priced, runs_of
 from dpcore.runs.store import Store
 from dpcore.training.events import Finished
 from pages.parts.components.elements import Column, runs_table, sort_asked
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of
 from pages.parts.runs.choosing import (
     HEARD,
     Order,
@@ -22,7 +23,6 @@ from pages.parts.runs.choosing import (
     take_ticks,
     ticked_ids,
 )
-from pages.parts.runs.costs import Spending, drawn_until_known, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import rows
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
-from dpcore.runs.released import done_by
 from dpcore.training.events import Evaluated
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row
-from pages.parts.runs.costs import known_cost, spending_of, told_later
+from pages.parts.results.costs import known_cost, spending_of, told_later
 from pages.parts.visitors import current_user
 
 LATER = "once it has ended"  # told of an epsilon that takes long to compute

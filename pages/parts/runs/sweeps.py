@@ -9,8 +9,8 @@ from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
+from dpcore.runs.editing import Deleted
 from dpcore.runs.record import Run
-from dpcore.runs.released import Deleted
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
@@ -29,14 +29,14 @@ from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.url_state import put
-from pages.parts.jobs.start_and_stop import start
+from pages.parts.jobs import start
 from pages.parts.results import cache
+from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import scrolling
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.choosing import Chosen
-from pages.parts.runs.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import name_of
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change

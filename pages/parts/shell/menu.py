@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpcore.figures.style import NORMAL, PRESENT, Size
 from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"
@@ -30,7 +31,7 @@ class Page:
 
 # In the order of the menu. A page is its file and one line here.
 PAGES = (
-    Page("pages/accountants.py", "Lab", "science", opens_settings=True),
+    Page("pages/lab.py", "Lab", "science", opens_settings=True),
     Page("pages/train.py", "Train", "model_training", opens_settings=True),
     Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
     Page("pages/calibrate.py", "Calibrate", "tune"),
@@ -88,3 +89,17 @@ def _entry(page: Page) -> st.Page:
     home = page == PAGES[0]
     icon = f":material/{page.icon}:"
     return st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=home)
+
+
+PRESENT_MODE, ON = "present", "1"  # the mode's name in the session and in the address, and its text where it is on
+SMALL = {"displayModeBar": False}  # the settings of a small chart, which has no room for buttons over it
+
+
+def presenting() -> bool:
+    """Whether the mode is on."""
+    return st.session_state.get(PRESENT_MODE) == ON
+
+
+def chart_size() -> Size:
+    """The size of every chart on the pages."""
+    return PRESENT if presenting() else NORMAL

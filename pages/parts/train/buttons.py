@@ -11,9 +11,9 @@ from dpcore.runs.expected import duration
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
-from pages.parts.jobs import start_and_stop
-from pages.parts.jobs.job_store import expected_seconds
+from dpcore.training.defaults import described
+from pages.parts import jobs
+from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import Form, baseline_of
@@ -29,9 +29,7 @@ BESIDE_CHOSEN = "baseline_chosen"
 def start(store: Store, configs: Sequence[RunConfig]) -> list[str]:
     """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids."""
     others = shown_runs()
-    runs = start_and_stop.start(
-        store, configs, lambda missing: numbered([described(config) for config in missing], missing)
-    )
+    runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
     if runs:
         together = others and _overlays(store, others[0], configs[0])
         show([*others, *runs][-MAX_RUNS:] if together else runs)
@@ -50,7 +48,7 @@ def _overlays(store: Store, other: str, config: RunConfig) -> bool:
 @uninterrupted
 def resume(store: Store, run: str) -> None:
     """Queue the rest of a run that ended early, and show it in its place."""
-    if new := start_and_stop.resume_run(store, run):
+    if new := jobs.resume_run(store, run):
         show([new if each == run else each for each in shown_runs() or [run]])
 
 

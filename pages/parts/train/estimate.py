@@ -17,15 +17,14 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
-from dpcore.training.setting_kinds import Number
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Number
 from dpcore.training.slider_stops import show
 from pages.parts.components.live_chart import Drawing, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.explain.odds import visitor_line
-from pages.parts.jobs.job_store import expected_seconds
+from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.results.odds import visitor_line
+from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.form import Form
 
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")

@@ -8,7 +8,7 @@ from dpcore import check
 from dpcore.data.catalogue import absent_of, remedy
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.sampling.poisson import Poisson
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import ACTIVATIONS, MODELS, models_for

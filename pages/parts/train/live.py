@@ -13,10 +13,10 @@ from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
-from pages.parts.controls.faults import MAX_REASON
-from pages.parts.jobs.start_and_stop import cancel_button
+from pages.parts.controls.url_state import MAX_REASON
+from pages.parts.jobs import cancel_button
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.train.buttons import resume

@@ -7,17 +7,16 @@ from dpcore.data.catalogue import dataset_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.poisson import Poisson
-from dpcore.training.accounting import PROJECTION_NOTE
+from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.defaults import suited_features
 from dpcore.training.features.kinds import KINDS, PIXELS
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.pi import READINGS
+from dpcore.training.plan import PROJECTION_NOTE
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
-from dpcore.training.setting_kinds import Choice
-from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SCALES, SETTINGS
+from dpcore.training.settings import DRAWN, NOISE_GENERATORS, SCALES, SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, quantity_of
 from pages.parts.controls.mechanism import noise_schedule

@@ -20,15 +20,15 @@ from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norm
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL, written
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import NOT_COVERED
-from dpcore.privacy.types import FloatArray, IntArray
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.present import SMALL, chart_size
+from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.run_exports import picture
 from pages.parts.train.run_history import Watched
 

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from dpcore.privacy.report.numbers import nearest
 from dpcore.runs.in_words import with_origin
-from dpcore.training.described import described, phrase
+from dpcore.training.defaults import described, phrase
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin
 from pages.parts.train.run_history import Watched

@@ -10,7 +10,7 @@ from dpcore.privacy.report.numbers import marked, percent, short
 from dpcore.runs.record import Run, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.seed_summary import in_words
 from pages.parts.components.elements import ByCount, Reading, live_figures
 from pages.parts.controls.widgets import titled

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.editing import done_by
 from dpcore.runs.expected import REPORTS, start_of
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Run
-from dpcore.runs.released import done_by
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
-from dpcore.training.described import NAMES, PLAIN, noise_of, phrase
+from dpcore.training.defaults import NAMES, PLAIN, defaults, noise_of, phrase
 from dpcore.training.settings import SETTINGS
 
 UNSAID = "linear"  # the model that goes without saying where features are named

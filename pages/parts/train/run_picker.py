@@ -14,10 +14,10 @@ from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from dpcore.training.described import described
+from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
-from pages.parts.jobs.start_and_stop import outcome_unsaid, say_outcome
-from pages.parts.runs.costs import EVERY, Spending, known_cost, learn, spending_of
+from pages.parts.jobs import outcome_unsaid, say_outcome
+from pages.parts.results.costs import EVERY, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
+from dpcore.audit.bounds.binomial import lower_epsilon
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.generator import (
     BINS,
@@ -25,7 +26,6 @@ from dpcore.audit.bounds.generator import (
     p_ties,
     tallies,
 )
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.privacy.mechanism import Mechanism, Release
 
 ONE = Mechanism.constant(1.0, 1.0, 1)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpcore.audit.bounds.binomial import any_of, epsilon_with_noise, lower_epsilon, with_noise
 from dpcore.audit.bounds.exact import audit_influence
 from dpcore.audit.bounds.finding import Evidence, bonferroni
-from dpcore.audit.bounds.lower_epsilon import any_of, epsilon_with_noise, lower_epsilon, with_noise
 from dpcore.audit.bounds.noise import audit_noise, audit_repetition, factor_below
 from dpcore.privacy import gaussian
 from dpcore.privacy.mechanism import Mechanism, Release

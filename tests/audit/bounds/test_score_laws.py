@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from dpcore.audit.bounds import score_laws as score_laws_module
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon
+from dpcore.audit.bounds.binomial import lower_epsilon
 from dpcore.audit.bounds.one_run import (
     audit_one_run,
     expected_guesses,

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.audit.bounds.binomial import rate_above, rate_below
+from dpcore.audit.bounds.binomial import lower_epsilon, rate_above, rate_below
 from dpcore.audit.bounds.finding import Evidence
-from dpcore.audit.bounds.lower_epsilon import lower_epsilon
 from dpcore.audit.bounds.per_step import audit_per_step, composed_epsilon, mu_at
 from dpcore.audit.bounds.two_run import Rates, audit_two_run, best_threshold, rates_at
 from dpcore.privacy.mechanism import Mechanism, Release

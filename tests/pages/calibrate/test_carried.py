@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("store")
 
 @pytest.fixture(params=["lab", "train"])
 def target(request: pytest.FixtureRequest) -> str:
-    return {"lab": "pages/accountants.py", "train": "pages/train.py"}[request.param]
+    return {"lab": "pages/lab.py", "train": "pages/train.py"}[request.param]
 
 
 @pytest.fixture

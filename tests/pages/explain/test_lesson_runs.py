@@ -9,7 +9,7 @@ from dpcore.runs.store import Store
 from pages.parts.explain.lessons import LESSONS
 from tests.pages.train_page import opened_at
 
-PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
+PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 LESSON = LESSONS["better_features"]
 RUNS = LESSON.steps[0].runs
 

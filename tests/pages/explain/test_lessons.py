@@ -14,7 +14,7 @@ from pages.parts.explain.lesson import Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from tests.pages.train_page import opened_at
 
-PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
+PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 TYPED = ("sigma", "batch", "epochs", "steps", "clip_norm", "delta", "n")  # fields of numbers
 opened = partial(opened_at, PAGE)
 

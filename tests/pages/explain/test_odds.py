@@ -12,7 +12,7 @@ from dpcore.papers.pigdo.theorem_3 import Lambda, counterexamples, worst
 from dpcore.privacy.report.attack_risk import Between, Risks
 from pages.parts.explain.lesson import EXAMPLES, Scene
 from pages.parts.explain.lessons import broken_proof, free_rejections
-from pages.parts.explain.odds import PEOPLE, odds_icons, of_hundred
+from pages.parts.results.odds import PEOPLE, odds_icons, of_hundred
 
 
 def risks(sure: float, *, empty: bool = False) -> Risks:

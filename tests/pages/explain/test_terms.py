@@ -3,7 +3,7 @@
 import pytest
 
 from dpcore.privacy.report.glossary import GLOSSARY
-from pages.parts.explain.terms import head, legend, term
+from pages.parts.results.odds import head, legend, term
 
 
 def test_what_an_entry_says_is_escaped_and_its_arxiv_number_a_link(monkeypatch: pytest.MonkeyPatch):

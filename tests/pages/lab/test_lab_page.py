@@ -9,10 +9,10 @@ from dpcore.figures.lab import INVITATION
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
-from pages.parts.lab.lab_chart import UNTRAINABLE
+from pages.parts.lab import UNTRAINABLE
 from tests.pages.train_page import FIRST, charts, opened_at, recorded
 
-PAGE = Path(__file__).parents[3] / "pages" / "accountants.py"
+PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 
 
 @pytest.fixture(autouse=True)

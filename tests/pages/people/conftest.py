@@ -8,7 +8,7 @@ import pytest
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-from dpcore.runs.access import SHARED
+from dpcore.runs.limits import SHARED
 from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import cookie_key, sign_in, teacher_key
 from pages.parts import visitors

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
-from dpcore.runs.access import NOBODY, NOT_TEACHER
-from dpcore.runs.limits import limits_of
+from dpcore.runs.limits import NOBODY, NOT_TEACHER, limits_of
 from dpcore.runs.record import Status
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import TEACHER, teacher_key

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.runs.editing import annotate, rename, tag
 from dpcore.runs.export import record_of
+from dpcore.runs.export.data_forms import run_json
 from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.serving import routes

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.runs.access import NOBODY
+from dpcore.runs.limits import NOBODY
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from tests.pages import perturbation_page

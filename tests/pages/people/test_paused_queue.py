@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.runs.access import NOT_TEACHER, SHARED
+from dpcore.runs.limits import NOT_TEACHER, SHARED
 from dpcore.runs.store import PAUSED, Store
 from tests.pages.people.conftest import Class
 from tests.pages.runs_page import opened

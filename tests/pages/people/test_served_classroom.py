@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.runs.access import SHARED
+from dpcore.runs.limits import SHARED
 from dpcore.runs.teacher_key import TEACHER
 from tests.e2e.server import ROOT, Server, answering, free_port
 

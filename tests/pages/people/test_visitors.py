@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
-from dpcore.runs.access import SHARED, User
+from dpcore.runs.limits import SHARED, User
 from dpcore.runs.teacher_key import TEACHER
 from pages.parts import visitors
 from pages.parts.visitors import (

@@ -10,10 +10,9 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.pld import Pld
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.schedule import scheduled
 from dpcore.privacy.tradeoff import Gaussian
-from dpcore.privacy.types import Kind
 from pages.parts.results import cache, exports
 from pages.parts.results.exports import csv_of, curves_columns, origin_of
 

@@ -14,8 +14,8 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
-from pages.parts.runs import costs
-from pages.parts.runs.costs import Cost, Spending, known_cost, learn, spending_of
+from pages.parts.results import costs
+from pages.parts.results.costs import Cost, Spending, known_cost, learn, spending_of
 from pages.parts.runs.run_rows import LATER
 from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
@@ -86,7 +86,7 @@ def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: L
 
 
 def test_a_server_that_is_stopped_waits_for_no_epsilon() -> None:
-    lines = "import threading; from pages.parts.runs import costs; costs.background.submit(threading.Event().wait)"
+    lines = "import threading; from pages.parts.results import costs; costs.background.submit(threading.Event().wait)"
     assert subprocess.run([sys.executable, "-c", lines], cwd=ROOT, timeout=120, check=False).returncode == 0
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.runs.editing import released_by
 from dpcore.runs.export import record_of
 from dpcore.runs.record import Status
-from dpcore.runs.released import released_by
 from dpcore.runs.run_table import Wanted, priced
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import all_released
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Unsaved
 from dpcore.training.plan import plan
-from pages.parts.runs.costs import Spending, known_cost, learn, spending_of
+from pages.parts.results.costs import Spending, known_cost, learn, spending_of
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import CONFIG, events_of, recorded
 

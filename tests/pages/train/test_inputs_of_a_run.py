@@ -36,7 +36,7 @@ def hints(page: AppTest) -> list[str]:
 
 
 def test_a_large_c_says_that_the_rate_must_fall_and_one_click_sets_it():
-    for page in ["train", "accountants"]:
+    for page in ["train", "lab"]:
         for clipping in ["flat", "auto_s", "per_layer"]:
             app = opened(page, clip_norm="5", clipping=clipping)
             (said,) = hints(app)

@@ -12,9 +12,8 @@ from scipy.optimize import brentq
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
-from dpcore.privacy.calibration.epsilon_grid import epsilon_grid
 from dpcore.privacy.calibration.for_sampler import CLOSE_ENOUGH, sigma_for_sampler, steps_for_sampler
-from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, q_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, epsilon_grid, q_for, sigma_for, steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch

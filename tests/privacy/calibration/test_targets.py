@@ -14,10 +14,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.pld import Pld
 from dpcore.privacy.calibration.solve import batch_for, q_for, same_epsilon, sigma_for, solve, steps_for, warnings
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.verdict import judged
 from dpcore.privacy.schedule import Recipe
-from dpcore.privacy.types import Reading
 from tests import golden
 from tests.reference import mu_poisson
 

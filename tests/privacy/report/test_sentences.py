@@ -10,7 +10,7 @@ from scipy.stats import norm
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Curve, Kind
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Mechanism, Reading, Release
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.glossary import GLOSSARY, OF_HEAD, help_on
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS, epochs_of
@@ -25,7 +25,6 @@ from dpcore.privacy.report.statement import (
 )
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.schedule import scheduled
-from dpcore.privacy.types import Reading
 
 MECHANISM = Mechanism.constant(0.01, 2.0, 300)
 

@@ -12,13 +12,19 @@ from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.step_law import step_laws
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.sampling import SAMPLERS, Sampler, round_laws, steps_of_epoch
-from dpcore.privacy.sampling.base import POINTS, epochs_meant, points_of, steps_counted, tradeoff_band
-from dpcore.privacy.sampling.poisson import banded, rounds_of
+from dpcore.privacy.sampling.base import (
+    POINTS,
+    banded,
+    epochs_meant,
+    points_of,
+    rounds_of,
+    steps_counted,
+    tradeoff_band,
+)
 from dpcore.privacy.sampling.round_laws import RoundLaws, bounds_around
 from dpcore.privacy.tradeoff import Gaussian, Points
-from dpcore.privacy.types import Kind
 
 ALL = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 

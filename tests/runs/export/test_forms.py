@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
-from dpcore.runs.export.tidy_csv import figures_of
+from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.events import Started

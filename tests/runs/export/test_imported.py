@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from dpcore.runs.export import FORMS, TextForm, record_of
+from dpcore.runs.export.data_forms import run_json
 from dpcore.runs.export.imported import ORIGIN, read_run, take_in
 from dpcore.runs.export.imported_events import MOST_BYTES
-from dpcore.runs.export.run_json import run_json
 from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store

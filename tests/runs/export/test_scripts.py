@@ -16,7 +16,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started, Stepped
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.setting_kinds import Number, row
+from dpcore.training.settings import Number, row
 from tests.runs.export.recorded_runs import TINY, trained
 
 ROOT = Path(__file__).parents[3]

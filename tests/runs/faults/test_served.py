@@ -53,7 +53,7 @@ TROUBLES = {remove: "to be a file in a writable directory", replace: "start the 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", ["train.py", "runs.py", "accountants.py"])
+@pytest.mark.parametrize("page", ["train.py", "runs.py", "lab.py"])
 @pytest.mark.parametrize("fault", TROUBLES, ids=lambda fault: fault.__name__)
 def test_a_page_whose_store_is_gone_says_so_in_a_sentence(store: Store, run: str, page: str, fault: Fault) -> None:
     shown = opened_at(PAGES / page, run)

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from dpcore.training.gradients import embedding
+from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
-from dpcore.training.gradients.embedding import MOST_IDS, Factors, MeanOfRows, by_id
 from dpcore.training.gradients.engines import BookKeeping, engine_of, unknown
+from dpcore.training.gradients.layers import MOST_IDS, Factors, MeanOfRows, by_id
 from dpcore.training.gradients.rounding import operations, relative_error
 from dpcore.training.models import MODELS, build
 from tests.training.gradients.test_clipped_sum import KINDS
@@ -70,7 +70,7 @@ def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, ki
 
 
 def test_norms_of_parts_that_are_not_added_up_would_break_the_bound(monkeypatch):
-    monkeypatch.setattr(embedding, "by_id", lambda ids, g: (ids, g.contiguous()))
+    monkeypatch.setattr(layers, "by_id", lambda ids, g: (ids, g.contiguous()))
     engine = engine_on(BookKeeping, network(30.0))
     least_likely = engine.logits(IDS[:1]).argmin(1)
     total = engine.clipped_sum(IDS[:1], least_likely, Flat(0.01)).total
@@ -79,7 +79,7 @@ def test_norms_of_parts_that_are_not_added_up_would_break_the_bound(monkeypatch)
 
 def test_norms_of_hostile_rows_err_by_less_than_the_bound():
     for length in [3, 61, 512]:
-        layer = embedding.Embedding(nn.Embedding(length, 16))
+        layer = layers.Embedding(nn.Embedding(length, 16))
         g = hostile_rows(16 * length).view(5, length, 16)
         ids = torch.arange(length).expand(5, -1)
         inverse = torch.rand(length, 16) + 0.5
@@ -91,7 +91,7 @@ def test_norms_of_hostile_rows_err_by_less_than_the_bound():
 
 
 def test_an_embedding_allows_for_as_many_roundings_as_any_length_takes():
-    layer = embedding.Embedding(nn.Embedding(10, 16))
+    layer = layers.Embedding(nn.Embedding(10, 16))
     assert layer.operations() >= max(operations(16 * length) for length in range(1, MOST_IDS + 1))
 
 
@@ -109,8 +109,8 @@ def test_an_embedding_that_looks_at_more_than_one_example_is_refused():
 
 
 def test_what_book_keeping_cannot_do_of_embeddings_is_said_and_done_exactly_by_the_other_engine():
-    for layers in ([nn.Embedding(9, 4, padding_idx=0)], [nn.Flatten(), nn.Embedding(9, 4)]):
-        module = nn.Sequential(*layers, MeanOfRows())
+    for parts in ([nn.Embedding(9, 4, padding_idx=0)], [nn.Flatten(), nn.Embedding(9, 4)]):
+        module = nn.Sequential(*parts, MeanOfRows())
         assert "Embedding with padding_idx or behind" in unknown(module)
         expected = one_at_a_time(module, IDS, LABELS).norm(dim=1)
         assert_close(engine_of(module, CORES).clipped_sum(IDS, LABELS, Flat(1.0)).norms, expected)

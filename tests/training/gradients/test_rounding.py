@@ -156,7 +156,7 @@ import torch
 from torch import nn
 from dpcore.training.gradients.engines import BookKeeping
 from dpcore.training.gradients.clipping import Flat
-from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.engines import Cores
 from dpcore.training.randomness.random_words import AesWords
 assert False, "assertions are on"
 engine = BookKeeping(nn.Sequential(nn.Linear(3, 2)), Cores(1))

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.engines import BookKeeping
-from dpcore.training.gradients.layers import Linear
+from dpcore.training.gradients.layers import Linear, LinearOfViews
 from dpcore.training.gradients.rounding import gram, gram_operations, raised, relative_error
-from dpcore.training.gradients.views import LinearOfViews
 from tests.training.gradients.test_rounding import hostile_rows
 from tests.training.oracles import ENGINES, WAYS, engine_on
 
@@ -136,7 +135,7 @@ def test_the_sum_of_the_products_alone_would_break_the_bound(monkeypatch):
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     assert longest(engine) <= 1.0
     monkeypatch.setattr(
-        "dpcore.training.gradients.views.raised", lambda products, *others: products.sum((1, 2)).clamp(min=0)
+        "dpcore.training.gradients.layers.raised", lambda products, *others: products.sum((1, 2)).clamp(min=0)
     )
     assert longest(engine) > 1.01
 
@@ -144,7 +143,7 @@ def test_the_sum_of_the_products_alone_would_break_the_bound(monkeypatch):
 def test_an_error_allowed_for_relative_to_the_norm_would_not_save_it(monkeypatch):
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     monkeypatch.setattr(
-        "dpcore.training.gradients.views.raised",
+        "dpcore.training.gradients.layers.raised",
         lambda products, lengths, operations: products.sum((1, 2)).clamp(min=0) * (1 + relative_error(operations)),
     )
     assert longest(engine) > 1.01

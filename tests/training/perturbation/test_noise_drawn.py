@@ -10,9 +10,9 @@ from scipy import stats
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.training.perturbation.methods import METHODS, paper_input
+from dpcore.training.perturbation.methods import METHODS, input_noise
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
-from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
+from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.task import Task
 from tests.reference import gaussian_delta
@@ -67,7 +67,7 @@ def drawn_by_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
 
 def drawn_by_paper_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task, seen = task_for(PROBLEM), []
-    patch.setattr(paper_input, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0])
+    patch.setattr(input_noise, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0])
     METHODS["paper_input"].fit(task, PROBLEM, [EPSILON] * 5, streams(5))
     return task, np.stack(seen) - PROBLEM.rows
 

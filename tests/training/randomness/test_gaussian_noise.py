@@ -14,8 +14,7 @@ from scipy import stats
 
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise as noise_module
-from dpcore.training.randomness.box_muller import normals
-from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise, device_words
+from dpcore.training.randomness.gaussian_noise import PIECE, GaussianNoise, device_words, normals
 from dpcore.training.randomness.random_words import AesWords
 
 CPU = torch.device("cpu")
@@ -56,10 +55,10 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
 
 
 WEIGHTS = "perturbation/models.py"  # where a network starts: public, and no noise
-DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "box_muller", "random_words")}
+DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "random_words")}
 DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
-DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "gradient", "local_input", "objective", "output")}
-DRAWING |= {"perturbation/methods/paper_input.py", "perturbation/task.py"}
+DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "gradient", "input_noise", "objective", "output")}
+DRAWING |= {"perturbation/task.py"}
 
 
 def test_noise_is_drawn_in_known_places_only():

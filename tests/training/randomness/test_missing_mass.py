@@ -19,8 +19,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.plan import plan
 from dpcore.training.randomness import missing_mass
-from dpcore.training.randomness.box_muller import normals
-from dpcore.training.randomness.gaussian_noise import GaussianNoise
+from dpcore.training.randomness.gaussian_noise import GaussianNoise, normals
 from dpcore.training.randomness.missing_mass import BITS, DIGITS, NUMBERS, RADIUS, added_delta
 from dpcore.training.randomness.random_words import AesWords, DeviceWords
 from tests.training.randomness.test_tails import Scripted, exactly, fraction

@@ -8,10 +8,8 @@ from scipy import stats
 
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.box_muller import KEPT, Scratch, add_normals, normals
-from dpcore.training.randomness.gaussian_noise import GaussianNoise, device_words
-from dpcore.training.randomness.machine import machine_of, processor
-from dpcore.training.randomness.random_words import AesWords, secret_of
+from dpcore.training.randomness.gaussian_noise import KEPT, GaussianNoise, Scratch, add_normals, device_words, normals
+from dpcore.training.randomness.random_words import AesWords, machine_of, processor, secret_of
 
 CPU = torch.device("cpu")
 SECRET = bytes(range(32))

@@ -12,7 +12,7 @@ from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.streams import fingerprint, new_secret, streams_of
-from dpcore.training.setting_kinds import Number, row
+from dpcore.training.settings import Number, row
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import SMALL, of_both_suites, run_of, ticking
 from tests.training.test_accounting import METHODS, config_of

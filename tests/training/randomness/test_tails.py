@@ -10,9 +10,8 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.randomness import box_muller
-from dpcore.training.randomness.box_muller import continued_directions, continued_logarithms, normals
-from dpcore.training.randomness.gaussian_noise import device_words
+from dpcore.training.randomness import gaussian_noise
+from dpcore.training.randomness.gaussian_noise import continued_directions, continued_logarithms, device_words, normals
 from dpcore.training.randomness.random_words import AesWords, RandomWords
 
 SECRET = bytes(range(32))
@@ -120,7 +119,7 @@ def test_where_a_sum_is_0_float32_shows_no_grid_of_angles_next_to_an_axis(axis):
 def test_words_that_are_continued_hardly_change_a_number_whose_words_are_nowhere_near(monkeypatch):
     words, others = AesWords(SECRET), AesWords(SECRET)
     usual = normals(words, 20_000)
-    monkeypatch.setattr(box_muller, "NEAR", 2**59)
+    monkeypatch.setattr(gaussian_noise, "NEAR", 2**59)
     continued = normals(others, 20_000)
     assert not torch.equal(words.state(), others.state())  # more words were drawn
     torch.testing.assert_close(continued, usual, rtol=1e-9, atol=1e-9)

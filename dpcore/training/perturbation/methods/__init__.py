@@ -3,11 +3,10 @@
 from dpcore.training.perturbation.methods.base import Kind, Method
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
 from dpcore.training.perturbation.methods.gradient import GradientPerturbation
-from dpcore.training.perturbation.methods.local_input import LocalInputPerturbation
+from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation, PaperInputPerturbation
 from dpcore.training.perturbation.methods.non_private import NonPrivate
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.methods.output import OutputPerturbation
-from dpcore.training.perturbation.methods.paper_input import PaperInputPerturbation
 
 METHODS = {
     method.name: method

@@ -10,9 +10,8 @@ from scipy.special import gammaln
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
-from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.conditions import Condition, asked, bounded_gradients, tails, unasked
-from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.training.perturbation.methods.base import Condition, Kind, Method, asked, bounded_gradients, tails, unasked
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
 DRAWN = 600_000  # numbers of one fit, about: so many steps are done of the n^2 that are charged

@@ -7,9 +7,8 @@ from typing import final
 import numpy as np
 
 from dpcore.data.tabular.table import Problem
-from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.conditions import Condition, bounded_gradients, tails, unasked
-from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.training.perturbation.methods.base import Condition, Kind, Method, bounded_gradients, tails, unasked
 from dpcore.training.perturbation.task import Draws, Task
 
 

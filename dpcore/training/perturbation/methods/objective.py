@@ -10,9 +10,8 @@ import numpy as np
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
-from dpcore.privacy.types import FloatArray
-from dpcore.training.perturbation.conditions import Condition, asked, convex, smooth, tails
-from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.training.perturbation.methods.base import Condition, Kind, Method, asked, convex, smooth, tails
 from dpcore.training.perturbation.minimisers import descended, minimiser
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 

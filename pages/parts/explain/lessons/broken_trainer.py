@@ -3,8 +3,8 @@
 import math
 from functools import cache
 
+from dpcore.audit.bounds.binomial import epsilon_with_noise
 from dpcore.audit.bounds.exact import InfluenceFinding
-from dpcore.audit.bounds.lower_epsilon import epsilon_with_noise
 from dpcore.audit.bounds.noise import NoiseFinding, factor_below
 from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws

@@ -1,6 +1,7 @@
-"""Words for a first-time visitor: what is on the screen, the odds of an attack, what epsilon does not promise."""
+"""Words for a first-time visitor: terms that explain themselves, marks, odds of an attack, what is not promised."""
 
 import math
+import re
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
@@ -10,8 +11,60 @@ import streamlit as st
 
 from dpcore.figures.style import RUNS
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
+from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
+from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 from dpcore.privacy.report.statement import odds
-from pages.parts.explain.terms import explained, legend, term
+
+WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
+
+
+def term(name: str, place: str, text: str = "") -> str:
+    """A word as HTML that explains itself; `place` tells this use of it from the others on the page.
+
+    The browser opens the explanation by itself (the popover attribute), so that it needs no script, closes with Escape,
+    and is never cut off by a table that scrolls.
+
+    >>> term("mu", "table").startswith('<span class=term><button popovertarget="table-mu">mu</button>')
+    True
+    """
+    entry = GLOSSARY[name]
+    own = re.sub(r"\W+", "-", f"{place}-{text or entry.name}".lower())
+    return (
+        f'<span class=term><button popovertarget="{own}">{escape(text or entry.name)}</button>'
+        f'<span popover id="{own}"><b>{escape(entry.name)}</b> {escape(entry.meaning)} '
+        f"<small>{linked(entry.source)}</small></span></span>"
+    )
+
+
+def head(text: str, place: str, own: str = "") -> str:
+    """The head of a table's row or column as HTML: it explains itself where it, or `own` of it, is in the glossary.
+
+    >>> head("Kind", "table") != "Kind", head("Gaussian DP", "table")
+    (True, 'Gaussian DP')
+    """
+    name = OF_HEAD.get(own or text)
+    return term(name, place, text) if name else escape(text)
+
+
+def explained(text: str, place: str) -> str:
+    """A text as HTML whose words in brackets, [word|entry of the glossary], explain themselves.
+
+    >>> explained("a [grey band|band]", "here").startswith('a <span class=term><button popovertarget="here-grey-band">')
+    True
+    """
+    return WORD.sub(lambda found: term(found[2], place, found[1]), linked(text))
+
+
+def legend(place: str) -> str:
+    """The marks before numbers, and what they mean, on one line of HTML."""
+    parts = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
+    return f"<p class=legend><span class=legend-head>Marks:</span> {' '.join(parts)}</p>"
+
+
+def linked(text: str) -> str:
+    """A text as HTML, its arXiv numbers as links."""
+    return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))
+
 
 NOT_PROMISED = (
     (
@@ -135,7 +188,7 @@ def _people(color: str, body: int, first: int, last: int) -> str:
 
 
 ON_SCREEN = {  # page -> the one sentence that says what it shows; words in brackets explain themselves
-    "accountants": (
+    "lab": (
         "How much privacy training spends, [epsilon|epsilon], after each [epoch|epoch], as each "
         "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]. "
         "Below it, what that buys: the accuracy of real runs."

@@ -11,14 +11,12 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
-from pages.parts.explain.odds import alternative, on_screen
-from pages.parts.jobs.job_store import job_store
-from pages.parts.lab.attack_and_numbers import attack_beside, numbers_below
-from pages.parts.lab.gradients import gradients
-from pages.parts.lab.lab_chart import Shown, View, first_chart, lab_chart
+from pages.parts.jobs import job_store
+from pages.parts.lab import Shown, View, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
+from pages.parts.results.odds import alternative, on_screen
 from pages.parts.results.pinned_setting import (
     difference,
     ghost_over_delta,
@@ -36,7 +34,7 @@ from pages.parts.results.sampled import (
     takes_long,
 )
 from pages.parts.results.tables import epsilon_sentence
-from pages.parts.shell.present import chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button
 from pages.parts.train.settings_form import last_good, settings_form
@@ -75,7 +73,7 @@ with shown:
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
 with sentences:
-    on_screen("accountants")
+    on_screen("lab")
     drawn, certain, meant = st.container(gap="xsmall"), st.empty(), st.empty()
 otherwise = bool(mechanism) and answers(form.sampler, mechanism)
 if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first

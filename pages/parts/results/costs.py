@@ -17,9 +17,9 @@ import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.editing import done_by
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, StoreError, UnknownRun
-from dpcore.runs.released import done_by
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 

@@ -1,0 +1,215 @@
+"""The forms that hold a run as data: JSON, a tidy table of its figures, and its releases for dp-accounting."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dpcore import __version__
+from dpcore.claims.dp_event import event_of
+from dpcore.runs.export.base import RunRecord, TextForm
+from dpcore.runs.in_words import as_csv, finite
+from dpcore.runs.kinds import event_to_json
+from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
+from dpcore.training.settings import SETTINGS
+
+FORMAT, VERSION = "dpcore run", 1
+LONGEST_REASON = 500  # characters of why a run failed
+
+
+def run_json(records: Sequence[RunRecord]) -> str:
+    """One object: format and version, what the run is and was, settings, plan, events.
+
+    Left out are the secret seed, the worker's name, who owned the run, and the traceback but for its last line. A
+    number that is not finite, as older versions stored some, is null.
+    """
+    (record,) = records
+    run = record.run
+    told = {
+        "id": run.id,
+        "name": run.name,
+        "status": run.status.value,
+        "created": run.created,
+        "started": run.started,
+        "ended": run.ended,
+        "error": _reason(run.error),
+        "tags": list(run.tags),
+        "note": run.note,
+        "origin": run.origin or {},
+    }
+    whole = {
+        "format": FORMAT,
+        "version": VERSION,
+        "program": f"dpcore {__version__}",
+        "run": told,
+        "settings": record.config.to_json(),
+        "plan": record.plan.to_json(),
+        "events": [event_to_json(event) for event in record.events],
+    }
+    return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _reason(error: str | None) -> str:
+    """The last line of an error, which says what it was without the paths of a traceback."""
+    lines = (error or "").strip().splitlines()
+    return lines[-1][:LONGEST_REASON] if lines else ""
+
+
+JSON = TextForm("json", "The whole run as JSON, to be imported elsewhere", ".json", "application/json", run_json)
+
+
+class Figure(NamedTuple):
+    """A number, what it is, and when it was measured."""
+
+    sequence: int  # the number of the event that says it
+    step: int
+    epoch: float
+    name: str
+    value: float
+
+
+def figures_of(record: RunRecord) -> list[Figure]:
+    """All of them in their order; behind each test the certified epsilon until then, where there is one.
+
+    A number that is not finite, as older versions stored some, is left out; an infinite epsilon is not.
+    """
+    spent = iter(record.epsilons([test.step for test in record.tests]) or ())
+    found = []
+    for sequence, event in enumerate(record.events, 1):
+        match event:
+            case Stepped():
+                named, epoch = _of_steps(event), event.epoch
+            case Evaluated():
+                named, epoch = [*_of_test(event), *(("privacy/epsilon", each) for each in _next(spent))], event.epoch
+            case Finished():
+                named, epoch = [("run/seconds", event.seconds)], event.step * record.config.q
+            case _:
+                continue
+        found += [Figure(sequence, event.step, epoch, name, value) for name, value in named if _said(name, value)]
+    return found
+
+
+def _of_steps(event: Stepped) -> list[tuple[str, float]]:
+    named = [("train/loss", event.loss), ("train/clipped", event.clipped)]
+    named += [(f"train/norm {at:g}", norm) for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)]
+    named.append(("train/steps per second", event.steps_per_second))
+    return named if event.accepted is None else [*named, ("train/accepted", event.accepted)]
+
+
+def _of_test(event: Evaluated) -> list[tuple[str, float]]:
+    also = {"test/averaged accuracy": event.averaged_accuracy, "test/RMSE": event.rmse}
+    named = [("test/accuracy", event.accuracy), ("test/loss", event.loss)]
+    named += [(name, value) for name, value in also.items() if value is not None]
+    return named + [(f"test/accuracy of class {place}", value) for place, value in enumerate(event.per_class)]
+
+
+def _next(spent: Iterator[float]) -> list[float]:
+    return [each for each in (next(spent, None),) if each is not None]
+
+
+def _said(name: str, value: float) -> bool:
+    return math.isfinite(value) or (name == "privacy/epsilon" and not math.isnan(value))
+
+
+def tidy_csv(records: Sequence[RunRecord]) -> str:
+    """One row for each figure of each run, and a column for each setting that a run does not have at its default.
+
+    Epsilon is certified. A secret seed is empty. An imported run says which one it was.
+    """
+    chosen = {name for record in records for name in record.config.chosen()}
+    settings = [name for name in SETTINGS if name in chosen]
+    rows = [
+        [
+            record.run.id,
+            record.run.name,
+            record.run.status.value,
+            record.run.imported,
+            *figure,
+            *(getattr(record.config, name) for name in settings),
+        ]
+        for record in records
+        for figure in figures_of(record)
+    ]
+    return as_csv(["run", "name", "status", "imported", "event", "step", "epoch", "figure", "value", *settings], rows)
+
+
+CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tidy_csv, several=True)
+
+
+SCRIPT = '''"""The epsilon of run {run}, by the privacy loss distributions of dp-accounting (pip install dp-accounting).
+
+What it prints is an upper bound for neighbouring data sets that differ by one example, present or absent, after the
+{steps} training steps of the run. {several}{before}
+{imported}"""
+
+import sys
+
+sys.path.append(sys.path.pop(0))  # this file may have the name of a package
+from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
+
+DELTA = {delta!r}
+RELEASES = [  # sampling rate, noise multiplier, how often
+{releases}
+]
+
+accountant = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
+for q, sigma, count in RELEASES:
+    step = GaussianDpEvent(sigma) if q == 1 else PoissonSampledDpEvent(q, GaussianDpEvent(sigma))
+    accountant.compose(SelfComposedDpEvent(step, count))
+print("epsilon", accountant.get_epsilon(DELTA), "at delta", DELTA)
+'''
+ALIKE = "All of them have the same noise."
+UNALIKE = "It composes {kinds} kinds of releases one by one, which takes its time."
+
+BEFORE = """
+The first {count} releases are those of runs that this one began anew with fresh noise."""
+
+
+def dp_accounting_script(records: Sequence[RunRecord]) -> str:
+    """The script of a run. Errors: ValueError for one that has no epsilon."""
+    (record,) = records
+    mechanism = record.released
+    if mechanism is None:
+        why = record.plan.unaccounted or "It has released nothing yet."
+        raise ValueError(f"Expected run={record.run.id!r} to have an epsilon to recompute. {why}")
+    kinds = len(mechanism.releases)
+    return SCRIPT.format(
+        run=record.run.id,
+        steps=record.steps,
+        before=BEFORE.format(count=record.plan.repeated) if record.plan.spent else "",
+        imported=f"{record.not_measured}\n" if record.not_measured else "",
+        several=ALIKE if kinds == 1 else UNALIKE.format(kinds=kinds),
+        delta=float(record.config.delta),
+        releases="\n".join(
+            f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in mechanism.releases
+        ),
+    )
+
+
+DP_ACCOUNTING = TextForm(
+    "dp-accounting", "A script that recomputes epsilon with dp-accounting", ".py", "text/x-python", dp_accounting_script
+)
+
+
+def dp_event_json(records: Sequence[RunRecord]) -> str:
+    """The event as an object of its fields, with a note for an imported run.
+
+    Errors: ValueError for a run that has no epsilon.
+    """
+    (record,) = records
+    mechanism = record.released
+    if mechanism is None:
+        why = record.plan.unaccounted or "It has released nothing yet."
+        raise ValueError(f"Expected run={record.run.id!r} to have an epsilon to account for. {why}")
+    told = {"note": record.not_measured} if record.not_measured else {}
+    return json.dumps(event_of(mechanism) | told, allow_nan=False, indent=1) + "\n"
+
+
+DP_EVENT = TextForm(
+    "dp-event",
+    "What it has released, as a DpEvent of dp-accounting (JSON)",
+    ".dp-event.json",
+    "application/json",
+    dp_event_json,
+)

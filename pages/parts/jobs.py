@@ -1,0 +1,406 @@
+"""Jobs of any kind: their store; starting, resuming and cancelling them, each once; and the one that a page shows."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import streamlit as st
+
+from dpcore.check import verbatim
+from dpcore.runs import expected, pool, within_limits
+from dpcore.runs.expected import duration, start_of
+from dpcore.runs.in_words import name_of, status_of, when
+from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING, kind_of
+from dpcore.runs.limits import NOBODY, may_start, why_not
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun, device_here
+from dpcore.runs.run_table import runs_of
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.controls.url_state import MAX_REASON, UNDER_WAY, Remembered, say_once
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.visitors import current_user, may_change
+
+LATEST = 100  # jobs that a page looks at: what they took and trained on, and what it offers to show
+
+
+def opened_store(place: Any) -> Store | None:
+    """The store; what keeps it from being used, or jobs from being done, is said in a place."""
+    try:
+        found = pool.ensure_pool()
+    except StoreError as error:
+        place.error(str(error))
+        return None
+    if found.trouble:
+        place.warning(found.trouble)
+    return found.store
+
+
+def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequence[Run], str]:
+    """The store, its latest jobs of a kind, and the device they use; what keeps them from being done is said there."""
+    store = opened_store(place)
+    try:
+        return (store, store.runs(kind=kind, limit=LATEST), device_here(store.home)) if store else (None, (), "")
+    except StoreError as error:
+        place.error(str(error))
+        return None, (), ""
+
+
+def expected_seconds(store: Store | None, config: RunConfig) -> float | None:
+    """How long a run should take here; None where no run like it has been, or the store cannot say."""
+    try:
+        return expected.seconds_for(store, config) if store else None
+    except StoreError:
+        return None
+
+
+def scaled_seconds(past: Sequence[Run], config: Any, scale: Callable[[Run], float]) -> float | None:
+    """The seconds of the latest job of the same data and model that has finished here, times its scale.
+
+    None where there is no such job; one of another version, whose scale is an error, is none.
+    """
+    for run in past:
+        alike = all(run.settings.get(name) == getattr(config, name) for name in ("dataset", "model"))
+        if alike and run.status is Status.FINISHED and (seconds := getattr(run.last, "seconds", None)) is not None:
+            try:
+                return seconds * scale(run)
+            except (ValueError, KeyError, ZeroDivisionError):
+                continue
+    return None
+
+
+PROBLEM = "job_problem"  # why nothing came of the last click
+STARTED = "jobs_started"  # ids of the jobs that this session started
+ASKED = "cancel_asked"  # the job that is to be cancelled, and its store, until the reader has said yes or no
+UNSAID = "cancel_unsaid"  # set until the page has drawn that question
+NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
+RESUMABLE = "Once cancelled, it can be resumed from its last checkpoint."
+
+
+@uninterrupted
+def start(
+    store: Store,
+    requests: Sequence[Any],
+    names: Callable[[Sequence[Any]], Sequence[str]] = lambda requests: [""] * len(requests),
+    sweep: str = "",
+    also: Iterable[str] = (),
+) -> list[str]:
+    """Queue what is asked for, and is not under way, under these names; the ids of the new jobs. In a callback.
+
+    What this session has started counts as under way, and so do the jobs `also`; of a sweep all is queued or nothing.
+    Where nothing is queued the page says why.
+    """
+    if not may_start(user := current_user()):
+        st.session_state[PROBLEM] = NOBODY
+        return []
+    try:
+        kind = kind_of(requests[0]).name
+        known = Counter(run.request for run in under_way(store, also) if run.kind == kind)
+        missing = list((Counter(requests) - known).elements())
+        if not missing:
+            st.session_state[PROBLEM] = UNDER_WAY
+            return []
+        queued = requests if sweep else missing
+        new = within_limits.submit(store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None)
+    except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
+        st.session_state[PROBLEM] = str(error)
+        return []
+    _started().update(new)
+    return new
+
+
+def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
+    """The jobs that this session has started, and of those `also`, that go on and are not being cancelled."""
+    return [run for run in runs_of(store, sorted({*_started(), *also})) if run.active and not run.cancelling]
+
+
+def started_here(run: str) -> bool:
+    """Whether this session has started the job."""
+    return run in _started()
+
+
+@uninterrupted
+def resume_run(store: Store, run: str) -> str:
+    """Queue the rest of a run that ended early; its id, or "", and the page says why. In a callback."""
+    try:
+        if any(each.parent == run for each in under_way(store)):
+            st.session_state[PROBLEM] = UNDER_WAY
+            return ""
+        if not _allowed(store.run(run), "resume"):
+            return ""
+        new = within_limits.submit_rest(store, run)
+    except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
+        st.session_state[PROBLEM] = str(error)
+        return ""
+    _started().add(new)
+    return new
+
+
+def cancel_button(place: Any, store: Store, run: Run) -> None:
+    """Draw the button that stops a job, where it goes on and the reader may stop it."""
+    if not run.active or not may_change(run):
+        return
+    stopping = run.cancelling and run.status is Status.RUNNING
+    label = "Cancelling…" if stopping else "Cancel"
+    pressed = {"on_click": cancel, "args": (store, run.id), "disabled": stopping}
+    place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
+
+
+@uninterrupted
+def cancel(store: Store, run: str) -> None:
+    """Ask the job to stop, at once where it was started here; else the reader is asked first. In a callback."""
+    try:
+        asked = store.run(run)
+        if not _allowed(asked, "cancel"):
+            return
+        own = asked.owner and asked.owner == current_user().owner
+        if own or started_here(run) or not asked.active:
+            store.cancel(run)
+        else:
+            st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
+    except (StoreError, UnknownRun) as error:
+        st.session_state[PROBLEM] = str(error)
+
+
+def say_outcome() -> None:
+    """Draw what came of the last click: the question before a job of somebody else is cancelled, or why nothing did."""
+    _ask_first()
+    say_once(PROBLEM)
+
+
+def outcome_unsaid() -> bool:
+    """Whether what is drawn apart from the page has something for the page to say; asked for once."""
+    return PROBLEM in st.session_state or st.session_state.pop(UNSAID, False)
+
+
+def _started() -> set[str]:
+    return st.session_state.setdefault(STARTED, set())
+
+
+def _allowed(run: Run, verb: str) -> bool:
+    if may_change(run):
+        return True
+    st.session_state[PROBLEM] = why_not(current_user(), verb)
+    return False
+
+
+@uninterrupted
+def _answer(store: Store, run: str, yes: bool) -> None:
+    st.session_state.pop(ASKED, None)
+    if yes:
+        _started().add(run)
+        cancel(store, run)
+
+
+def _ask_first() -> None:
+    """Draw the question, if there is one, until it is answered or has no point any more."""
+    if ASKED not in st.session_state:
+        return
+    store, run = st.session_state[ASKED]
+    try:
+        asked = store.run(run)
+    except (StoreError, UnknownRun):
+        asked = None
+    if asked is None or not asked.active:
+        del st.session_state[ASKED]
+        return
+    dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
+    st.dialog(f"Cancel {NOUNS[asked.kind]} of somebody else?", on_dismiss=dismissed)(_question)(store, asked)
+
+
+def _question(store: Store, run: Run) -> None:
+    if ASKED not in st.session_state:  # answered
+        st.rerun()
+    resumable = f" {RESUMABLE}" if run.kind == TRAINING.name else ""
+    st.markdown(
+        f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab: somebody else may be waiting "
+        f"for it.{resumable}"
+    )
+    row = st.container(horizontal=True)
+    noun = NOUNS[run.kind].split()[-1]
+    row.button(f"Cancel this {noun}", type="primary", key="cancel_yes", on_click=_answer, args=(store, run.id, True))
+    row.button("Let it run", key="cancel_no", on_click=_answer, args=(store, run.id, False))
+
+
+RECENT = 50  # jobs to choose from
+POLL_SECONDS = 0.5  # between two looks while the job goes on
+Event = TypeVar("Event")
+
+
+class Progress(Protocol):
+    """What a page reads of a job: at least the job as it was then."""
+
+    @property
+    def run(self) -> Run:
+        """The job."""
+        ...
+
+
+Read = TypeVar("Read", bound=Progress)
+
+
+@dataclass(frozen=True)
+class ShownJob:
+    """A kind of job of which a page shows one."""
+
+    kind: str
+    noun: str  # "comparison"
+    verb: str  # "Compare", on the button
+    icon: str
+    parameter: str  # its name in the address
+    expected: str  # "a comparison on this machine", where the address names something else
+    replaces: bool = False  # whether beginning another cancels the one shown, for which nobody waits any more
+
+    def shown(self, store: Store, takes: Callable[[Run], bool] = lambda run: False) -> Run | None:
+        """The job to show, if there is one; what the address names in vain is said.
+
+        `takes` may find another use for a job of another kind that the address names.
+        """
+        say_outcome()
+        run, asked = None, self._remembered.value
+        if not asked:
+            return None
+        try:
+            run = store.run(asked)
+        except UnknownRun:
+            pass
+        except StoreError as error:
+            st.error(str(error))
+        if run is not None and run.kind == self.kind:
+            return run
+        if run is None or not takes(run):
+            named = verbatim(f"{self.parameter}={asked}")
+            st.warning(f"Expected {named} to be {self.expected}; it may have been made elsewhere.")
+        self._remembered.set("")
+        return None
+
+    def button(self, store: Store | None, request: Any, seconds: float | None) -> None:
+        """Draw the button that begins a job, with the time that it takes where that is known."""
+        st.button(
+            f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb,
+            key=self.verb.lower(),
+            type="primary",
+            icon=self.icon,
+            disabled=store is None or request is None,
+            on_click=self.begin,
+            args=(store, request),
+            width="stretch",
+        )
+
+    @uninterrupted
+    def begin(self, store: Store, request: Any) -> None:
+        """Queue a job and show it; one that is shown, or was begun here, and is under way is not begun again."""
+        before = st.session_state.get(self._remembered.key, "")
+        for new in start(store, [request], also=[before]):
+            st.session_state[self._remembered.key] = new
+            if self.replaces:
+                _cancel_own(store, before)
+
+    def choice(self, past: Sequence[Run], shown: Run | None, line_of: Callable[[Run], str]) -> None:
+        """Draw the choice of another job that was made here before, where there is one, each in a line.
+
+        Another job, and another status of it, has a widget of its own: what a browser says that has not heard of the
+        change is then not taken for a choice.
+        """
+        known = {run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)}
+        if not known or (shown and list(known) == [shown.id]):
+            return
+        ids, name = list(known), f"{self.noun}_chosen"
+        key = st.session_state[name] = f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
+        st.selectbox(
+            f"{self.noun.capitalize()} shown",
+            ids,
+            index=ids.index(shown.id) if shown and shown.id in known else None,
+            format_func=lambda run: line_of(known[run]),
+            key=key,
+            placeholder="Choose one that was made before",
+            on_change=self._choose,
+            args=(key, ids),
+        )
+
+    @uninterrupted
+    def _choose(self, key: str, ids: Sequence[str]) -> None:
+        """Show what the widget says, if it is the one that is drawn, and says one of its own options."""
+        chosen = st.session_state.get(key)
+        if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
+            st.session_state[self._remembered.key] = chosen
+
+    def follow(self, store: Store, run: Run, read: Callable[[Store, Run], Read], draw: Callable[[Read], None]) -> None:
+        """Draw what is read of the job, and keep it up to date: twice a second while it goes on, then once."""
+        polled = POLL_SECONDS if run.active else None
+        st.fragment(_panel, run_every=polled)(self.noun, store, run.id, run.active, read, draw)
+
+    def status(self, store: Store, run: Run, done: float, progress: str, until: str) -> None:
+        """Draw how far the job is, with what stops it, or how it ended early; `until` says what it had found then."""
+        if run.active:
+            bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
+            if run.status is Status.QUEUED:
+                place = f"{status_of(run)} of all jobs" if run.position else status_of(run)
+                progress = ", ".join(filter(None, [place, start_of(store, run.id)]))
+            bar.progress(min(done, 1.0), text=progress)
+            cancel_button(button, store, run)
+        elif run.status is Status.CANCELLED:
+            st.info(f"The {self.noun} was cancelled. {until}")
+        elif run.status is Status.LOST:
+            why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
+            st.error(f"The {self.noun} was lost. {why}{until} {self.verb} again.")
+        elif run.status is Status.FAILED:
+            lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
+            st.error(f"The {self.noun} failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
+            if not lines[-1].startswith("ValueError: "):
+                with st.expander("Traceback"):
+                    st.code("\n".join(lines), language=None)
+
+    @property
+    def _remembered(self) -> Remembered:
+        return Remembered(self.parameter, key=f"{self.noun}_shown")
+
+
+def request_of(run: Run | None) -> Any:
+    """What was asked for; None for nothing, and for a job of another version, of which its panel speaks."""
+    try:
+        return run.request if run else None
+    except (ValueError, TypeError):
+        return None
+
+
+def line_end(run: Run) -> str:
+    """When a job was begun and, unless it has finished, how it stands: what its line in the choice ends with."""
+    ended = "" if run.status is Status.FINISHED else f", {run.status}"
+    return f"({when(run.created)}{ended})"
+
+
+def last_of(events: Sequence[object], kind: type[Event]) -> Event | None:
+    """The newest event of a kind."""
+    return next((each for each in reversed(events) if isinstance(each, kind)), None)
+
+
+def all_of(events: Sequence[object], kind: type[Event]) -> tuple[Event, ...]:
+    """All events of a kind, in their order."""
+    return tuple(each for each in events if isinstance(each, kind))
+
+
+def _panel(
+    noun: str, store: Store, run: str, active: bool, read: Callable[[Store, Run], Read], draw: Callable[[Read], None]
+) -> None:
+    try:
+        found = read(store, store.run(run))
+    except (UnknownRun, StoreError) as error:
+        st.error(str(error))
+        return
+    except (ValueError, TypeError, KeyError) as error:  # settings of another version
+        st.error(f"This {noun} was made by another version of this program. {error}")
+        return
+    if outcome_unsaid() or (active and not found.run.active):
+        st.rerun()
+    draw(found)
+
+
+def _cancel_own(store: Store, job: str) -> None:
+    """Cancel a job that goes on, if it was begun here."""
+    try:
+        run = store.run(job)
+        if run.active and started_here(job) and may_change(run):
+            store.cancel(job)
+    except (StoreError, UnknownRun):
+        return
