@@ -1,7 +1,10 @@
 """A form is a function of its texts: the same without a page, with one text changed, and with faults in them."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from pages.parts.controls import url_state
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import setting_of
 from pages.parts.controls.presets import PRESETS
@@ -45,6 +48,20 @@ def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts
         assert (found.configs, found.texts) == ((), {})
         with pytest.raises(ValueError, match="Expected "):
             form_of(Fields(texts), "cpu", lab=True)
+
+
+def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(monkeypatch: pytest.MonkeyPatch):
+    class Session(dict):
+        to_dict = dict.copy
+
+    session = Session(sigma="2", sigma_kept="2", epochs="7", epochs_good="7")
+    known = SimpleNamespace(session_state=session, query_params={"epochs": "3"})
+    monkeypatch.setattr(url_state, "st", known)
+    assert url_state.page_texts() == {"sigma": "2", "epochs": "7"}
+    monkeypatch.setattr(url_state, "restoring", lambda: True)
+    assert url_state.page_texts() == {"epochs": "3"}
+    fields = Fields(url_state.page_texts(), url_state.good_texts())
+    assert (form_of(fields, "cpu", lab=True).sigma, fields.rows["sigma"].fault) == (form().sigma, "")
 
 
 def test_every_preset_is_a_setting_and_a_form():

@@ -20,6 +20,7 @@ from pages.parts.shell.streamlit_internals import restore_address, restoring, un
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
+UNTOLD = "\0"  # no text of a field
 
 
 def note_arrival(page: str) -> None:
@@ -33,7 +34,7 @@ def note_arrival(page: str) -> None:
 
 
 def page_text(key: str, default: str) -> str:
-    """The text of a field as this run of the page will draw it.
+    """The text of a field as this run of the page will draw it; the default where nobody knows one.
 
     In this order: where its slider was moved to, what it has, what the address says, what it had on another page, the
     default. On a page where the reader has just arrived the address and the other page go before what it has.
@@ -50,9 +51,10 @@ def page_text(key: str, default: str) -> str:
 
 
 def page_texts() -> dict[str, str]:
-    """The texts of all fields that this session or the address knows."""
+    """The texts of all fields that this session or the address knows, as far as they count in this run of the page."""
     session = [key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")]
-    return {key: page_text(key, "") for key in dict.fromkeys([*session, *st.query_params])}
+    texts = {key: page_text(key, UNTOLD) for key in dict.fromkeys([*session, *st.query_params])}
+    return {key: text for key, text in texts.items() if text != UNTOLD}
 
 
 def good_texts() -> dict[str, str]:
