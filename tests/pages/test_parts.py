@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.figures import curves_figure, epochs_at
+from dpcore.papers.catalogue import PAPERS
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import marked, outward
@@ -100,6 +101,17 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
         steps = math.ceil(epochs * n / batch - 1e-9)
         assert scheduled(preset.schedule, batch / n, sigma, steps, rate).steps == steps, name
         assert preset.source
+
+
+def test_a_papers_presets_are_settings_of_its_numbers():
+    known = {
+        (each.n, each.batch, each.sigma, each.epochs, each.clip_norm, each.delta, each.optimizer, each.dataset)
+        for paper in PAPERS.values() for entry in paper.entries if (each := entry.setting)
+    }  # fmt: skip
+    for name, preset in presets.PRESETS.items():
+        if re.match("Moments accountant|PIGDO|SA-DPSGD|Gaussian DP", name):
+            numbers = (preset.n, preset.batch, preset.sigma, preset.epochs, preset.clip_norm, preset.delta)
+            assert (*map(float, numbers), preset.optimizer, preset.dataset) in known, name
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1, 1.01))

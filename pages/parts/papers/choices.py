@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dpcore.papers import PAPERS, Outcome, Paper
+from dpcore.papers.catalogue import PAPERS
+from dpcore.papers.comparison import Outcome
+from dpcore.papers.paper import Paper
 from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls.widgets import choice_by_title, several
 

@@ -2,10 +2,9 @@
 
 from functools import lru_cache
 
-from dpcore.papers import Comparison, Paper
-from dpcore.papers.comparison import compared
+from dpcore.papers.comparison import Comparison, compared
 from dpcore.papers.entry import Entry, Trained
-from dpcore.papers.paper import Cells, Drawing, Finding, Line, Map
+from dpcore.papers.paper import Cells, Drawing, Finding, Line, Map, Paper
 
 
 def numbers(paper: Paper) -> tuple[Comparison, ...]:

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
-from dpcore.papers import Paper
-from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Sweep
+from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Paper, Sweep
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title

@@ -5,8 +5,7 @@ from html import escape
 import streamlit as st
 
 from dpcore import check
-from dpcore.papers import Paper
-from dpcore.papers.paper import Calculator, Experiment
+from dpcore.papers.paper import Calculator, Experiment, Paper
 from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity

@@ -4,8 +4,7 @@ from html import escape
 
 import numpy as np
 
-from dpcore.papers import Paper
-from dpcore.papers.paper import Ladder, Line, Sweep
+from dpcore.papers.paper import Ladder, Line, Paper, Sweep
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.numbers import plain, value_text
 from dpcore.runs.expected import duration

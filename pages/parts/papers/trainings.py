@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS, available, remedy
-from dpcore.papers import Paper
+from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.expected import duration
 from dpcore.runs.run_table import runs_of

@@ -4,7 +4,7 @@ import json
 import re
 from html import unescape
 
-from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
