@@ -8,9 +8,8 @@ from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
-from pages.parts.papers.entries_table import numbers_columns, told
 from pages.parts.papers.figures import drawing_columns, map_columns
-from pages.parts.papers.sweeps import details_table, sweep_table
+from pages.parts.papers.tables import details_table, numbers_columns, sweep_table, told
 from tests.pages.papers.dummy import (
     CELLS,
     DIFFERS,
