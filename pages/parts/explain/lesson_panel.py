@@ -51,8 +51,7 @@ def offer_runs(place: Any, store: Store | None) -> None:
     if not runs:
         return
     seconds = [expected_seconds(store, config) for config in runs]
-    known = [each for each in seconds if each is not None]
-    took = f" · {duration(sum(known))}" if len(known) == len(runs) else ""
+    took = "" if None in seconds else f" · {duration(sum(filter(None, seconds)))}"
     place.button(
         f"Train all {len(runs)}{took}",
         key="lesson_runs",

@@ -70,7 +70,8 @@ def show_calculators(paper: Paper) -> None:
         st.subheader(f"{each.place}: {each.title}", anchor=False)
         values = _asked(paper, each)
         try:
-            st.html(_table(each, values))
+            rows = [[escape(cell) for cell in row] for row in each.rows(values)]
+            st.html(table(each.place, [escape(column) for column in each.columns], rows, "findings"))
         except ValueError as error:
             st.error(str(error))
         if each.note:
@@ -95,8 +96,3 @@ def _quantity(key: str, asked: Asked) -> Quantity:
         key, asked.label, show(asked.usual), asked.low, asked.high, accept, whole=asked.whole, coarse=True,
         name=asked.name,
     )  # fmt: skip
-
-
-def _table(calculator: Calculator, values: dict[str, float]) -> str:
-    rows = [[escape(cell) for cell in row] for row in calculator.rows(values)]
-    return table(calculator.place, [escape(each) for each in calculator.columns], rows, "findings")

@@ -77,8 +77,11 @@ def test_every_lesson_runs_from_its_first_step_to_its_question_and_back():
         runs_through(lesson)
 
 
-def test_exactly_one_answer_is_right():
+def test_exactly_one_answer_is_right_and_no_sentence_has_a_gap():
     for lesson in LESSONS.values():
+        texts = [text for answer in lesson.answers for text in (answer.text, answer.why)]
+        said = [lesson.said(text, lesson.scene(lesson.length)) for text in texts]
+        assert not re.search("[{}]", " ".join((*said, *map(lesson.look, range(1, lesson.length + 1))))), lesson.name
         assert [lesson.is_right(answer) for answer in lesson.answers].count(True) == 1, lesson.name
 
 

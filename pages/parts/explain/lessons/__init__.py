@@ -16,11 +16,9 @@ from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.broken_trainers import BROKEN
 from dpcore.audit.request import CANARIES
-from dpcore.papers.better_features.findings import ID
 from dpcore.papers.better_features.recipes import BEST, LINEAR, PAPERS_CNN, RECORD, TITLES, TUNED_CNN, run
 from dpcore.papers.pigdo.theorem_3 import MAP, bounded_moment, omitted_moment
 from dpcore.papers.records import Recorded, recorded
-from dpcore.papers.sa_dpsgd import PAPER as SA_DPSGD
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
 from dpcore.papers.sa_dpsgd.runs import METHODS as TRICKS
 from dpcore.papers.sa_dpsgd.runs import run as run_of_trick
@@ -30,6 +28,10 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
 from pages.parts.explain.lesson import DATASET, Scene, read
 
+SA_DPSGD, BETTER_FEATURES = "001", "005"  # papers
+REJECTIONS = 10  # in a row
+PROJECTIONS, CONFIDENCE = 10_000, 0.95  # of an audit
+
 
 def _smallest_proven(scenes: SimpleNamespace) -> str:
     """The accountant whose number is the smallest of those that are proven."""
@@ -37,21 +39,13 @@ def _smallest_proven(scenes: SimpleNamespace) -> str:
     return min(proven, key=scenes.limit.epsilon_by)
 
 
-def _kept(scene: Scene) -> bool:
-    """Whether what MMA's theorem promises is proven, by the certified band."""
-    return scene.epsilon_by("mma") >= scene.epsilon
-
-
 def _refuted(scene: Scene) -> bool:
-    """Whether the theorem promises less than is proven, although its conditions are met."""
+    """Whether MMA's theorem promises less than is proven, although its conditions are met."""
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
 def _of_proof(scenes: SimpleNamespace) -> tuple[float, float, int]:
     return scenes.often.batch / Scene.examples, scenes.often.sigma, 10  # an order that the theorem's conditions allow
-
-
-REJECTIONS = 10  # in a row
 
 
 def picky(scenes: SimpleNamespace) -> Selection:
@@ -71,7 +65,7 @@ def _against(method: str, scenes: SimpleNamespace) -> str:
 
 
 def _on_full_data(rung: str) -> Recorded | None:
-    return recorded(ID, run(DATASET, rung, RECORD))
+    return recorded(BETTER_FEATURES, run(DATASET, rung, RECORD))
 
 
 def _percent(rung: str) -> str:
@@ -88,7 +82,7 @@ def _by_features() -> float:
 def _by_tricks() -> float:
     """Points that the best method of SA-DPSGD's table brings on the same data, over DP-SGD with its activation."""
     runs = [run_of_trick(TITLES[DATASET], name) for name in TRICKS if name != "DP-SGD"]
-    plain, *others = [recorded(SA_DPSGD.id, config) for config in runs]
+    plain, *others = [recorded(SA_DPSGD, config) for config in runs]
     known = [each.mean for each in others if each]
     return max(known) - plain.mean if plain and known else 0.0
 
@@ -102,9 +96,6 @@ def _winner(scenes: SimpleNamespace) -> str:
     if _by_features() > max(_by_tricks(), 0.0):
         return "features"
     return "tricks" if _by_tricks() >= _by_features() else ""
-
-
-PROJECTIONS, CONFIDENCE = 10_000, 0.95
 
 
 def _noise_at_most(scenes: SimpleNamespace) -> float:
@@ -140,7 +131,7 @@ NUMBERS = {
         "theorem": MAP.place,
         "bounded_moment": lambda scenes: bounded_moment(*_of_proof(scenes)),
         "omitted_moment": lambda scenes: omitted_moment(*_of_proof(scenes)),
-        "kept_here": lambda scenes: _kept(scenes.louder),
+        "kept_here": lambda scenes: scenes.louder.epsilon_by("mma") >= scenes.louder.epsilon,
         "refuted_here": lambda scenes: _refuted(scenes.louder),
         "refuted_before": lambda scenes: _refuted(scenes.below),
     },
