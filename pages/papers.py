@@ -20,7 +20,7 @@ follow_links(open_link)
 
 with left:
     paper = chosen_paper()
-    outcomes = chosen_outcomes(st)
+    outcomes = chosen_outcomes()
     saved = st.container()
 
 with right:

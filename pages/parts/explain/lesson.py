@@ -1,4 +1,4 @@
-"""What a guided lesson is made of: scenes that move the controls, sentences with computed numbers, and a question.
+"""A guided lesson: scenes that move the controls, sentences whose numbers are computed, and a question.
 
 A lesson is written in a file of its own, without Python; docs/adding.md says how.
 """
@@ -33,7 +33,7 @@ DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the controls are set to, and what accountants say of it, as numbers and as words for sentences."""
+    """Settings of the controls, and the numbers of accountants at them, bare and as words for sentences."""
 
     batch: int = 256
     sigma: float = 1.23
@@ -48,7 +48,7 @@ class Scene:
 
     @property
     def fields(self) -> dict[str, object]:
-        """What each control of the page is set to, by its name in the address."""
+        """The value of each control of the page, by its name in the address."""
         length = {"length": "steps", "steps": str(self.steps)} if self.steps else {"length": "epochs"}
         return {
             "dataset": DATASET,
@@ -85,7 +85,7 @@ class Scene:
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What a run of these settings is charged with: its own plan says so."""
+        """The mechanism that a run of these settings is charged with, by its own plan."""
         planned = plan(self.run()).mechanism
         assert planned is not None
         return planned
@@ -101,7 +101,7 @@ class Scene:
         return self.sigma * self.clip_norm
 
     @property
-    def touched(self) -> str:
+    def share_of_epoch(self) -> str:
         """The share of all examples that an epoch of Poisson batches holds."""
         q = self.mechanism.releases[0].q
         return percent(1 - (1 - q) ** steps_of_epoch(q), 0)
@@ -146,35 +146,35 @@ class Scene:
         return _at_least(self.lower)
 
     @property
-    def _drawn(self) -> Reading:
-        """What is proven of epsilon at the end, of batches that the sampler draws."""
+    def _of_sampler(self) -> Reading:
+        """The proven bounds of epsilon at the end, of batches that the sampler draws."""
         (release,) = self.mechanism.releases
         return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
 
     @property
-    def drawn_lower(self) -> float:
+    def sampler_lower(self) -> float:
         """The proven lower bound of epsilon, of batches that the sampler draws."""
-        return self._drawn.lower or 0.0
+        return self._of_sampler.lower or 0.0
 
     @property
-    def drawn_upper(self) -> float:
+    def sampler_upper(self) -> float:
         """The proven upper bound of epsilon, of batches that the sampler draws."""
-        return self._drawn.value
+        return self._of_sampler.value
 
     @property
-    def drawn_least(self) -> str:
+    def sampler_least(self) -> str:
         """The lower one in words."""
-        return _at_least(self.drawn_lower)
+        return _at_least(self.sampler_lower)
 
     @property
     def ends(self) -> str:
         """Both in words."""
-        high = _at_most(self.drawn_upper)
-        return f"between {self.drawn_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
+        high = _at_most(self.sampler_upper)
+        return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
     @property
     def risks(self) -> Risks:
-        """What the certified band says about any attacker."""
+        """The odds of any attacker, by the certified band."""
         return cache.risks(self.mechanism, self.delta)
 
     @property
@@ -245,14 +245,14 @@ class Lesson:
     def look(self, step: int) -> str:
         """The sentences of a step."""
         scene, text = self.steps[step - 1]
-        return self.said(text, scene)
+        return self.fill(text, scene)
 
     def runs(self, step: int) -> tuple[RunConfig, ...]:
         """The runs that a step offers; none beside the question."""
         return tuple(self.scene(step).run(**each) for each in self.recipes) if step < self.length else ()
 
     def is_right(self, answer: Answer) -> bool:
-        """Whether the numbers meet all conditions of an answer."""
+        """True where the numbers meet all conditions of an answer."""
         for name, wanted in answer.right.items():
             low, high = wanted if isinstance(wanted, list) else (wanted, wanted)
             if not low <= self.number(name) <= high:
@@ -267,7 +267,7 @@ class Lesson:
         number = self.numbers[name]
         return number(self.scenes) if callable(number) else number
 
-    def said(self, text: str, scene: Scene) -> str:
+    def fill(self, text: str, scene: Scene) -> str:
         """A text with its names in braces filled in: of this scene, of others as {scene.number}, and the lesson's."""
         return text.format_map(_Names(self, scene))
 

@@ -97,7 +97,7 @@ def _fields(scene: Scene) -> dict[str, object]:
 
 
 def _unchosen() -> dict[str, object]:
-    """What the controls say on a page that was just opened: the address names only what differs from it."""
+    """The controls of a page that was just opened: the address names only what differs from them."""
     return _fields(HOME) | LEARNED
 
 
@@ -159,10 +159,10 @@ def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
 def _ask(lesson: Lesson) -> None:
     """Draw the question, and what is true of the answer that was chosen."""
     scene = lesson.scene(lesson.length)
-    answers = {lesson.said(answer.text, scene): answer for answer in lesson.answers}
+    answers = {lesson.fill(answer.text, scene): answer for answer in lesson.answers}
     chosen = st.radio(lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name))
     if chosen:
-        right, why = lesson.is_right(answers[chosen]), lesson.said(answers[chosen].why, scene)
+        right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen].why, scene)
         if right:
             st.success(f"**Right.** {why}", icon=":material/check:")
         else:

@@ -1,8 +1,10 @@
-"""Which paper, and which of its numbers: what the reader chooses beside the answers."""
+"""The choices of a paper and of verdicts, and the names of its parts in the address."""
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
+
+import streamlit as st
 
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome
@@ -25,11 +27,11 @@ def chosen_paper() -> Paper:
     return PAPERS[choice_by_title("Paper", tuple(PAPERS), "paper", titled)]
 
 
-def chosen_outcomes(place: Any) -> list[str]:
+def chosen_outcomes() -> list[str]:
     """Draw the choice of verdicts: all of them unless some are chosen."""
     options = [each.value for each in Outcome]
     title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
-    chosen = several(place, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
     return [*chosen] or options
 
 

@@ -1,4 +1,4 @@
-"""What a paper's entries, figures and findings come to, computed once for all sessions."""
+"""Results of a paper's entries, figures and findings, computed once for all sessions."""
 
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What a paper brings, what it claims, and what holds of that; and what it leaves open."""
+"""Title and claims of a paper, the answers to them, its calculators, and the gaps that it leaves."""
 
 from html import escape
 

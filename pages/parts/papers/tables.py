@@ -81,10 +81,10 @@ def numbers_columns(found: Sequence[Comparison], link: str) -> Columns:
     return columns_of(names.split(), rows, link)
 
 
-def told(setting: Setting) -> str:
+def line_of(setting: Setting) -> str:
     """A setting in one line.
 
-    >>> told(Setting(n=60_000, batch=256, sigma=1.1, epochs=60))
+    >>> line_of(Setting(n=60_000, batch=256, sigma=1.1, epochs=60))
     'sigma 1.1, batch 256 of 60,000, 60 epochs, delta 1e-5'
     """
     schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"
@@ -107,7 +107,7 @@ def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
 
 def _row(found: Comparison, ways: str, opened: bool) -> str:
     entry, record = found.entry, found.record
-    small = f"<small>{escape(told(entry.setting))}</small>" if entry.setting else ""
+    small = f"<small>{escape(line_of(entry.setting))}</small>" if entry.setting else ""
     texts = zip(HEADS, (escape(entry.printed), escape(found.ours_text) or "–"), strict=True)
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
     recording = ""

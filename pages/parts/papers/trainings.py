@@ -77,7 +77,7 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
 
 
 def missing(config: RunConfig) -> str:
-    """Why a run cannot be trained here, and what to do about it."""
+    """The sentence that says why a run cannot be trained here, and what to do about it."""
     dataset = DATASETS[config.dataset]
     return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 

@@ -20,8 +20,8 @@ from dpcore.papers.better_features.recipes import BEST, LINEAR, PAPERS_CNN, RECO
 from dpcore.papers.pigdo.theorem_3 import MAP, bounded_moment, omitted_moment
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.runs import METHODS as TRICKS
-from dpcore.papers.sa_dpsgd.runs import run as run_of_trick
+from dpcore.papers.sa_dpsgd.runs import METHODS as TABLE_1
+from dpcore.papers.sa_dpsgd.runs import run as run_of_method
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import outward, percent, short
 from dpcore.training.perturbation.methods import METHODS
@@ -40,7 +40,7 @@ def _smallest_proven(scenes: SimpleNamespace) -> str:
 
 
 def _refuted(scene: Scene) -> bool:
-    """Whether MMA's theorem promises less than is proven, although its conditions are met."""
+    """True where MMA's theorem promises less than is proven, although its conditions are met."""
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
@@ -73,29 +73,23 @@ def _percent(rung: str) -> str:
     return f"**{record.mean:.2f} %**" if record else "not recorded yet"
 
 
-def _by_features() -> float:
-    """Points that features bring on the full data, over the papers' network; none where those are not recorded."""
-    network, features = _on_full_data(PAPERS_CNN), _on_full_data(LINEAR)
-    return features.mean - network.mean if network and features else 0.0
+def _gains() -> dict[str, float]:
+    """Points on the full data that the best method of SA-DPSGD's table brings, and features; 0 where not recorded.
+
+    The method is compared with DP-SGD with its activation, features with the papers' network.
+    """
+    methods = [recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name)) for name in TABLE_1 if name != "DP-SGD"]
+    return {"tricks": _gain(*methods), "features": _gain(_on_full_data(PAPERS_CNN), _on_full_data(LINEAR))}
 
 
-def _by_tricks() -> float:
-    """Points that the best method of SA-DPSGD's table brings on the same data, over DP-SGD with its activation."""
-    runs = [run_of_trick(TITLES[DATASET], name) for name in TRICKS if name != "DP-SGD"]
-    plain, *others = [recorded(SA_DPSGD, config) for config in runs]
+def _gain(plain: Recorded | None, *others: Recorded | None) -> float:
+    """Points that the best of the others is better than the plain one."""
     known = [each.mean for each in others if each]
     return max(known) - plain.mean if plain and known else 0.0
 
 
 def _points(gain: float) -> str:
     return f"{gain:.2f} points" if gain > 0 else "nothing"
-
-
-def _winner(scenes: SimpleNamespace) -> str:
-    """The one that brings more, features or tricks; empty where neither brings anything."""
-    if _by_features() > max(_by_tricks(), 0.0):
-        return "features"
-    return "tricks" if _by_tricks() >= _by_features() else ""
 
 
 def _noise_at_most(scenes: SimpleNamespace) -> float:
@@ -159,8 +153,8 @@ NUMBERS = {
             "linear": _percent(LINEAR),
             "best": _percent(BEST),
         },
-        "gain": lambda scenes: {"features": _points(_by_features()), "tricks": _points(_by_tricks())},
-        "winner": _winner,
+        "gain": lambda scenes: {name: _points(gain) for name, gain in _gains().items()},
+        "winner": lambda scenes: max(_gains(), key=_gains().__getitem__),
     },
     "broken_trainer": {
         "trainer": BROKEN["half_noise"].name,
