@@ -79,22 +79,19 @@ def test_every_lesson_runs_from_its_first_step_to_its_question_and_back():
 
 def test_exactly_one_answer_is_right_and_no_sentence_has_a_gap():
     for lesson in LESSONS.values():
-        texts = [text for answer in lesson.answers for text in (answer.text, answer.why)]
-        said = [lesson.fill(text, lesson.scene(lesson.length)) for text in texts]
-        assert not re.search("[{}]", " ".join((*said, *map(lesson.look, range(1, lesson.length + 1))))), lesson.name
+        said = [lesson.fill(f"{each.text} {each.why}", lesson.scene(lesson.length)) for each in lesson.answers]
+        assert not re.search("[{}]", " ".join([*said, *map(lesson.look, range(1, lesson.length + 1))])), lesson.name
         assert [lesson.is_right(answer) for answer in lesson.answers].count(True) == 1, lesson.name
 
 
 def test_what_it_charges_is_the_plan_of_a_run_that_can_be_trained():
     for lesson in LESSONS.values():
-        for step in range(1, lesson.length + 1):
-            scene = lesson.scene(step)
+        for scene in map(lesson.scene, range(1, lesson.length + 1)):
             length = scene.steps * scene.batch / 10_000 if scene.steps else scene.epochs
-            config = RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length)
-            assert scene.mechanism == plan(config).mechanism, lesson.name
-            assert scene.mechanism == Mechanism.constant(scene.batch / 10_000, scene.sigma, plan(config).steps), (
-                lesson.name
-            )
+            planned = plan(RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length))
+            assert scene.mechanism == planned.mechanism, lesson.name
+            constant = Mechanism.constant(scene.batch / 10_000, scene.sigma, planned.steps)
+            assert scene.mechanism == constant, lesson.name
 
 
 def test_a_link_opens_the_middle_of_a_lesson_and_a_wild_step_the_nearest():

@@ -62,10 +62,8 @@ def test_the_scene_of_the_refuted_theorem_is_as_bad_as_the_worst_that_the_search
 
 def test_the_theorem_is_kept_where_the_lesson_says_so_and_refuted_where_it_says_that():
     scenes = LESSONS["broken_proof"].scenes
-    for scene in (scenes.above, scenes.louder):
-        assert scene.epsilon_by("mma") >= scene.epsilon
-    for scene in (scenes.below, scenes.often):
-        assert scene.epsilon_by("mma") < scene.lower
+    assert all(each.epsilon_by("mma") >= each.epsilon for each in (scenes.above, scenes.louder))
+    assert all(each.epsilon_by("mma") < each.lower for each in (scenes.below, scenes.often))
 
 
 def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are_and_what_is_proven_lies_between():
