@@ -115,7 +115,7 @@ class Scene:
         return float(self.curve(accountant).epsilon[-1])
 
     def cost_by(self, accountant: str) -> str:
-        """The same in words that say what kind of number it is."""
+        """The number of an accountant, in words that say what kind it is."""
         return f"**{marked(self.epsilon_by(accountant), self.curve(accountant).kind)}**"
 
     @property
@@ -163,12 +163,12 @@ class Scene:
 
     @property
     def sampler_least(self) -> str:
-        """The lower one in words."""
+        """The lower bound in words."""
         return _at_least(self.sampler_lower)
 
     @property
     def ends(self) -> str:
-        """Both in words."""
+        """Both bounds in words."""
         high = _at_most(self.sampler_upper)
         return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
@@ -194,7 +194,7 @@ class Scene:
 
     @property
     def doubt_left(self) -> str:
-        """The same in words."""
+        """That chance in words."""
         return f"**{outward(100 * self.doubt, math.floor)} %**"
 
     @property
