@@ -7,10 +7,10 @@ from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
 from pages.parts.papers import computed
 from pages.parts.papers.choices import chosen_outcomes, chosen_paper
-from pages.parts.papers.entries_table import numbers_download, show_numbers
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.head import show_calculators, show_experiments, show_findings, show_head, show_remarks
 from pages.parts.papers.opening import open_link
+from pages.parts.papers.tables import numbers_download, show_numbers
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address
 
@@ -20,7 +20,7 @@ follow_links(open_link)
 
 with left:
     paper = chosen_paper()
-    outcomes = chosen_outcomes(st)
+    outcomes = chosen_outcomes()
     saved = st.container()
 
 with right:

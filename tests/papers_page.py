@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from dpcore.papers import PAPERS, Paper
-from dpcore.papers.paper import SEEDS, Finding, Ladder
+from dpcore.papers.catalogue import PAPERS
+from dpcore.papers.paper import SEEDS, Finding, Ladder, Paper
 from dpcore.papers.records import recorded
 from dpcore.training.config import RunConfig
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import Parser, finite
-from dpcore.papers import PAPERS, Comparison, Outcome, Paper, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
+from dpcore.papers.comparison import Comparison, Outcome
+from dpcore.papers.paper import Paper
 
 COLUMNS = {  # of the text: the head, its width, and whether it holds numbers
     "place": (22, False),

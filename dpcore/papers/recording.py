@@ -22,7 +22,7 @@ from typing import Any
 
 import dpcore
 from dpcore.data.catalogue import available
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import SEEDS, Paper
 from dpcore.papers.records import OnTheWay, Recorded, Seeded, kept, named, recorded, records_of, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED

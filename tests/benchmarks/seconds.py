@@ -30,7 +30,7 @@ SETTINGS = [  # q, sigma, epochs, delta
 
 def of_papers() -> dict[str, float]:
     """Milliseconds of each paper, in this process."""
-    from dpcore.papers import PAPERS, comparisons
+    from dpcore.papers.catalogue import PAPERS, comparisons
 
     found = {}
     for paper in PAPERS.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.__main__ import COMMANDS, main
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE
 from tests.commands.printed import Output, Patch

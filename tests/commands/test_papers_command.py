@@ -3,7 +3,7 @@
 import json
 
 from dpcore.__main__ import main
-from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
 from tests.commands.printed import Output, strict
 
 

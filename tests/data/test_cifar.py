@@ -16,7 +16,7 @@ from dpcore.__main__ import main
 from dpcore.data.catalogue import CIFAR10, CifarFile, available, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
 from dpcore.training.features.compute import views_of

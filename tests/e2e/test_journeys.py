@@ -9,7 +9,8 @@ import pytest
 
 from dpcore.claims import judge
 from dpcore.claims.worked import EXAMPLES
-from dpcore.papers import PAPERS, Outcome, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
+from dpcore.papers.comparison import Outcome
 from dpcore.runs import editing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store

@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.figures.papers import drawing_alt, drawing_figure, map_alt, map_figure
 from dpcore.figures.style import style_of
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import Area, Cells, Drawing, Line, Map
 
 X = np.array([1.0, 10.0, 100.0])

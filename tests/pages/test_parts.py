@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.figures import curves_figure, epochs_at
+from dpcore.papers.catalogue import PAPERS
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import marked, outward
@@ -100,6 +101,15 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
         steps = math.ceil(epochs * n / batch - 1e-9)
         assert scheduled(preset.schedule, batch / n, sigma, steps, rate).steps == steps, name
         assert preset.source
+
+
+def test_a_papers_presets_are_settings_of_its_numbers():
+    def numbers(of) -> list[float]:
+        return [float(getattr(of, name)) for name in ("n", "batch", "sigma", "epochs", "clip_norm", "delta")]
+
+    known = [numbers(each.setting) for paper in PAPERS.values() for each in paper.entries if each.setting]
+    for name, preset in presets.PRESETS.items():
+        assert numbers(preset) in known or not re.match("Moments|PIGDO|SA-DPSGD|Gaussian", name), name
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1, 1.01))

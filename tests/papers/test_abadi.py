@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.papers import PAPERS
 from dpcore.papers.abadi.numbers import (
     LOG,
     MOST_EPOCHS,
@@ -16,6 +15,7 @@ from dpcore.papers.abadi.numbers import (
     with_pca,
 )
 from dpcore.papers.abadi.runs import LEVELS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
 from tests import golden, reference

@@ -2,7 +2,6 @@
 
 import pytest
 
-from dpcore.papers import PAPERS
 from dpcore.papers.better_features.recipes import (
     BEST,
     EPSILONS,
@@ -14,6 +13,7 @@ from dpcore.papers.better_features.recipes import (
     plain_run,
     run,
 )
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import Ladder
 from dpcore.papers.recording import certified
 from dpcore.papers.records import recorded

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from dpcore.papers import PAPERS, comparison
+from dpcore.papers import comparison
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.papers.entry import Claim, Computed, Entry, Trained
 from dpcore.papers.records import Recorded, Seeded

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.gaussian_dp.runs import TOO_EARLY
 from tests import reference
 from tests.golden import EXPERIMENTS, FIGURE_4

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import Computed
 from dpcore.papers.gaussian_dp.numbers import (

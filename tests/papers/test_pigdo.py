@@ -9,7 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from scipy.integrate import quad
 
-from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.entry import Computed
 from dpcore.papers.pigdo import accuracies, theorem_3

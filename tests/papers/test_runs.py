@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import compared
 from dpcore.papers.entry import Trained
 from dpcore.papers.pigdo.runs import RUNS as PIGDO

@@ -11,7 +11,7 @@ import pytest
 from dp_accounting import dp_event
 from dp_accounting.rdp import RdpAccountant
 
-from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Outcome
 from dpcore.papers.records import OnTheWay, Recorded, Seeded
 from dpcore.papers.sa_dpsgd import accuracy_figures

@@ -1,74 +1,43 @@
-"""Settings from the papers and from popular tutorials, as they stand in the sources named."""
+"""Settings from the papers and from popular tutorials, which stand in presets.toml."""
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.papers import PAPERS
-from dpcore.papers.entry import Setting
-from dpcore.privacy.report.numbers import plain
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
+BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
 
 
 class Preset(NamedTuple):
     """Texts of the exact fields, and where the setting comes from."""
 
+    source: str
     n: str
     batch: str
     sigma: str
     epochs: str
     clip_norm: str
-    optimizer: str
-    source: str
+    optimizer: str = "sgd"
     delta: str = "1e-5"
     schedule: str = "constant"
     rate: str = ""
     dataset: str = "mnist"  # empty where none that everybody can train is meant
 
 
-ABADI = "Abadi et al. 2016, arXiv:1607.00133"
-PIGDO = "PIGDO (PIAdam, MMA), 2022"
-SA = "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660"
-BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
-BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
-YU = "Yu et al. 2019, IEEE S&P, exponential decay"
+def _presets(text: str) -> dict[str, Preset]:
+    return {
+        title: Preset(each["source"], **{name: str(value) for name, value in settings.items()})
+        for each in tomllib.loads(text, parse_float=str)["sources"]
+        for title, settings in each["presets"].items()
+    }
 
 
-def _texts(setting: Setting, source: str) -> Preset:
-    """A setting of a paper as the fields hold it."""
-    return Preset(
-        n=plain(setting.n),
-        batch=plain(setting.batch),
-        sigma=plain(setting.sigma),
-        epochs=plain(setting.epochs),
-        clip_norm=plain(setting.clip_norm),
-        optimizer=setting.optimizer,
-        source=source,
-        delta=plain(setting.delta),
-        schedule=setting.schedule,
-        rate=plain(setting.rate) if setting.rate else "",
-        dataset=setting.dataset,
-    )
-
-
-SOURCES = {"002": ABADI, "000": PIGDO, "001": SA, "004": BU}  # of a paper's settings, in the order of the list
-PRESETS = {
-    "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "5", "0.1", "sgd", "this app"),
-    **{
-        title: _texts(setting, source)
-        for paper, source in SOURCES.items()
-        for title, setting in PAPERS[paper].settings.items()
-    },
-    "TensorFlow Privacy tutorial, MNIST": Preset(
-        "60000", "256", "1.1", "60", "1", "sgd", "TensorFlow Privacy tutorials"
-    ),
-    "Opacus example, MNIST": Preset("60000", "64", "1", "10", "1", "sgd", "Opacus examples/mnist.py defaults"),
-    "Decaying noise, MNIST": Preset("60000", "600", "10", "60", "4", "sgd", YU, schedule="exponential", rate="0.0138"),
-}
-
+PRESETS = _presets(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 FIGURES = {  # figures of Bu et al. 2020 -> the preset they show, and how
     "Figure 2": ("Gaussian DP, MNIST, sigma 0.7", {"view": "delta", "accountants": ["moments", "gdp"]}),
     "Figure 3": (

@@ -1,17 +1,25 @@
-"""What a guided lesson is made of: scenes that move the controls, texts that compute their numbers, and a question."""
+"""A guided lesson: scenes that move the controls, sentences whose numbers are computed, and a question.
+
+A lesson is written in a file of its own, without Python; docs/adding.md says how.
+"""
 
 import math
-from collections.abc import Callable
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Risks
-from dpcore.privacy.report.numbers import marked, outward
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.report.numbers import marked, outward, percent
+from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
 from dpcore.training.models import models_for
@@ -21,18 +29,11 @@ from pages.parts.results import cache
 from pages.parts.results.odds import PEOPLE, of_hundred
 
 DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
-EXAMPLES = DATASETS[DATASET].examples(SOURCE)
-ABOUT_HALF, ABOUT_A_THIRD, HARDLY = (0.4, 0.6), (0.27, 0.4), (0.9, 1.1)  # what a ratio is called in an answer
-
-
-def between(ratio: float, bounds: tuple[float, float]) -> bool:
-    """Whether a ratio is what the bounds call it."""
-    return bounds[0] <= ratio <= bounds[1]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What the controls are set to, and what accountants say of it."""
+    """Settings of the controls, and the numbers of accountants at them, bare and as words for sentences."""
 
     batch: int = 256
     sigma: float = 1.23
@@ -43,15 +44,17 @@ class Scene:
     accountants: tuple[str, ...] = DEFAULT_ACCOUNTANTS
     sampler: str = Poisson.name
 
+    examples: ClassVar[int] = DATASETS[DATASET].examples(SOURCE)
+
     @property
     def fields(self) -> dict[str, object]:
-        """What each control of the page is set to, by its name in the address."""
+        """The value of each control of the page, by its name in the address."""
         length = {"length": "steps", "steps": str(self.steps)} if self.steps else {"length": "epochs"}
         return {
             "dataset": DATASET,
             "source": SOURCE,
             "model": models_for(DATASET)[-1],
-            "n": str(EXAMPLES),
+            "n": str(self.examples),
             "sampling": "batch",
             "batch": str(self.batch),
             "sigma": show(self.sigma),
@@ -67,14 +70,30 @@ class Scene:
             **length,
         }
 
+    def run(self, **recipe: Any) -> RunConfig:
+        """A run of these settings, by a recipe of how it learns."""
+        return RunConfig(
+            dataset=DATASET,
+            source=SOURCE,
+            batch=self.batch,
+            sigma=self.sigma,
+            epochs=self.steps * self.batch / self.examples if self.steps else self.epochs,
+            clip_norm=self.clip_norm,
+            delta=self.delta,
+            **recipe,
+        )
+
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What a run of these settings is charged with: its own plan says so."""
-        epochs = self.steps * self.batch / EXAMPLES if self.steps else self.epochs
-        named = {"dataset": DATASET, "source": SOURCE, "batch": self.batch, "sigma": self.sigma, "epochs": epochs}
-        planned = plan(RunConfig(**named, clip_norm=self.clip_norm, delta=self.delta)).mechanism
+        """The mechanism that a run of these settings is charged with, by its own plan."""
+        planned = plan(self.run()).mechanism
         assert planned is not None
         return planned
+
+    @property
+    def run_steps(self) -> int:
+        """The steps of a run, whether the scene says their number or the epochs."""
+        return self.mechanism.steps
 
     @property
     def noise(self) -> float:
@@ -82,89 +101,212 @@ class Scene:
         return self.sigma * self.clip_norm
 
     @property
-    def risks(self) -> Risks:
-        """What the certified band says about any attacker."""
-        return cache.risks(self.mechanism, self.delta)
+    def share_of_epoch(self) -> str:
+        """The share of all examples that an epoch of Poisson batches holds."""
+        q = self.mechanism.releases[0].q
+        return percent(1 - (1 - q) ** steps_of_epoch(q), 0)
 
-    def curve(self, name: str = CERTIFIED) -> Curve:
+    def curve(self, accountant: str) -> Curve:
         """Epsilon by an accountant at the end."""
-        return cache.final(name, self.mechanism, self.delta)
+        return cache.final(accountant, self.mechanism, self.delta)
 
-    def epsilon(self, name: str = CERTIFIED) -> float:
+    def epsilon_by(self, accountant: str) -> float:
         """The number of an accountant."""
-        return float(self.curve(name).epsilon[-1])
+        return float(self.curve(accountant).epsilon[-1])
+
+    def cost_by(self, accountant: str) -> str:
+        """The number of an accountant, in words that say what kind it is."""
+        return f"**{marked(self.epsilon_by(accountant), self.curve(accountant).kind)}**"
 
     @property
-    def drawn(self) -> Reading:
-        """What is proven of epsilon at the end, of batches that the sampler draws."""
+    def epsilon(self) -> float:
+        """The certified number."""
+        return self.epsilon_by(CERTIFIED)
+
+    @property
+    def cost(self) -> str:
+        """The certified number in words."""
+        return self.cost_by(CERTIFIED)
+
+    @property
+    def costs(self) -> dict[str, str]:
+        """The number of each accountant that is on the chart, in words."""
+        return {name: self.cost_by(name) for name in self.accountants}
+
+    @property
+    def lower(self) -> float:
+        """The proven lower bound of epsilon."""
+        found = self.curve(CERTIFIED).lower
+        assert found is not None
+        return float(found[-1])
+
+    @property
+    def least(self) -> str:
+        """The proven lower bound of epsilon, in words."""
+        return _at_least(self.lower)
+
+    @property
+    def _of_sampler(self) -> Reading:
+        """The proven bounds of epsilon at the end, of batches that the sampler draws."""
         (release,) = self.mechanism.releases
         return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
 
+    @property
+    def sampler_lower(self) -> float:
+        """The proven lower bound of epsilon, of batches that the sampler draws."""
+        return self._of_sampler.lower or 0.0
+
+    @property
+    def sampler_upper(self) -> float:
+        """The proven upper bound of epsilon, of batches that the sampler draws."""
+        return self._of_sampler.value
+
+    @property
+    def sampler_least(self) -> str:
+        """The lower bound in words."""
+        return _at_least(self.sampler_lower)
+
+    @property
     def ends(self) -> str:
-        """Both ends of it, in words."""
-        low, high = outward(self.drawn.lower or 0.0, math.floor), outward(self.drawn.value, math.ceil)
-        return f"between **{low}** and **{high}** ({SAMPLERS[self.sampler].adjacency})"
+        """Both bounds in words."""
+        high = _at_most(self.sampler_upper)
+        return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
-    def relative_to(self, other: "Scene", name: str = CERTIFIED) -> float:
-        """Epsilon of this scene in units of that of another."""
-        return self.epsilon(name) / other.epsilon(name)
+    @property
+    def risks(self) -> Risks:
+        """The odds of any attacker, by the certified band."""
+        return cache.risks(self.mechanism, self.delta)
 
-    def cost(self, name: str = CERTIFIED) -> str:
-        """The same in words that say what kind of number it is."""
-        return f"**{marked(self.epsilon(name), self.curve(name).kind)}**"
-
-    def least(self) -> str:
-        """The proven lower bound of epsilon, in words."""
-        lower = self.curve().lower
-        assert lower is not None
-        return f"**{outward(float(lower[-1]), math.floor)}**"
-
+    @property
     def people(self) -> str:
         """Of 100 people, in how many someone who was even can come to believe."""
         return f"**{of_hundred(self.risks)} of {PEOPLE}**"
 
+    @property
+    def factor(self) -> str:
+        """By how much epsilon lets the odds grow, in words."""
+        return _at_most(math.exp(self.epsilon))
 
-@dataclass(frozen=True)
-class Step:
-    """A scene, and one or two sentences on what to look at."""
+    @property
+    def doubt(self) -> float:
+        """The chance, certified, that somebody who was even is still wrong."""
+        return 1 - self.risks.sure
 
-    scene: Scene
-    look: Callable[[Scene], str]
-    runs: tuple[RunConfig, ...] = ()  # queued by one click, drawn on one chart
+    @property
+    def doubt_left(self) -> str:
+        """That chance in words."""
+        return f"**{outward(100 * self.doubt, math.floor)} %**"
+
+    @property
+    def advantage(self) -> str:
+        """The best attacker's, in words."""
+        return _at_most(self.risks.advantage.upper)
+
+
+def _at_least(bound: float) -> str:
+    return f"**{outward(bound, math.floor)}**"
+
+
+def _at_most(bound: float) -> str:
+    return f"**{outward(bound, math.ceil)}**"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One of the answers to a question: whether it is right, and why or why not, are computed when it is chosen."""
+    """One of the answers to a question, the conditions under which it is right, and why it is or is not."""
 
     text: str
-    right: Callable[[], bool]
-    why: Callable[[], str]
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a lesson ends with, over a last scene."""
-
-    scene: Scene
-    asks: Callable[[], str]
-    answers: tuple[Answer, ...]
+    right: Mapping[str, Any]  # a number's name -> what it has to be, or the two ends between which it has to lie
+    why: str
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A few steps and a question."""
+    """A few scenes with sentences on what to look at; those of the last one are a question."""
 
     name: str  # the id, in the address
     title: str
-    steps: tuple[Step, ...]
-    question: Question
+    scenes: SimpleNamespace  # by their names in the lesson
+    steps: tuple[tuple[Scene, str], ...]
+    answers: tuple[Answer, ...]
+    recipes: tuple[Mapping[str, Any], ...]  # of runs: each step queues them by one click, and draws them on one chart
+    ratios: Mapping[str, tuple[str, str]]  # a name -> what is divided by what: "scene.number"
+    numbers: Mapping[str, Any]  # the lesson's own: a value, or a function of the scenes that computes it
 
     @property
     def length(self) -> int:
         """Steps, the question included."""
-        return len(self.steps) + 1
+        return len(self.steps)
 
     def scene(self, step: int) -> Scene:
         """The scene of a step, counted from 1."""
-        return self.steps[step - 1].scene if step < self.length else self.question.scene
+        return self.steps[step - 1][0]
+
+    def look(self, step: int) -> str:
+        """The sentences of a step."""
+        scene, text = self.steps[step - 1]
+        return self.fill(text, scene)
+
+    def runs(self, step: int) -> tuple[RunConfig, ...]:
+        """The runs that a step offers; none beside the question."""
+        return tuple(self.scene(step).run(**each) for each in self.recipes) if step < self.length else ()
+
+    def is_right(self, answer: Answer) -> bool:
+        """True where the numbers meet all conditions of an answer."""
+        for name, wanted in answer.right.items():
+            low, high = wanted if isinstance(wanted, list) else (wanted, wanted)
+            if not low <= self.number(name) <= high:
+                return False
+        return True
+
+    def number(self, name: str) -> Any:
+        """A ratio, or a number of the lesson's own, which may be a text."""
+        if name in self.ratios:
+            over, under = (attrgetter(each)(self.scenes) for each in self.ratios[name])
+            return over / under
+        number = self.numbers[name]
+        return number(self.scenes) if callable(number) else number
+
+    def fill(self, text: str, scene: Scene) -> str:
+        """A text with its names in braces filled in: of this scene, of others as {scene.number}, and the lesson's."""
+        return text.format_map(_Names(self, scene))
+
+
+@dataclass(frozen=True)
+class _Names:
+    lesson: Lesson
+    scene: Scene
+
+    def __getitem__(self, name: str) -> Any:
+        if hasattr(Scene, name):
+            return getattr(self.scene, name)
+        return getattr(self.lesson.scenes, name, None) or self.lesson.number(name)
+
+
+def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
+    """The lesson that a file holds. Line breaks in a text are spaces; `every_answer` ends each answer's reason."""
+    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    scenes = SimpleNamespace(**{name: _scene(settings) for name, settings in found["scenes"].items()})
+    shared = found.get("every_answer", "")
+    return Lesson(
+        name=file.stem,
+        title=found["title"],
+        scenes=scenes,
+        steps=tuple((getattr(scenes, each["scene"]), _joined(each["text"])) for each in found["steps"]),
+        answers=tuple(
+            Answer(each["text"], each["right"], _joined(f"{each['why']} {shared}")) for each in found["answers"]
+        ),
+        recipes=tuple(found.get("runs", ())),
+        ratios=found.get("ratios", {}),
+        numbers=numbers,
+    )
+
+
+def _scene(settings: Mapping[str, Any]) -> Scene:
+    """A scene of these settings; a file may leave out the point of a whole number, and has lists for tuples."""
+    kinds = {name: type(getattr(Scene, name)) for name in settings}
+    return Scene(**{name: kinds[name](value) for name, value in settings.items()})
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

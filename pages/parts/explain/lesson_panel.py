@@ -10,7 +10,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
 from pages.parts.controls.url_state import Remembered, put
-from pages.parts.explain.lesson import DATASET, Lesson, Question, Scene
+from pages.parts.explain.lesson import DATASET, Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
@@ -47,14 +47,11 @@ def lesson_panel() -> Any:
 def offer_runs(place: Any, store: Store | None) -> None:
     """Draw the button that queues the runs of the open step, if it has some, in its place; one chart draws them."""
     lesson, step = LESSONS.get(LESSON.value), int(STEP.value)
-    if lesson is None or step == lesson.length:
-        return
-    runs = lesson.steps[step - 1].runs
+    runs = lesson.runs(step) if lesson else ()
     if not runs:
         return
     seconds = [expected_seconds(store, config) for config in runs]
-    known = [each for each in seconds if each is not None]
-    took = f" · {duration(sum(known))}" if len(known) == len(runs) else ""
+    took = "" if None in seconds else f" · {duration(sum(filter(None, seconds)))}"
     place.button(
         f"Train all {len(runs)}{took}",
         key="lesson_runs",
@@ -100,7 +97,7 @@ def _fields(scene: Scene) -> dict[str, object]:
 
 
 def _unchosen() -> dict[str, object]:
-    """What the controls say on a page that was just opened: the address names only what differs from it."""
+    """The controls of a page that was just opened: the address names only what differs from them."""
     return _fields(HOME) | LEARNED
 
 
@@ -133,11 +130,10 @@ def _draw(lesson: Lesson, step: int) -> Any:
     with st.container(border=True, key="lesson_panel", gap="xsmall"):
         head = f"**{lesson.title}**, step {step} of {lesson.length}:"
         if step < lesson.length:
-            shown = lesson.steps[step - 1]
-            st.markdown(f"{head} {shown.look(shown.scene)}")
+            st.markdown(f"{head} {lesson.look(step)}")
         else:
             st.markdown(f"{head} a question")
-            _ask(lesson.name, lesson.question)
+            _ask(lesson)
         place = st.container()
         row = st.container(horizontal=True, gap="small")
         back = {"icon": ":material/arrow_back:", "args": (lesson.name, step - 1), "disabled": step == 1}
@@ -160,18 +156,17 @@ def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
     return (names[place], 1) if place < len(names) else ()
 
 
-def _ask(name: str, question: Question) -> None:
+def _ask(lesson: Lesson) -> None:
     """Draw the question, and what is true of the answer that was chosen."""
-    titles = [answer.text for answer in question.answers]
-    chosen = st.radio(question.asks(), titles, index=None, key=_answer_key(name))
-    for answer in question.answers:
-        if answer.text == chosen:
-            right = answer.right()
-            box = st.success if right else st.error
-            box(
-                f"**{'Right.' if right else 'Not so.'}** {answer.why()}",
-                icon=f":material/{'check' if right else 'close'}:",
-            )
+    scene = lesson.scene(lesson.length)
+    answers = {lesson.fill(answer.text, scene): answer for answer in lesson.answers}
+    chosen = st.radio(lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name))
+    if chosen:
+        right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen].why, scene)
+        if right:
+            st.success(f"**Right.** {why}", icon=":material/check:")
+        else:
+            st.error(f"**Not so.** {why}", icon=":material/close:")
 
 
 def _answer_key(name: str) -> str:

@@ -1,13 +1,18 @@
-"""Which paper, and which of its numbers: what the reader chooses beside the answers."""
+"""The choices of a paper and of verdicts, and the names of its parts in the address."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from dpcore.papers import PAPERS, Outcome, Paper
+import streamlit as st
+
+from dpcore.papers.catalogue import PAPERS
+from dpcore.papers.comparison import Outcome
+from dpcore.papers.paper import Paper
 from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls.widgets import choice_by_title, several
 
+Thing = TypeVar("Thing")
 SIGNS = {  # of an outcome, with its colour: neither speaks alone
     Outcome.REPRODUCED: ("✓", "#2e9150"),
     Outcome.DIFFERS: ("≠", "#c9741a"),
@@ -22,11 +27,11 @@ def chosen_paper() -> Paper:
     return PAPERS[choice_by_title("Paper", tuple(PAPERS), "paper", titled)]
 
 
-def chosen_outcomes(place: Any) -> list[str]:
+def chosen_outcomes() -> list[str]:
     """Draw the choice of verdicts: all of them unless some are chosen."""
     options = [each.value for each in Outcome]
     title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
-    chosen = several(place, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
     return [*chosen] or options
 
 
@@ -36,15 +41,15 @@ def sign(outcome: Outcome) -> str:
     return f'<b class=sign style="color:{color}">{mark}</b>'
 
 
-def names_of(titles: Sequence[str]) -> list[str]:
-    """What the address calls things of these titles, with a number where several have the same.
+def by_name(title: Callable[[Thing], str], things: Sequence[Thing]) -> dict[str, Thing]:
+    """Things by what the address calls them: their title, with a letter where several have the same.
 
-    >>> names_of(["Figure 5 (1)", "Table 2", "Table 2"])
+    >>> [*by_name(str, ["Figure 5 (1)", "Table 2", "Table 2"])]
     ['figure-5-1', 'table-2-a', 'table-2-b']
     """
-    plain = [re.sub("[^a-z0-9]+", "-", each.lower()).strip("-") for each in titles]
+    plain = [re.sub("[^a-z0-9]+", "-", title(each).lower()).strip("-") for each in things]
     again = [plain[:place].count(each) for place, each in enumerate(plain)]
-    return [
-        f"{each}-{chr(ord('a') + count)}" if plain.count(each) > 1 else each
-        for each, count in zip(plain, again, strict=True)
-    ]
+    return {
+        f"{name}-{chr(ord('a') + count)}" if plain.count(name) > 1 else name: each
+        for name, count, each in zip(plain, again, things, strict=True)
+    }

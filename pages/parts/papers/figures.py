@@ -1,72 +1,59 @@
-"""The figures of a paper, drawn again, one at a time; its maps are among them."""
+"""The figures of a paper, drawn again, one at a time; its maps, sweeps and ladders are among them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from html import escape
 from itertools import cycle
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures.papers import AREAS, drawing_alt, drawing_figure, map_alt, map_figure
-from dpcore.papers import Paper
-from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Sweep
+from dpcore.papers.paper import Cells, Drawing, Ladder, Line, Map, Paper, Sweep
+from dpcore.papers.records import recorded
+from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title
-from pages.parts.papers import computed
-from pages.parts.papers.choices import names_of
-from pages.parts.papers.sweeps import ACCURACY, details_table, ladder_lines, ladder_table, recorded_lines, sweep_table
+from pages.parts.papers.choices import by_name
+from pages.parts.papers.computed import result_of
+from pages.parts.papers.tables import columns_of, details_table, ladder_table, sweep_table
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import SMALL, chart_size
 
-Figure = Drawing | Map | Sweep | Ladder
+ACCURACY = "test accuracy, %"
 
 
 def show_figures(paper: Paper, link: str) -> None:
-    """Draw the choice of a figure, and the figure that is chosen."""
-    every = named((*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
+    """Draw the choice of a figure, and the figure that is chosen; a picture of it has its title and the link."""
+    every = by_name(lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
     if not every:
         return
     st.subheader("Its figures, drawn again", anchor=False)
     titled = lambda name: f"{every[name].place}: {every[name].title}"  # noqa: E731
     name = choice_by_title("Figure", tuple(every), f"figure_{paper.id}", titled)
     chosen = every[name]
-    export = Export(f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}", f"paper-{paper.id}-{name}", link)
+    title = f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}\n{link}".strip()
+    show = partial(_show, f"paper-{paper.id}-{name}", title)
+    if isinstance(chosen, Map):
+        cells = result_of(chosen.cells)
+        figure = map_figure(chosen, cells, size=chart_size())
+        show(figure, map_alt(chosen, cells), lambda: map_columns(chosen, cells, link), _areas(chosen))
+    elif lines := _lines(paper, chosen):
+        drawing = _drawing(chosen, lines)
+        figure = drawing_figure(drawing, lines, size=chart_size())
+        show(figure, drawing_alt(drawing, lines), lambda: drawing_columns(lines, link))
+    if isinstance(chosen, Sweep):
+        st.html(sweep_table(paper, chosen))
     if isinstance(chosen, Ladder):
-        _ladder(paper, chosen, export)
-    elif isinstance(chosen, Sweep):
-        _sweep(paper, chosen, export)
-    elif isinstance(chosen, Map):
-        _map(chosen, export)
-    else:
-        _drawing(chosen, computed.lines(chosen), export)
+        st.html(ladder_table(paper, chosen))
+        if lines:
+            with st.expander("How each was trained"):
+                st.html(details_table(paper, chosen))
     if chosen.note:
         st.caption(chosen.note)
-
-
-def named(figures: Sequence[Figure]) -> dict[str, Figure]:
-    """The figures by what the address calls them: their place, with a number where several share it."""
-    return dict(zip(names_of([each.place for each in figures]), figures, strict=True))
-
-
-@dataclass(frozen=True)
-class Export:
-    """How a figure that is saved is called, by its title and by its file, and the link that opens it."""
-
-    title: str
-    file: str
-    link: str
-
-    def draw(self, figure: go.Figure, alt: str) -> None:
-        """Draw the figure; a picture of it has title and link."""
-        title = f"{self.title}\n{self.link}".strip()
-        live_chart(figure, [], key=f"chart_{self.file}", alt=alt, title=title, file=self.file, config=SMALL)
-
-    def offer(self, columns: Callable[[], Columns]) -> None:
-        """Draw a button for the numbers in the figure."""
-        csv_button("Download the figure's numbers (CSV)", columns, f"{self.file}.csv", f"download_{self.file}")
 
 
 def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
@@ -74,8 +61,7 @@ def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
     points = [
         (each.name, each.accountant, float(x), float(y)) for each in lines for x, y in zip(each.x, each.y, strict=True)
     ]
-    names = ("curve", "accountant", "x", "y")
-    return {name: [point[place] for point in points] for place, name in enumerate(names)} | {"link": link}
+    return columns_of(("curve", "accountant", "x", "y"), points, link)
 
 
 def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
@@ -85,41 +71,51 @@ def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
         for row, y in enumerate(cells.y)
         for column, x in enumerate(cells.x)
     ]
-    return {name: [each[place] for each in rows] for place, name in enumerate(("x", "y", "area", "what"))} | {
-        "link": link
-    }
+    return columns_of(("x", "y", "area", "what"), rows, link)
 
 
-def _drawing(drawing: Drawing, lines: tuple[Line, ...], export: Export) -> None:
-    export.draw(drawing_figure(drawing, lines, size=chart_size()), drawing_alt(drawing, lines))
-    export.offer(lambda: drawing_columns(lines, export.link))
+def _show(file: str, title: str, figure: go.Figure, alt: str, columns: Callable[[], Columns], legend: str = "") -> None:
+    """Draw a figure, what its areas are, and a button for its numbers."""
+    live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file, config=SMALL)
+    if legend:
+        st.html(legend)
+    csv_button("Download the figure's numbers (CSV)", columns, f"{file}.csv", f"download_{file}")
 
 
-def _map(plane: Map, export: Export) -> None:
-    cells = computed.cells(plane)
-    export.draw(map_figure(plane, cells, size=chart_size()), map_alt(plane, cells))
+def _areas(plane: Map) -> str:
     items = "".join(
         f'<li><i style="background:{color}"></i><b>{escape(area.word)}</b>: {linked(area.text)}</li>'
         for area, color in zip(plane.areas, cycle(AREAS), strict=False)
     )
-    st.html(f'<ul class="remarks areas">{items}</ul>')
-    export.offer(lambda: map_columns(plane, cells, export.link))
+    return f'<ul class="remarks areas">{items}</ul>'
 
 
-def _sweep(paper: Paper, sweep: Sweep, export: Export) -> None:
-    """The accuracies that have been recorded, as a curve, and each setting with a way to train it."""
-    if lines := recorded_lines(paper, sweep):
-        drawing = Drawing(sweep.place, sweep.title, SETTINGS[sweep.setting].label, ACCURACY, lambda: lines)
-        _drawing(drawing, lines, export)
-    st.html(sweep_table(paper, sweep))
+def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawing:
+    """The figure itself, or the one of the accuracies that have been recorded of a sweep or a ladder."""
+    if isinstance(chosen, Drawing):
+        return chosen
+    x = SETTINGS[chosen.setting].label if isinstance(chosen, Sweep) else "epsilon"
+    return Drawing(chosen.place, chosen.title, x, ACCURACY, lambda: lines, from_zero=isinstance(chosen, Sweep))
 
 
-def _ladder(paper: Paper, ladder: Ladder, export: Export) -> None:
-    """What has been recorded of each rung, as curves and as a table with a way to train each run."""
-    if lines := ladder_lines(paper, ladder):
-        drawing = Drawing(ladder.place, ladder.title, "epsilon", ACCURACY, lambda: lines, from_zero=False)
-        _drawing(drawing, lines, export)
-    st.html(ladder_table(paper, ladder))
-    if lines:
-        with st.expander("How each was trained"):
-            st.html(details_table(paper, ladder))
+def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
+    """Curves of what is computed, or of accuracies, NaN where none has been recorded; nothing where none has at all."""
+    if isinstance(chosen, Drawing):
+        return result_of(chosen.lines)
+    if isinstance(chosen, Sweep):
+        values = [getattr(config, chosen.setting) for config in chosen.configs]
+        shown = [place for place, value in enumerate(values) if isinstance(value, int | float)]
+        x = np.array([values[place] for place in shown], dtype=float)
+        lines = [Line("Recorded here", x, _accuracies(paper, [chosen.configs[place] for place in shown]))]
+    else:  # the best rung first
+        x = np.array(chosen.epsilons)
+        lines = [
+            Line(rung.name, x, _accuracies(paper, [config for _, config in rung.configs]))
+            for rung in reversed(chosen.rungs)
+        ]
+    return tuple(line for line in lines if np.isfinite(line.y).any())
+
+
+def _accuracies(paper: Paper, configs: list[RunConfig]) -> np.ndarray:
+    records = [recorded(paper.id, config) for config in configs]
+    return np.array([record.mean if record else np.nan for record in records])

@@ -1,19 +1,18 @@
-"""What a paper brings, what it claims, and what holds of that; and what it leaves open."""
+"""Title and claims of a paper, the answers to them, its calculators, and the gaps that it leaves."""
 
 from html import escape
 
 import streamlit as st
 
 from dpcore import check
-from dpcore.papers import Paper
-from dpcore.papers.paper import Calculator, Experiment
+from dpcore.papers.paper import Calculator, Paper
 from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.papers import computed
+from pages.parts.papers.computed import result_of
+from pages.parts.papers.tables import table
 from pages.parts.results.odds import linked
-from pages.parts.results.tables import scrolling
 from pages.parts.shell import menu
 
 EMPTY = "No number, figure or claim of this paper has been entered yet."
@@ -32,15 +31,9 @@ def show_findings(paper: Paper) -> None:
     """Draw its claims beside what holds of each."""
     if not paper.findings:
         return
-    rows = "".join(
-        f"<tr><th scope=row>{linked(each.claim)}</th>"
-        f'<td data-label="What holds">{linked(computed.holds(each))}</td></tr>'
-        for each in paper.findings
-    )
-    heads = "<th scope=col>It claims</th><th scope=col>What holds</th>"
-    table = f"<table class='verdicts findings'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    rows = [(linked(each.claim), linked(result_of(each.holds))) for each in paper.findings]
     st.subheader("What it claims, and what holds", anchor=False)
-    st.html(scrolling("Findings", table))
+    st.html(table("Findings", ("It claims", "What holds"), rows, "findings"))
 
 
 def show_remarks(paper: Paper) -> None:
@@ -62,14 +55,10 @@ def show_experiments(paper: Paper) -> None:
     st.subheader("Compare it yourself", anchor=False)
     st.caption("What the paper leaves out, such as steps, step size and delta, is chosen there.")
     for each in paper.experiments:
-        menu.link(PAGE, f"{each.place}: {each.title}", controls_of(each))
-
-
-def controls_of(experiment: Experiment) -> dict[str, str | list[str]]:
-    """What the page's controls are to say."""
-    request = experiment.request
-    epsilons = [format(each, "g") for each in request.epsilons]
-    return {"table": request.dataset, "learner": request.model, "epsilons": epsilons}
+        asked = each.request
+        epsilons = [format(epsilon, "g") for epsilon in asked.epsilons]
+        controls = {"table": asked.dataset, "learner": asked.model, "epsilons": epsilons}
+        menu.link(PAGE, f"{each.place}: {each.title}", controls)
 
 
 BESIDE = 2  # fields in a row
@@ -81,7 +70,8 @@ def show_calculators(paper: Paper) -> None:
         st.subheader(f"{each.place}: {each.title}", anchor=False)
         values = _asked(paper, each)
         try:
-            st.html(_table(each, values))
+            rows = [[escape(cell) for cell in row] for row in each.rows(values)]
+            st.html(table(each.place, [escape(column) for column in each.columns], rows, "findings"))
         except ValueError as error:
             st.error(str(error))
         if each.note:
@@ -106,18 +96,3 @@ def _quantity(key: str, asked: Asked) -> Quantity:
         key, asked.label, show(asked.usual), asked.low, asked.high, accept, whole=asked.whole, coarse=True,
         name=asked.name,
     )  # fmt: skip
-
-
-def _table(calculator: Calculator, values: dict[str, float]) -> str:
-    heads = "".join(f"<th scope=col>{escape(each)}</th>" for each in calculator.columns)
-    rows = "".join(
-        f"<tr><th scope=row>{escape(first)}</th>"
-        + "".join(
-            f'<td data-label="{escape(head)}">{escape(cell)}</td>'
-            for head, cell in zip(calculator.columns[1:], rest, strict=True)
-        )
-        + "</tr>"
-        for first, *rest in calculator.rows(values)
-    )
-    table = f"<table class='verdicts findings'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return scrolling(calculator.place, table)

@@ -11,7 +11,7 @@ from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 LESSON = LESSONS["better_features"]
-RUNS = LESSON.steps[0].runs
+RUNS = LESSON.runs(1)
 
 
 def opened(step: int, lesson: str = LESSON.name) -> AppTest:
@@ -31,7 +31,5 @@ def test_one_click_queues_the_four_recipes_and_shows_them(store: Store):
 
 
 def test_its_recipes_spend_what_the_lesson_says_each_by_other_means():
-    scene = LESSON.steps[0].scene
-    for config in RUNS:
-        assert certified(config) == scene.epsilon()
+    assert {certified(config) for config in RUNS} == {LESSON.scene(1).epsilon}
     assert len({(run.features, run.model, run.lr, run.views) for run in RUNS}) == 4

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from dpcore.papers.pigdo.theorem_3 import Lambda, counterexamples, worst
 from dpcore.privacy.report.attack_risk import Between, Risks
-from pages.parts.explain.lesson import EXAMPLES, Scene
-from pages.parts.explain.lessons import broken_proof, free_rejections
+from pages.parts.explain.lessons import LESSONS, picky
 from pages.parts.results.odds import PEOPLE, odds_icons, of_hundred
 
 
@@ -52,34 +51,24 @@ def test_where_no_bound_is_proven_it_promises_nothing():
         assert "certain" in html, found
 
 
-def lower(scene: Scene) -> float:
-    found = scene.curve().lower
-    assert found is not None
-    return float(found[-1])
-
-
 def test_the_scene_of_the_refuted_theorem_is_as_bad_as_the_worst_that_the_search_finds():
-    shown = broken_proof.BELOW
-    key = (shown.batch / EXAMPLES, shown.sigma, shown.steps)
+    shown = LESSONS["broken_proof"].scenes.below
+    key = (shown.batch / shown.examples, shown.sigma, shown.steps)
     found = next(each for each in counterexamples(Lambda.OWN) if (each.q, each.sigma, each.steps) == key)
     assert found.excess == pytest.approx(worst(Lambda.OWN).excess, rel=0.01)
-    assert shown.epsilon("mma") == pytest.approx(found.claimed)
-    assert lower(shown) == pytest.approx(found.lower)
+    assert shown.epsilon_by("mma") == pytest.approx(found.claimed)
+    assert shown.lower == pytest.approx(found.lower)
 
 
 def test_the_theorem_is_kept_where_the_lesson_says_so_and_refuted_where_it_says_that():
-    for scene in (broken_proof.ABOVE, broken_proof.LOUDER):
-        assert scene.epsilon("mma") >= scene.epsilon()
-    for scene in (broken_proof.BELOW, broken_proof.OFTEN):
-        assert scene.epsilon("mma") < lower(scene)
+    scenes = LESSONS["broken_proof"].scenes
+    assert all(each.epsilon_by("mma") >= each.epsilon for each in (scenes.above, scenes.louder))
+    assert all(each.epsilon_by("mma") < each.lower for each in (scenes.below, scenes.often))
 
 
-def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are():
-    case, steps, delta = free_rejections.PICKY, free_rejections.ACCEPTED.steps, free_rejections.ACCEPTED.delta
-    assert case.accepted_only(delta, steps) == pytest.approx(free_rejections.ACCEPTED.epsilon(), rel=1e-3)
-    assert case.every_proposal(delta, steps) == pytest.approx(free_rejections.EVERY.epsilon(), rel=1e-3)
-
-
-def test_what_is_proven_of_the_kept_steps_lies_between_the_two_charges():
-    case, steps, delta = free_rejections.PICKY, free_rejections.ACCEPTED.steps, free_rejections.ACCEPTED.delta
-    assert free_rejections.ACCEPTED.epsilon() < case.epsilon_after(steps, delta) < free_rejections.EVERY.epsilon()
+def test_the_exact_case_of_kept_steps_is_charged_as_its_scenes_are_and_what_is_proven_lies_between():
+    scenes = LESSONS["free_rejections"].scenes
+    case, steps, delta = picky(scenes), scenes.accepted.steps, scenes.accepted.delta
+    assert case.accepted_only(delta, steps) == pytest.approx(scenes.accepted.epsilon, rel=1e-3)
+    assert case.every_proposal(delta, steps) == pytest.approx(scenes.every.epsilon, rel=1e-3)
+    assert scenes.accepted.epsilon < case.epsilon_after(steps, delta) < scenes.every.epsilon

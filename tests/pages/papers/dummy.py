@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.entry import Claim, Computed, Setting, Trained
 from dpcore.papers.paper import Area, Cells, Drawing, Finding, Line, Map, Paper, Remark
 from dpcore.papers.records import Recorded, Seeded

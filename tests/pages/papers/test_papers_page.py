@@ -4,13 +4,12 @@ import json
 import re
 from html import unescape
 
-from dpcore.papers import PAPERS, comparisons
+from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
-from pages.parts.papers.entries_table import numbers_columns, told
 from pages.parts.papers.figures import drawing_columns, map_columns
-from pages.parts.papers.sweeps import details_table, sweep_table
+from pages.parts.papers.tables import details_table, line_of, numbers_columns, sweep_table
 from tests.pages.papers.dummy import (
     CELLS,
     DIFFERS,
@@ -58,7 +57,7 @@ def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
     refuted = shown[name_of(REFUTED)]
     assert "<b>refuted</b>" in refuted
     assert re.search(r"at least 0\.\d+ is proven", refuted)
-    assert told(SETTING) in refuted
+    assert line_of(SETTING) in refuted
 
 
 def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_up(store: Store, dummy: Paper):

@@ -7,7 +7,7 @@ import pytest
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.importing import import_folder
 from dpcore.data.originals import READERS
-from dpcore.papers import PAPERS
+from dpcore.papers.catalogue import PAPERS
 from dpcore.runs import pool
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
